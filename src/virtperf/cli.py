@@ -1,0 +1,142 @@
+"""The command line: one command a stage, all thin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from virtperf import __version__
+from virtperf.errors import VirtperfError
+from virtperf.params import load_parameters
+from virtperf.paths import Layout
+
+EXIT_QUARANTINED = 3
+
+
+class _Commands(click.Group):
+    """Turns the package's own errors into one line on standard error."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except VirtperfError as err:
+            raise click.ClickException(str(err)) from err
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="virtperf")
+@click.option(
+    "--root", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path(),
+    help="The repository's folder (the one with data/ and params.yaml); default: where you are.",
+)  # fmt: skip
+@click.pass_context
+def main(ctx: click.Context, root: Path) -> None:
+    """Virtualization performance studies, from raw run files to a report that shows its evidence.
+
+    The stages, in order: reconstruct, ingest, summarize, check, notebook, report. `dvc repro` runs those that are out
+    of date. STUDY is the name of a folder in data/published, for example:
+
+    \b
+        virtperf reconstruct zvm-xen-2009
+        virtperf ingest zvm-xen-2009
+    """
+    ctx.obj = Layout(root)
+
+
+def _study_argument(function: Callable[..., None]) -> Callable[..., None]:
+    return click.argument("study_id", metavar="STUDY")(function)
+
+
+def _load(layout: Layout, study_id: str):  # type: ignore[no-untyped-def]
+    from virtperf.study import load_study
+
+    if study_id not in layout.studies():
+        raise click.UsageError(f"there is no study {study_id!r}; known are: {', '.join(layout.studies()) or 'none'}.")
+    return load_study(layout.published(study_id))
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[str], None]]:
+    """A status line on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as status:
+        yield lambda text: status.update(f"{title}: {text}")
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def reconstruct(layout: Layout, study_id: str) -> None:
+    """Compute what the paper's text pins down, and write raw run folders around its centre.
+
+    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.csv, claims.csv, contradictions.json, truth.csv
+    and runs/. Nothing of it is a measurement.
+    """
+    from virtperf.claims import load_claims
+    from virtperf.reconstruct.stage import reconstruct as run
+
+    study = _load(layout, study_id)
+    parameters = load_parameters(layout.parameters)
+    with _progress(f"reconstructing {study_id}") as progress:
+        run(study, load_claims(study), parameters, layout.reconstructed(study_id), progress)
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def check(layout: Layout, study_id: str) -> None:
+    """Compare every claim with the observations: verdicts, estimates, reasons.
+
+    Reads data/runs/STUDY and data/reconstructed/STUDY/claims.csv, writes data/verdicts/STUDY/verdicts.csv.
+    """
+    import pandas as pd
+
+    from virtperf.check import check as run
+    from virtperf.claims import load_claims
+    from virtperf.files import csv_text, replaced_folder
+
+    study = _load(layout, study_id)
+    parameters = load_parameters(layout.parameters)
+    text = pd.read_csv(layout.reconstructed(study_id) / "claims.csv")
+    observations = pd.read_parquet(layout.runs(study_id) / "observations.parquet")
+    verdicts = run(study, load_claims(study), text, observations, level=parameters.level, seed=parameters.seed)
+    with replaced_folder(layout.verdicts(study_id)) as folder:
+        (folder / "verdicts.csv").write_text(csv_text(verdicts))
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def notebook(layout: Layout, study_id: str) -> None:
+    """Execute the study's notebook with the parameters of params.yaml.
+
+    Reads notebooks/STUDY.ipynb and the data that it shows, writes build/STUDY.ipynb.
+    """
+    from virtperf.params import notebook_parameters
+    from virtperf.report.execute import execute
+
+    _load(layout, study_id)
+    p = load_parameters(layout.parameters)
+    values = notebook_parameters({
+        "level": p.level, "seed": p.seed, "assumptions": p.report.assumptions, "show_examples": p.report.show_examples,
+    })  # fmt: skip
+    execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def report(layout: Layout, study_id: str) -> None:
+    """Render the executed notebook as one self-contained page, reports/STUDY.html."""
+    from virtperf.report.render import render
+
+    study = _load(layout, study_id)
+    render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])

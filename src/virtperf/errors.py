@@ -1,0 +1,88 @@
+"""Errors that name the place, what was expected, what was found and what to do."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+
+class VirtperfError(Exception):
+    """Base of every error that the package raises on purpose.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in one clause.
+    file : path, optional
+        The file that shows it, as the user named it.
+    line : int, optional
+        Line number from 1 (or record number where `file` has no lines).
+    expected, found : str, optional
+        The rule and what stands there instead.
+    remedy : str, optional
+        What the user can do about it.
+
+    The parts stay available as attributes, so that a report can list them in columns.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | PurePath | None = None,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place = f"{place} line {self.line}".strip()
+        text = f"{place}: {self.problem}" if place else self.problem
+        if self.expected is not None:
+            text += f"; expected {self.expected}"
+        if self.found is not None:
+            text += f"; found {_shorten(self.found)}"
+        if self.remedy is not None:
+            text += f". {self.remedy[0].upper()}{self.remedy[1:]}"
+        return text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.problem, self.file, self.line, self.expected, self.found, self.remedy)
+
+
+def _rebuild(cls, problem, file, line, expected, found, remedy):  # type: ignore[no-untyped-def]
+    return cls(problem, file=file, line=line, expected=expected, found=found, remedy=remedy)
+
+
+def _shorten(text: str, limit: int = 160) -> str:
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+class FormatError(VirtperfError):
+    """A raw file does not follow its format."""
+
+
+class RunError(VirtperfError):
+    """A run folder is incomplete or contradicts itself."""
+
+
+class StudyError(VirtperfError):
+    """A hand-written file of a study is wrong (study.yaml, claims.yaml, a table)."""
+
+
+class ParameterError(VirtperfError):
+    """An unknown parameter, a wrong type or a value out of range."""
+
+
+class ModelError(VirtperfError):
+    """A model can't be fitted to the data it was given."""

@@ -1,0 +1,70 @@
+"""What a raw format is: how it is recognised, what reading gives, what writing takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pandas as pd
+
+RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
+"""Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
+
+CLOCKS = ("absolute", "time-of-day", "elapsed", "sample", "none")
+"""What `t` counts.
+
+absolute
+    Seconds since 1970-01-01 00:00 in the zone that the file prints (or UTC where it says so).
+time-of-day
+    Seconds since the midnight before the first sample; grows past 86400 when the file crosses midnight.
+elapsed
+    Seconds since the tool started.
+sample
+    The sample's number from 0, in a file that carries no time at all.
+none
+    A single snapshot; `t` is NaN.
+"""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The content of one raw file.
+
+    Attributes
+    ----------
+    records : DataFrame
+        Columns `RECORD_COLUMNS`, in file order, one number a row. `report` is the part of the file that the number
+        comes from (a sar activity, an FCX report id, an element path; "" where the format has only one),
+        `entity_kind` and `entity` what it describes (``domain``/``Domain-0``, ``cpu``/``all``, ``host``/``""``),
+        `field` the tool's own name, `value` in the tool's own unit.
+    clock : str
+        One of `CLOCKS`.
+    info : dict of str to str
+        Header facts, such as host name, tool version, start date, interval.
+    warnings : tuple of str
+        What was damaged but could be kept up to the damage (a truncated last sample), one sentence each with its line.
+    """
+
+    records: pd.DataFrame
+    clock: str
+    info: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class Format(Protocol):
+    """A raw format; implemented by a module-level object in each format module."""
+
+    name: str
+    title: str
+
+    def sniff(self, head: bytes) -> float:
+        """How surely the first 8 KiB are of this format, from 0 (not) to 1 (certainly)."""
+        ...
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a whole file; raises `FormatError` naming `file` and line when it can't."""
+        ...
+
+    def write(self, reading: Reading) -> bytes:
+        """The file that `read` turns into `reading`: ``read(write(r))`` equals ``r``."""
+        ...

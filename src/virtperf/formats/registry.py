@@ -1,0 +1,51 @@
+"""Which formats there are, and which of them a file is."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from virtperf.errors import FormatError
+from virtperf.formats.base import Format
+
+HEAD_BYTES = 8192
+SURE_ENOUGH = 0.5
+
+
+@cache
+def all_formats() -> dict[str, Format]:
+    """Every registered format by name, in alphabetical order."""
+    found = {point.name: point.load() for point in entry_points(group="virtperf.formats")}
+    return dict(sorted(found.items()))
+
+
+def get_format(name: str) -> Format:
+    """The format of that name; raises `FormatError` listing the known ones."""
+    formats = all_formats()
+    if name not in formats:
+        raise FormatError(
+            f"no format is called {name!r}",
+            expected=f"one of {', '.join(formats)}",
+            remedy="install the package that brings the format, or mend the name.",
+        )
+    return formats[name]
+
+
+def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
+    """The format whose `sniff` is surest of the file's beginning.
+
+    Raises
+    ------
+    FormatError
+        When none is at least half sure.
+    """
+    head = data[:HEAD_BYTES]
+    scores = sorted(((fmt.sniff(head), name) for name, fmt in all_formats().items()), reverse=True)
+    if not scores or scores[0][0] < SURE_ENOUGH:
+        raise FormatError(
+            "no known format recognises this file",
+            file=file,
+            found=repr(head[:60].decode("utf-8", "replace")),
+            remedy="name the format in run.yaml, or see docs/formats/ for how to add one.",
+        )
+    return all_formats()[scores[0][1]]

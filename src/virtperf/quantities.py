@@ -1,0 +1,98 @@
+"""Quantities: a measured thing at factor levels, and sums of such things, as claims write them.
+
+``throughput[system=zvm, guests=12]`` is a quantity; factors that are not written take their default.
+``response_time[system=xen, guests=9] - response_time[system=xen, guests=6]`` is an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Level = str | int | float
+
+_QUANTITY = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\[([^\[\]]*)\])?\s*")
+_TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\s*(?:\[[^\[\]]*\])?)\s*")
+
+
+@dataclass(frozen=True, order=True)
+class Quantity:
+    """A named quantity at one level of every factor of the study.
+
+    Attributes
+    ----------
+    name : str
+    at : tuple of (factor, level)
+        Every factor in the study's order.
+    """
+
+    name: str
+    at: tuple[tuple[str, Level], ...]
+
+    def level(self, factor: str) -> Level:
+        """The level of that factor."""
+        return dict(self.at)[factor]
+
+    def moved(self, changes: Mapping[str, Level]) -> Quantity:
+        """The same quantity with some factors at other levels."""
+        return Quantity(self.name, tuple((factor, changes.get(factor, level)) for factor, level in self.at))
+
+    def key(self) -> str:
+        """A stable text for files: every factor written out."""
+        return f"{self.name}[{', '.join(f'{factor}={level}' for factor, level in self.at)}]"
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A sum of quantities with coefficients: `terms` holds (coefficient, quantity)."""
+
+    terms: tuple[tuple[float, Quantity], ...]
+
+    def moved(self, changes: Mapping[str, Level]) -> Expression:
+        """The same sum with some factors at other levels."""
+        return Expression(tuple((c, q.moved(changes)) for c, q in self.terms))
+
+    def value(self, values: Mapping[Quantity, float]) -> float:
+        """The sum at given values of the quantities."""
+        return sum(c * values[q] for c, q in self.terms)
+
+
+def parse_level(text: str) -> Level:
+    """``"12"`` as the number 12, anything that is not a number as text."""
+    text = text.strip()
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
+    """Name and written factor levels of ``name[factor=level, ...]``; raises `ValueError` saying what is wrong."""
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not written as name[factor=level, ...]")
+    levels: dict[str, Level] = {}
+    for part in filter(None, (p.strip() for p in (match[2] or "").split(","))):
+        factor, equals, level = part.partition("=")
+        if not equals:
+            raise ValueError(f"{part!r} in {text!r} is not factor=level")
+        levels[factor.strip()] = parse_level(level)
+    return match[1], levels
+
+
+def split_expression(text: str) -> list[tuple[float, str]]:
+    """(coefficient, quantity text) pairs of a sum; raises `ValueError` where it can't be read."""
+    terms, position = [], 0
+    while position < len(text.rstrip()):
+        match = _TERM.match(text, position)
+        if match is None or (terms and not match[1]):
+            raise ValueError(f"{text!r}: expected + or - and a quantity at character {position + 1}")
+        terms.append(((-1.0 if match[1] == "-" else 1.0) * float(match[2] or 1), match[3]))
+        position = match.end()
+    if not terms:
+        raise ValueError("an empty expression")
+    return terms

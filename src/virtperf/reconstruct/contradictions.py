@@ -1,0 +1,112 @@
+"""Claims that cannot all hold: the smallest set to drop, and which statements stand against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from virtperf.reconstruct.system import LinearSystem
+
+ASSUMPTION_COST = 0.5
+"""An assumption of ours goes before any statement of the paper, which costs as much as the times it stands there."""
+
+MOST_CONFLICTS = 12
+"""How many different conflicts are listed for one dropped claim."""
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
+
+    Attributes
+    ----------
+    dropped : tuple of str
+        The cheapest set of claims without which the others are consistent.
+    conflicts : tuple of tuple of str
+        Irreducible sets of claims that cannot hold together: without any one of them the others can.
+    """
+
+    dropped: tuple[str, ...]
+    conflicts: tuple[tuple[str, ...], ...]
+
+
+def find_contradictions(system: LinearSystem, costs: Mapping[str, float]) -> Contradictions:
+    """Find the cheapest claims to drop by implicit hitting sets.
+
+    Repeat: choose the cheapest set that hits every known conflict (an integer program); when the other claims are
+    consistent, it is the answer, since any answer must hit every conflict; otherwise extract one more irreducible
+    conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
+
+    Parameters
+    ----------
+    system : LinearSystem
+    costs : mapping of claim id to cost
+        In a stable order, which decides between equally cheap sets: the later claim goes.
+    """
+    claims = list(costs)
+    conflicts: list[tuple[str, ...]] = []
+    while True:
+        dropped = _cheapest_hitting_set(conflicts, claims, costs)
+        kept = [c for c in claims if c not in dropped]
+        if system.feasible(system.mask_of(kept)):
+            break
+        conflicts.append(irreducible_conflict(system, kept))
+    named = dict.fromkeys(tuple(sorted(c)) for c in conflicts)
+    for claim in dropped:
+        for conflict in _conflicts_with(system, claim, kept):
+            named.setdefault(tuple(sorted(conflict)))
+    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named))
+
+
+def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
+    """A conflict within `claims` none of whose members can be left out (deletion filter; Chinneck 2008)."""
+    rows = system.infeasible_rows(system.mask_of(claims))
+    suspects = list(dict.fromkeys(o for o in system.owner[rows] if o))
+    if system.feasible(system.mask_of(suspects)):  # the duals' proof can be cut short by tolerances
+        suspects = list(claims)
+    for claim in list(suspects):
+        rest = [c for c in suspects if c != claim]
+        if not system.feasible(system.mask_of(rest)):
+            suspects = rest
+    return tuple(suspects)
+
+
+def _cheapest_hitting_set(
+    conflicts: list[tuple[str, ...]], claims: list[str], costs: Mapping[str, float]
+) -> frozenset[str]:
+    if not conflicts:
+        return frozenset()
+    involved = [c for c in claims if any(c in conflict for conflict in conflicts)]
+    # far below any difference of costs, so that it only decides between equal ones
+    tie = np.linspace(1e-4, 0, len(involved))
+    A = np.array([[float(c in conflict) for c in involved] for conflict in conflicts])
+    result = milp(
+        np.array([costs[c] for c in involved]) + tie,
+        constraints=LinearConstraint(A, lb=1.0),
+        integrality=np.ones(len(involved)),
+        bounds=Bounds(0, 1),
+    )
+    return frozenset(c for c, chosen in zip(involved, result.x, strict=True) if chosen > 0.5)
+
+
+def _conflicts_with(system: LinearSystem, claim: str, kept: list[str]) -> list[tuple[str, ...]]:
+    """Different irreducible conflicts between one dropped claim and the kept ones, by removing partners in turn."""
+    found: list[tuple[str, ...]] = []
+    queue: list[frozenset[str]] = [frozenset()]
+    seen: set[frozenset[str]] = set()
+    while queue and len(found) < MOST_CONFLICTS and len(seen) < 4 * MOST_CONFLICTS:
+        without = queue.pop(0)
+        if without in seen:
+            continue
+        seen.add(without)
+        pool = [claim, *(c for c in kept if c not in without)]
+        if system.feasible(system.mask_of(pool)):
+            continue
+        conflict = irreducible_conflict(system, pool)
+        if set(conflict) not in [set(f) for f in found]:
+            found.append(conflict)
+        queue += [without | {partner} for partner in conflict if partner != claim]
+    return found

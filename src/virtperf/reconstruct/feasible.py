@@ -1,0 +1,145 @@
+"""What a paper's text pins down: feasible intervals, centre, contradictions, leave-one-out verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from virtperf.claims import Claim, Claims
+from virtperf.quantities import Expression, Quantity
+from virtperf.reconstruct.centre import analytic_centre
+from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
+from virtperf.reconstruct.contradictions import ASSUMPTION_COST, Contradictions, find_contradictions
+from virtperf.reconstruct.system import Extreme, LinearSystem
+from virtperf.study import Study
+
+LAW_ROUNDS = 2
+"""How often the response-time law is linearised again with the intervals that it gave."""
+
+
+@dataclass(frozen=True)
+class Feasible:
+    """The consistent part of a set of claims and what it implies.
+
+    Attributes
+    ----------
+    systems : tuple of LinearSystem
+        One per group of quantities that no claim connects with another group.
+    kept : tuple of Claim
+        The active claims without the dropped ones.
+    contradictions : Contradictions
+    """
+
+    study: Study
+    active: tuple[Claim, ...]
+    kept: tuple[Claim, ...]
+    contradictions: Contradictions
+    systems: tuple[LinearSystem, ...]
+
+    def system_of(self, quantity: Quantity) -> LinearSystem | None:
+        """The group that a quantity belongs to, None when no claim speaks of it."""
+        return next((s for s in self.systems if quantity in s.index), None)
+
+    def mask(self, system: LinearSystem, without: str | None = None) -> np.ndarray:
+        """The rows of the kept claims, perhaps without one of them."""
+        return system.mask_of(c.id for c in self.kept if c.id != without)
+
+    def interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
+        """Feasible interval of one quantity."""
+        system = self.system_of(quantity)
+        if system is None:
+            kind = self.study.quantities[quantity.name]
+            return Extreme(kind.low, ()), Extreme(kind.high, ())
+        return system.interval(Expression(((1.0, quantity),)), self.mask(system, without))
+
+
+def solve(study: Study, claims: Claims, off: tuple[str, ...] = ()) -> Feasible:
+    """Find the contradictions among the active claims and the system that the others form.
+
+    The response-time law needs intervals of throughput first: it joins after they are known without it, and is
+    linearised again with the narrower intervals that it gave.
+    """
+    active = claims.active(off)
+    costs = {c.id: ASSUMPTION_COST if c.assumed else float(c.statements) for c in active}
+    bounds: dict[Quantity, tuple[float, float]] = {}
+    extra = [q for e in study.exhibits for _, _, q in study.points(e)]
+    laws = any(c.kind == "response_law" for c in active)
+    for _ in range(1 + LAW_ROUNDS * laws):
+        rows = [row for claim in active for row in claim_rows(study, claim, bounds)]
+        named = dict.fromkeys(q for row in rows for q, _ in row.terms)
+        systems = tuple(LinearSystem(group) for group in _groups([*rows, *natural_rows(study, [*named, *extra])]))
+        found = [find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}) for s in systems]
+        dropped = {claim for f in found for claim in f.dropped}
+        contradictions = Contradictions(
+            tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
+        )
+        kept = tuple(c for c in active if c.id not in dropped)
+        feasible = Feasible(study, active, kept, contradictions, systems)
+        if laws:
+            bounds = {q: _ends(feasible, q) for q in _throughputs(active)}
+    return feasible
+
+
+def _throughputs(claims: Sequence[Claim]) -> list[Quantity]:
+    return [i.parts[1].terms[0][1] for c in claims if c.kind == "response_law" for i in c.instances]
+
+
+def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
+    low, high = feasible.interval(quantity)
+    return low.value, high.value
+
+
+def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None) -> dict[Quantity, float]:
+    """The centre of every quantity that a claim speaks of; see `analytic_centre`."""
+    study = feasible.study
+    curves = []
+    for exhibit in study.exhibits:
+        for series in exhibit.series:
+            points = [(level, q) for s, level, q in study.points(exhibit) if s is series]
+            if all(isinstance(level, int | float) for level, _ in points):
+                curves.append(([float(level) for level, _ in points], [q for _, q in points]))
+    found: dict[Quantity, float] = {}
+    for system in feasible.systems:
+        progress(f"centre of {len(system.quantities)} quantities")
+        mask = feasible.mask(system)
+        intervals = {q: _ends(feasible, q) for q in system.quantities}
+        found |= analytic_centre(system, mask, intervals, curves)
+    return _obey_laws(feasible, found)
+
+
+def _obey_laws(feasible: Feasible, found: dict[Quantity, float]) -> dict[Quantity, float]:
+    """Move response times onto the law, which the rows only enclose, where that stays inside the interval."""
+    for claim in feasible.kept:
+        if claim.kind != "response_law":
+            continue
+        for instance in claim.instances:
+            (_, response), (_, throughput) = instance.parts[0].terms[0], instance.parts[1].terms[0]
+            value = claim.constant * instance.axis[0] / found[throughput]
+            low, high = _ends(feasible, response)
+            found[response] = float(np.clip(value, low, high))
+    return found
+
+
+def _groups(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows grouped by connected quantities, in stable order (union-find)."""
+    parent: dict[Quantity, Quantity] = {}
+
+    def root(q: Quantity) -> Quantity:
+        while parent.setdefault(q, q) != q:
+            parent[q] = parent[parent[q]]
+            q = parent[q]
+        return q
+
+    owners: dict[str, Quantity] = {}
+    for row in rows:
+        first = row.terms[0][0]
+        for quantity, _ in row.terms[1:]:
+            parent[root(quantity)] = root(first)
+        if row.claim:  # a claim's rows stay together: it is kept or dropped as a whole
+            parent[root(owners.setdefault(row.claim, first))] = root(first)
+    groups: dict[Quantity, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(root(row.terms[0][0]), []).append(row)
+    return list(groups.values())

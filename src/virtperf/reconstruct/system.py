@@ -1,0 +1,124 @@
+"""A system of linear inequalities: feasibility, and the smallest and largest value of an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from virtperf.quantities import Expression
+from virtperf.reconstruct.constraints import Row
+
+DUAL_ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """One end of an interval and the claims whose rows hold it there (non-zero dual values)."""
+
+    value: float
+    held_by: tuple[str, ...]
+
+
+class LinearSystem:
+    """Rows over the quantities that they name.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = tuple(rows)
+        self.quantities = tuple(dict.fromkeys(q for row in rows for q, _ in row.terms))
+        self.index = {quantity: i for i, quantity in enumerate(self.quantities)}
+        self.A = np.zeros((len(rows), len(self.quantities)))
+        self.b = np.array([row.bound for row in rows])
+        for i, row in enumerate(rows):
+            for quantity, coefficient in row.terms:
+                self.A[i, self.index[quantity]] += coefficient
+        self.scale = np.maximum(np.abs(self.A).max(axis=1, initial=0.0), 1e-12)
+        self.owner = np.array([row.claim for row in rows], dtype=object)
+
+    def vector(self, expression: Expression) -> np.ndarray | None:
+        """Coefficients over `quantities`, or None when the expression names one that no row does."""
+        c = np.zeros(len(self.quantities))
+        for coefficient, quantity in expression.terms:
+            if quantity not in self.index:
+                return None
+            c[self.index[quantity]] += coefficient
+        return c
+
+    def _solve(self, c: np.ndarray, mask: np.ndarray | None):  # type: ignore[no-untyped-def]
+        A, b = (self.A / self.scale[:, None], self.b / self.scale)
+        if mask is not None:
+            A, b = A[mask], b[mask]
+        return linprog(c, A_ub=A, b_ub=b, bounds=(None, None), method="highs-ds")
+
+    def mask_of(self, claims: Iterable[str]) -> np.ndarray:
+        """The rows of those claims and of the natural bounds."""
+        wanted = {"", *claims}
+        return np.array([owner in wanted for owner in self.owner], dtype=bool)
+
+    def feasible(self, mask: np.ndarray | None = None) -> bool:
+        """Whether some values obey all (masked) rows."""
+        return self._solve(np.zeros(len(self.quantities)), mask).status == 0
+
+    def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
+        """The smallest value of the expression: -inf where nothing bounds it."""
+        c = self.vector(expression)
+        if c is None:
+            return Extreme(-np.inf, ())
+        result = self._solve(c, mask)
+        if result.status != 0:
+            return Extreme(-np.inf, ())
+        owners = self.owner if mask is None else self.owner[mask]
+        held = owners[np.abs(result.ineqlin.marginals) > DUAL_ZERO]
+        return Extreme(float(result.fun), tuple(dict.fromkeys(o for o in held if o)))
+
+    def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
+        """The largest value of the expression: inf where nothing bounds it."""
+        negated = Expression(tuple((-c, q) for c, q in expression.terms))
+        extreme = self.minimum(negated, mask)
+        return Extreme(-extreme.value, extreme.held_by)
+
+    def interval(self, expression: Expression, mask: np.ndarray | None = None) -> tuple[Extreme, Extreme]:
+        """Smallest and largest value."""
+        return self.minimum(expression, mask), self.maximum(expression, mask)
+
+    def ratio_interval(self, of: Expression, to: Expression, mask: np.ndarray | None = None) -> tuple[float, float]:
+        """Smallest and largest value of ``of / to`` for ``to > 0``.
+
+        A linear-fractional program, solved as a linear one by the transformation of Charnes and Cooper (1962),
+        Naval Research Logistics Quarterly 9: variables ``y = x t`` and ``t``, with ``to(y) = 1``.
+        """
+        c, d = self.vector(of), self.vector(to)
+        if c is None or d is None:
+            return -np.inf, np.inf
+        A, b = (self.A / self.scale[:, None], self.b / self.scale)
+        if mask is not None:
+            A, b = A[mask], b[mask]
+        bounds = [(None, None)] * len(c) + [(0, None)]
+        ends = []
+        for sign in (1.0, -1.0):
+            result = linprog(
+                np.append(sign * c, 0.0), A_ub=np.column_stack([A, -b]), b_ub=np.zeros(len(b)),
+                A_eq=np.append(d, 0.0)[None, :], b_eq=[1.0], bounds=bounds, method="highs-ds",
+            )  # fmt: skip
+            ends.append(sign * result.fun if result.status == 0 else -sign * np.inf)
+        return float(ends[0]), float(ends[1])
+
+    def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
+        """Indices of rows that together are infeasible (not yet the fewest), from the duals of a phase-one program.
+
+        Phase one minimises the largest violation of the (scaled) rows; the rows with non-zero duals carry the proof.
+        """
+        rows = np.flatnonzero(mask)
+        A = self.A[rows] / self.scale[rows, None]
+        b = self.b[rows] / self.scale[rows]
+        c = np.append(np.zeros(A.shape[1]), 1.0)
+        bounds = [(None, None)] * A.shape[1] + [(0, None)]
+        result = linprog(c, A_ub=np.column_stack([A, -np.ones(len(rows))]), b_ub=b, bounds=bounds, method="highs-ds")
+        return rows[np.abs(result.ineqlin.marginals) > DUAL_ZERO]

@@ -1,0 +1,126 @@
+"""Hand-written YAML: loaded safely, checked against a JSON schema, errors that name file and line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from virtperf.errors import StudyError
+
+try:
+    from yaml import CSafeLoader as SafeLoader
+except ImportError:  # PyYAML without libyaml
+    from yaml import SafeLoader  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML file's content with the line that each part begins on.
+
+    Attributes
+    ----------
+    data : dict
+    path : Path
+    lines : dict of tuple to int
+        Line from 1 by path within the document, e.g. ``("claims", 3, "value")``.
+    """
+
+    data: dict[str, Any]
+    path: Path
+    lines: dict[tuple[str | int, ...], int]
+
+    def line(self, *where: str | int) -> int:
+        """Line of the part at that path, or of the nearest part around it."""
+        for end in range(len(where), -1, -1):
+            if where[:end] in self.lines:
+                return self.lines[where[:end]]
+        return 1
+
+    def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
+        """A `StudyError` at that path of this file."""
+        return StudyError(problem, file=self.path.name, line=self.line(*where), **parts)
+
+
+def load_yaml(path: Path, schema: str | None = None) -> Document:
+    """Read a YAML file with a mapping at its top.
+
+    Parameters
+    ----------
+    path : Path
+    schema : str, optional
+        Name of a JSON schema shipped in `virtperf/schemas`, e.g. ``"claims"``.
+
+    Raises
+    ------
+    StudyError
+        File missing, not YAML, a key given twice, or against the schema; the error names the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as err:
+        raise StudyError("the file is missing", file=path, remedy="create it, or mend the name") from err
+    try:
+        node = yaml.compose(text, Loader=SafeLoader)
+        data = yaml.load(text, Loader=SafeLoader)
+    except yaml.MarkedYAMLError as err:
+        mark = err.problem_mark
+        raise StudyError(
+            f"not valid YAML: {err.problem}", file=path.name, line=mark.line + 1 if mark else None
+        ) from err
+    if not isinstance(data, dict) or node is None:
+        raise StudyError("the top of the file is not a mapping", file=path.name, line=1, expected="key: value lines")
+    lines: dict[tuple[str | int, ...], int] = {}
+    _collect_lines(node, (), lines, path)
+    document = Document(data, path, lines)
+    if schema is not None:
+        check_schema(document, schema)
+    return document
+
+
+def check_schema(document: Document, schema: str) -> None:
+    """Raise `StudyError` for the first place (by line) where the document breaks the schema."""
+    validator = _validator(schema)
+    problems = sorted(validator.iter_errors(document.data), key=lambda e: (document.line(*e.absolute_path), e.message))
+    if problems:
+        worst = jsonschema.exceptions.best_match([problems[0]]) or problems[0]
+        raise document.error(
+            f"{'/'.join(map(str, worst.absolute_path)) or 'document'}: {worst.message}",
+            *worst.absolute_path,
+            remedy=f"see src/virtperf/schemas/{schema}.json ({len(problems)} problem(s) in this file).",
+        )
+
+
+@cache
+def _validator(schema: str) -> Any:
+    text = resources.files("virtperf").joinpath("schemas", f"{schema}.json").read_text(encoding="utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def _collect_lines(
+    node: yaml.Node, where: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], path: Path
+) -> None:
+    lines[where] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name = key.value
+            if name in seen:
+                raise StudyError(
+                    f"the key {name!r} is given twice",
+                    file=path.name,
+                    line=key.start_mark.line + 1,
+                    remedy="remove one of the two; YAML would silently keep the last.",
+                )
+            seen.add(name)
+            _collect_lines(value, (*where, name), lines, path)
+            lines[(*where, name)] = key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value):
+            _collect_lines(item, (*where, position), lines, path)

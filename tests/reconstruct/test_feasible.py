@@ -1,0 +1,134 @@
+"""Feasible intervals, contradictions, centre and verdicts on cases that are solved by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reconstruct.conftest import claim
+from virtperf.quantities import Expression
+from virtperf.reconstruct.feasible import centres, solve
+from virtperf.reconstruct.leave_one_out import judge
+
+
+def interval(feasible, text):
+    low, high = feasible.interval(feasible.study.quantity(text))
+    return low.value, high.value
+
+
+RATIO = claim(
+    "b-half",
+    "kind: ratio, of: 'throughput[system=b, guests=3]', to: 'throughput[guests=3]', value: 0.5, half_width: 0.05",
+)
+PEAK = claim("peak", "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at: 3")
+
+
+def test_reference_is_a_single_value(tiny):
+    feasible = solve(*tiny("claims:\n" + PEAK))
+    assert interval(feasible, "throughput[guests=3]") == (100, 100)
+
+
+def test_ratio_gives_the_interval_of_the_printed_precision(tiny):
+    feasible = solve(*tiny("claims:\n" + RATIO))
+    # 0.5 +- 0.05 of 100
+    assert interval(feasible, "throughput[system=b, guests=3]") == pytest.approx((45, 55))
+
+
+def test_a_peak_bounds_the_others_by_the_resolution(tiny):
+    feasible = solve(*tiny("claims:\n" + PEAK))
+    assert interval(feasible, "throughput[guests=4]") == pytest.approx((0, 99.9))
+
+
+def test_a_point_that_nothing_speaks_of_is_unbounded(tiny):
+    feasible = solve(*tiny("claims:\n" + PEAK))
+    assert interval(feasible, "throughput[system=b, guests=1]") == (0, np.inf)
+
+
+def test_limits_name_the_claims_that_hold_them(tiny):
+    feasible = solve(*tiny("claims:\n" + RATIO + PEAK))
+    low, high = feasible.interval(feasible.study.quantity("throughput[system=b, guests=3]"))
+    assert low.held_by == ("b-half",)
+    assert high.held_by == ("b-half",)
+
+
+def test_contradiction_drops_the_statement_made_once_rather_than_twice(tiny):
+    other = claim("peak-4", "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at: 4", "[y, z]")
+    feasible = solve(*tiny("claims:\n" + PEAK + other))
+    assert feasible.contradictions.dropped == ("peak",)
+    assert feasible.contradictions.conflicts == (("peak", "peak-4"),)
+    assert judge(feasible, feasible.active[0]).verdict == "contradicted"
+    assert judge(feasible, feasible.active[1]).verdict == "independent"
+
+
+def test_three_percentages_that_do_not_compound_are_one_conflict(tiny):
+    # 0.985 * 0.958 = 0.94363, so a fall of 5.8 % (0.942 +- 0.0005) is out of reach
+    claims = "claims:\n" + "".join(
+        claim(name, f"kind: percent_change, of: 'throughput[guests={of}]', to: 'throughput[guests={to}]', value: {v}, half_width: 0.05")
+        for name, of, to, v in [("first", 2, 3, -1.5), ("second", 4, 2, -4.2), ("both", 4, 3, -5.8)]
+    )  # fmt: skip
+    contradictions = solve(*tiny(claims)).contradictions
+    assert contradictions.conflicts == (("both", "first", "second"),)
+    assert len(contradictions.dropped) == 1
+
+
+def test_assumptions_are_given_up_first_and_can_be_switched_off(tiny):
+    text = "claims:\n" + PEAK
+    text += "assumptions:\n  - {id: rising, says: always rising, why: a guess, kind: monotone, of: throughput, over: guests, levels: [3, 4], direction: increasing}\n"
+    study, claims = tiny(text)
+    assert solve(study, claims).contradictions.dropped == ("rising",)
+    assert solve(study, claims, off=("rising",)).contradictions.dropped == ()
+
+
+def test_a_repeated_relation_is_corroborated_and_adds_nothing(tiny):
+    wider = claim(
+        "b-about-half",
+        "kind: ratio, of: 'throughput[system=b, guests=3]', to: 'throughput[guests=3]', low: 0.4, high: 0.6",
+    )
+    study, claims = tiny("claims:\n" + RATIO + wider)
+    feasible = solve(study, claims)
+    verdict = judge(feasible, claims["b-about-half"])
+    assert (verdict.verdict, verdict.information) == ("corroborated", 0)
+    assert verdict.implied == pytest.approx((0.45, 0.55))
+    narrower = judge(feasible, claims["b-half"])
+    assert narrower.verdict == "independent"
+    assert narrower.implied == pytest.approx((0.4, 0.6))
+    # of seven points one narrows, from 20 to 10; four of A are unbounded or fixed either way
+    assert 0 < narrower.information < 1
+
+
+def test_the_response_law_encloses_the_curve(tiny):
+    text = "claims:\n" + claim("x2", "kind: value, of: 'throughput[guests=2]', low: 60, high: 80")
+    text += (
+        "assumptions:\n  - {id: law, says: closed loop, why: test, kind: response_law, of: response_time, to: throughput,"
+        " over: guests, constant: 3333.3333333, for_each: {guests: [2, 3]}}\n"
+    )
+    feasible = solve(*tiny(text))
+    low, high = interval(feasible, "response_time[guests=2]")
+    exact = 3333.3333333 * 2 / np.array([80, 60])
+    assert low <= exact[0] + 1e-6
+    assert high >= exact[1] - 1e-6
+    assert (low, high) == pytest.approx(tuple(exact), rel=0.02)
+    centre = centres(feasible)
+    study = feasible.study
+    product = centre[study.quantity("response_time[guests=2]")] * centre[study.quantity("throughput[guests=2]")]
+    assert product == pytest.approx(3333.3333333 * 2, rel=1e-6)
+
+
+def test_the_centre_is_inside_every_interval_and_no_corner(tiny):
+    feasible = solve(*tiny("claims:\n" + RATIO + PEAK))
+    for quantity, value in centres(feasible).items():
+        low, high = (end.value for end in feasible.interval(quantity))
+        assert low - 1e-6 <= value <= high + 1e-6
+        if high - low > 1:
+            margin = 0.02 * min(high - low, 100)
+            assert low + margin < value < high - margin
+
+
+def test_ratio_interval_matches_a_search(tiny):
+    study, claims = tiny("claims:\n" + RATIO + PEAK)
+    feasible = solve(study, claims)
+    a, b = study.quantity("throughput[guests=3]"), study.quantity("throughput[system=b, guests=3]")
+    system = feasible.system_of(a)
+    assert system is not None
+    low, high = system.ratio_interval(Expression(((1.0, a),)), Expression(((1.0, b),)))
+    assert (low, high) == pytest.approx((1 / 0.55, 1 / 0.45))
