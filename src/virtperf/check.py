@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from virtperf.claims import Claim, Claims
+from virtperf.claims import NUMBERED, Claim, Claims
 from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.study import Study
@@ -20,8 +20,6 @@ from virtperf.study import Study
 DRAWS = 4000
 TOLERANCE = 0.02
 """Relative widening of a printed number's limits: printed precision is finer than two laboratories can agree."""
-
-NUMBERED = ("value", "range", "ratio", "percent_change", "difference")
 
 
 @dataclass(frozen=True)

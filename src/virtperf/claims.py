@@ -16,6 +16,9 @@ KINDS = (
     "concave", "equivalence", "sum", "response_law",
 )  # fmt: skip
 
+NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
+"""Kinds that speak of one number with limits."""
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -167,6 +170,8 @@ def _claim(study: Study, entry: Mapping[str, Any], *, assumed: bool, line: int) 
     if value is not None and "half_width" in entry:
         low = value - entry["half_width"] if low is None else low
         high = value + entry["half_width"] if high is None else high
+    if entry["kind"] in NUMBERED and low is None and high is None:
+        raise ValueError("no limits: give value and half_width (what the printed precision implies), or low, or high")
     low = -float("inf") if low is None else float(low)
     high = float("inf") if high is None else float(high)
     if low > high or (value is not None and not low <= value <= high and "half_width" in entry):

@@ -41,7 +41,7 @@ def main(ctx: click.Context, root: Path) -> None:
     of date. STUDY is the name of a folder in data/published, for example:
 
     \b
-        virtperf reconstruct zvm-xen-2009
+        virtperf reconstruct STUDY
         virtperf ingest zvm-xen-2009
     """
     ctx.obj = Layout(root)
@@ -125,9 +125,7 @@ def notebook(layout: Layout, study_id: str) -> None:
 
     _load(layout, study_id)
     p = load_parameters(layout.parameters)
-    values = notebook_parameters({
-        "level": p.level, "seed": p.seed, "assumptions": p.report.assumptions, "show_examples": p.report.show_examples,
-    })  # fmt: skip
+    values = notebook_parameters({"level": p.level, "seed": p.seed, **p.report.model_dump()})
     execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -32,6 +32,7 @@ class ReportParameters(_Strict):
 
     assumptions: bool = True
     show_examples: bool = False
+    provenance: Literal["reconstructed", "measured"] = "reconstructed"
 
 
 class Parameters(_Strict):
@@ -51,6 +52,7 @@ class NotebookParameters(_Strict):
     seed: int = Field(0, ge=0)
     assumptions: bool = True
     show_examples: bool = False
+    provenance: Literal["reconstructed", "measured"] = "reconstructed"
 
 
 def load_parameters(path: Path) -> Parameters:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from virtperf.claims import Claim
 from virtperf.reconstruct.system import LinearSystem
 
-ASSUMPTION_COST = 0.5
-"""An assumption of ours goes before any statement of the paper, which costs as much as the times it stands there."""
+ASSUMPTION_COST, VAGUE_COST, EXACT_COST = 0.25, 0.5, 1.0
+"""What dropping costs, each time the paper says it: an assumption of ours goes first, then a wording that had to be
+read as a number ("almost half"), then a printed number."""
 
-MOST_CONFLICTS = 12
-"""How many different conflicts are listed for one dropped claim."""
+MOST_SEARCHED, MOST_CONFLICTS = 8, 4
+"""How many different conflicts are searched for one dropped claim, and how many of them, the smallest, are listed."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,14 @@ class Contradictions:
     conflicts: tuple[tuple[str, ...], ...]
 
 
-def find_contradictions(system: LinearSystem, costs: Mapping[str, float]) -> Contradictions:
+def drop_cost(claim: Claim) -> float:
+    """What it costs to give up a claim."""
+    if claim.assumed:
+        return ASSUMPTION_COST
+    return claim.statements * (VAGUE_COST if claim.reading else EXACT_COST)
+
+
+def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:
     """Find the cheapest claims to drop by implicit hitting sets.
 
     Repeat: choose the cheapest set that hits every known conflict (an integer program); when the other claims are
@@ -45,6 +54,8 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float]) -> Con
     system : LinearSystem
     costs : mapping of claim id to cost
         In a stable order, which decides between equally cheap sets: the later claim goes.
+    explain : bool
+        Whether to search for more conflicts of each dropped claim than the proof needed; it takes most of the time.
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
@@ -54,10 +65,12 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float]) -> Con
         if system.feasible(system.mask_of(kept)):
             break
         conflicts.append(irreducible_conflict(system, kept))
-    named = dict.fromkeys(tuple(sorted(c)) for c in conflicts)
-    for claim in dropped:
-        for conflict in _conflicts_with(system, claim, kept):
-            named.setdefault(tuple(sorted(conflict)))
+    named: dict[tuple[str, ...], None] = {}
+    for claim in (c for c in claims if c in dropped):
+        others = [c for c in claims if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)]
+        more = _conflicts_with(system, claim, others) if explain else []
+        found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
+        named |= dict.fromkeys(sorted(found, key=lambda c: (len(c), c))[:MOST_CONFLICTS])
     return Contradictions(tuple(c for c in claims if c in dropped), tuple(named))
 
 
@@ -92,21 +105,21 @@ def _cheapest_hitting_set(
     return frozenset(c for c, chosen in zip(involved, result.x, strict=True) if chosen > 0.5)
 
 
-def _conflicts_with(system: LinearSystem, claim: str, kept: list[str]) -> list[tuple[str, ...]]:
-    """Different irreducible conflicts between one dropped claim and the kept ones, by removing partners in turn."""
+def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:
+    """Different irreducible conflicts between one dropped claim and other claims, by removing partners in turn."""
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()
-    while queue and len(found) < MOST_CONFLICTS and len(seen) < 4 * MOST_CONFLICTS:
+    while queue and len(found) < MOST_SEARCHED and len(seen) < 2 * MOST_SEARCHED:
         without = queue.pop(0)
         if without in seen:
             continue
         seen.add(without)
-        pool = [claim, *(c for c in kept if c not in without)]
+        pool = [claim, *(c for c in others if c not in without)]
         if system.feasible(system.mask_of(pool)):
             continue
         conflict = irreducible_conflict(system, pool)
-        if set(conflict) not in [set(f) for f in found]:
+        if claim in conflict and set(conflict) not in [set(f) for f in found]:
             found.append(conflict)
         queue += [without | {partner} for partner in conflict if partner != claim]
     return found

@@ -11,7 +11,7 @@ from virtperf.claims import Claim, Claims
 from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
-from virtperf.reconstruct.contradictions import ASSUMPTION_COST, Contradictions, find_contradictions
+from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study import Study
 
@@ -62,15 +62,19 @@ def solve(study: Study, claims: Claims, off: tuple[str, ...] = ()) -> Feasible:
     linearised again with the narrower intervals that it gave.
     """
     active = claims.active(off)
-    costs = {c.id: ASSUMPTION_COST if c.assumed else float(c.statements) for c in active}
+    costs = {c.id: drop_cost(c) for c in active}
     bounds: dict[Quantity, tuple[float, float]] = {}
     extra = [q for e in study.exhibits for _, _, q in study.points(e)]
     laws = any(c.kind == "response_law" for c in active)
-    for _ in range(1 + LAW_ROUNDS * laws):
+    rounds = 1 + LAW_ROUNDS * laws
+    for number in range(1, rounds + 1):
         rows = [row for claim in active for row in claim_rows(study, claim, bounds)]
         named = dict.fromkeys(q for row in rows for q, _ in row.terms)
         systems = tuple(LinearSystem(group) for group in _groups([*rows, *natural_rows(study, [*named, *extra])]))
-        found = [find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}) for s in systems]
+        found = [
+            find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=number == rounds)
+            for s in systems
+        ]
         dropped = {claim for f in found for claim in f.dropped}
         contradictions = Contradictions(
             tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)

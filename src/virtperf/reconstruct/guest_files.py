@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
 import numpy as np
 
 from virtperf.formats import Reading, get_format
-from virtperf.reconstruct.plan import Guest, RunPlan
+from virtperf.reconstruct.plan import Guest
 from virtperf.reconstruct.records import records
 from virtperf.reconstruct.simulate import SimulatedRun
 
 
-def guest_files(plan: RunPlan, run: SimulatedRun, guest: Guest, raw: Mapping[str, Any]) -> dict[str, bytes]:
-    """The guest's files by name."""
+def guest_files(run: SimulatedRun, guests: Sequence[Guest], raw: Mapping[str, Any]) -> dict[str, dict[str, bytes]]:
+    """Every guest's files by name."""
+    begin, end = (get_format("netstat").write(_netstat(run, raw, at)) for at in raw["window_s"])
     return {
-        "sar.txt": get_format("sar").write(_sar(run, guest, raw)),
-        "netstat-begin.txt": get_format("netstat").write(_netstat(run, raw, raw["window_s"][0])),
-        "netstat-end.txt": get_format("netstat").write(_netstat(run, raw, raw["window_s"][1])),
+        guest.name: {
+            "sar.txt": get_format("sar").write(_sar(run, guest, raw)),
+            "netstat-begin.txt": begin,
+            "netstat-end.txt": end,
+        }
+        for guest in guests
     }
 
 

@@ -1,4 +1,4 @@
-"""A z/VM Performance Toolkit listing of a simulated run: processors, guests, and storage where the text speaks of it."""
+"""A z/VM Performance Toolkit listing of a simulated run: processors, guests, and storage where it is known."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,19 @@ from virtperf.study import Study
 Entry = tuple[bytes, dict[str, Any]]
 
 
-def write_run(study: Study, plan: RunPlan, raw: Mapping[str, Any], parameters: Parameters, folder: Path) -> None:
+def write_runs(
+    study: Study, raw: Mapping[str, Any], plans: Sequence[RunPlan], parameters: Parameters, folder: Path,
+    progress: Callable[[str], None],
+) -> None:  # fmt: skip
+    """Write every run folder below `folder`, on all processors; each depends on its own plan and seed alone."""
+    with ProcessPoolExecutor(mp_context=get_context("forkserver")) as pool:
+        work = [pool.submit(write_run, study.id, plan, raw, parameters, folder / plan.run_id) for plan in plans]
+        for number, (plan, done) in enumerate(zip(plans, work, strict=True), start=1):
+            done.result()
+            progress(f"run {number} of {len(plans)}: {plan.run_id}")
+
+
+def write_run(study_id: str, plan: RunPlan, raw: Mapping[str, Any], parameters: Parameters, folder: Path) -> None:
     """Write one run folder: driver logs and snapshots, the host's monitor, sar and netstat of every guest, run.yaml."""
     run = simulate(plan, raw, parameters.reconstruct, parameters.seed)
     begin, end = raw["window_s"]
@@ -41,23 +55,23 @@ def write_run(study: Study, plan: RunPlan, raw: Mapping[str, Any], parameters: P
         MONITORS[monitor](plan, run, raw),
         {"format": monitor, "entity": "host", "entity_kind": "host"},
     )
-    for guest in plan.guests:
-        for name, data in guest_files(plan, run, guest, raw).items():
-            entry = {"entity": guest.name, "format": "sar"}
+    for guest, written in guest_files(run, plan.guests, raw).items():
+        for name, data in written.items():
+            entry = {"entity": guest, "format": "sar"}
             if name.startswith("netstat"):
-                entry = {"entity": guest.name, "format": "netstat", "at_s": begin if "begin" in name else end}
-            files[f"guests/{guest.name}/{name}"] = (data, entry)
+                entry = {"entity": guest, "format": "netstat", "at_s": begin if "begin" in name else end}
+            files[f"guests/{guest}/{name}"] = (data, entry)
 
     for path, (data, _) in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
-    (folder / "run.yaml").write_text(_run_yaml(study, plan, raw, files), encoding="utf-8")
+    (folder / "run.yaml").write_text(_run_yaml(study_id, plan, raw, files), encoding="utf-8")
 
 
-def _run_yaml(study: Study, plan: RunPlan, raw: Mapping[str, Any], files: Mapping[str, Entry]) -> str:
+def _run_yaml(study_id: str, plan: RunPlan, raw: Mapping[str, Any], files: Mapping[str, Entry]) -> str:
     head = {
-        "study": study.id,
+        "study": study_id,
         "run": plan.run_id,
         "provenance": "reconstructed",
         "factors": dict(plan.levels),

@@ -15,7 +15,7 @@ from virtperf.quantities import Quantity
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import judge
 from virtperf.reconstruct.plan import load_raw, plan_runs
-from virtperf.reconstruct.raw import write_run
+from virtperf.reconstruct.raw import write_runs
 from virtperf.study import Study
 
 Progress = Callable[[str], None]
@@ -44,9 +44,7 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         if "runs" in study.data:
             raw = load_raw(study)
             plans = plan_runs(study, raw, centre, parameters.reconstruct.replicates)
-            for number, plan in enumerate(plans, start=1):
-                progress(f"run {number} of {len(plans)}: {plan.run_id}")
-                write_run(study, plan, raw, parameters, folder / "runs" / plan.run_id)
+            write_runs(study, raw, plans, parameters, folder / "runs", progress)
 
 
 def _points(study: Study, feasible: Feasible, bare: Feasible, centre: dict[Quantity, float]) -> pd.DataFrame:

@@ -40,6 +40,7 @@ class LinearSystem:
             for quantity, coefficient in row.terms:
                 self.A[i, self.index[quantity]] += coefficient
         self.scale = np.maximum(np.abs(self.A).max(axis=1, initial=0.0), 1e-12)
+        self._scaled = self.A / self.scale[:, None], self.b / self.scale
         self.owner = np.array([row.claim for row in rows], dtype=object)
 
     def vector(self, expression: Expression) -> np.ndarray | None:
@@ -52,9 +53,7 @@ class LinearSystem:
         return c
 
     def _solve(self, c: np.ndarray, mask: np.ndarray | None):  # type: ignore[no-untyped-def]
-        A, b = (self.A / self.scale[:, None], self.b / self.scale)
-        if mask is not None:
-            A, b = A[mask], b[mask]
+        A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
         return linprog(c, A_ub=A, b_ub=b, bounds=(None, None), method="highs-ds")
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
@@ -97,9 +96,7 @@ class LinearSystem:
         c, d = self.vector(of), self.vector(to)
         if c is None or d is None:
             return -np.inf, np.inf
-        A, b = (self.A / self.scale[:, None], self.b / self.scale)
-        if mask is not None:
-            A, b = A[mask], b[mask]
+        A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
         bounds = [(None, None)] * len(c) + [(0, None)]
         ends = []
         for sign in (1.0, -1.0):
@@ -116,8 +113,7 @@ class LinearSystem:
         Phase one minimises the largest violation of the (scaled) rows; the rows with non-zero duals carry the proof.
         """
         rows = np.flatnonzero(mask)
-        A = self.A[rows] / self.scale[rows, None]
-        b = self.b[rows] / self.scale[rows]
+        A, b = self._scaled[0][rows], self._scaled[1][rows]
         c = np.append(np.zeros(A.shape[1]), 1.0)
         bounds = [(None, None)] * A.shape[1] + [(0, None)]
         result = linprog(c, A_ub=np.column_stack([A, -np.ones(len(rows))]), b_ub=b, bounds=bounds, method="highs-ds")

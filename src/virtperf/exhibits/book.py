@@ -1,0 +1,195 @@
+"""A study's exhibits by their paper's names: what a notebook imports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from virtperf.errors import StudyError
+from virtperf.exhibits import data as files
+from virtperf.exhibits.claims import claims_exhibit
+from virtperf.exhibits.diagram import diagram_exhibit
+from virtperf.exhibits.display import Shown
+from virtperf.exhibits.estimates import estimates_exhibit
+from virtperf.exhibits.figure import figure_exhibit, numbers
+from virtperf.exhibits.layers import Point, load_points
+from virtperf.exhibits.line import curve_table
+from virtperf.exhibits.registers import assumptions_exhibit, contradictions_exhibit, errata_exhibit, quality_exhibit
+from virtperf.exhibits.summary import summary_exhibit
+from virtperf.exhibits.table import table_exhibit
+from virtperf.exhibits.words import exhibit_name
+from virtperf.study import Exhibit, Study
+
+
+class Book:
+    """All exhibits of one study.
+
+    Parameters
+    ----------
+    study : str
+        The study's id.
+    data : path
+        The repository's `data` folder.
+    level : float
+        Confidence level of intervals.
+    seed : int
+        For whatever draws random numbers; exhibits themselves draw none.
+    assumptions : bool
+        Whether bands are shown with our assumptions; False shows what the paper alone allows.
+    show_examples : bool
+        Whether runs of provenance "example" are drawn (with a mark of their own; they never count in a verdict).
+
+    Every method returns an object that a notebook shows as HTML and as a text table of the numbers behind it.
+    """
+
+    def __init__(
+        self,
+        study: str,
+        data: str | Path,
+        *,
+        level: float = 0.95,
+        seed: int = 0,
+        assumptions: bool = True,
+        show_examples: bool = False,
+    ) -> None:
+        self._data = files.load(study, Path(data))
+        self.level = level
+        self.seed = seed
+        self._with_assumptions = assumptions
+        self.show_examples = show_examples
+
+    @property
+    def study(self) -> Study:
+        """The study's definition."""
+        return self._data.study
+
+    @cached_property
+    def _points(self) -> dict[str, list[Point]]:
+        return {
+            e.id: load_points(
+                self._data, e, level=self.level, examples=self.show_examples, assumptions=self._with_assumptions
+            )
+            for e in self.study.exhibits
+            if e.series
+        }
+
+    def points(self, exhibit_id: str) -> pd.DataFrame:
+        """The numbers behind a figure, one row a point: what its CSV download holds, for fits in the notebook."""
+        exhibit = self.study.exhibit(exhibit_id)
+        return numbers(self._data, exhibit, self._points_of(exhibit))
+
+    def observations(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:
+        """The runs behind a figure, one row a run and point: series, x, run_id, provenance, value, se (the figure's unit)."""
+        exhibit = self.study.exhibit(exhibit_id)
+        table = self._data.observations
+        if provenance is not None:
+            table = table[table["provenance"] == provenance]
+        parts = []
+        for point in self._points_of(exhibit):
+            rows = table[table["quantity"] == point.quantity.name]
+            for factor, level in point.quantity.at:
+                rows = rows.loc[[files.as_level(v) == level for v in rows[factor]]]
+            relative = bool(self.study.quantities[point.quantity.name].references)
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "series": point.series.label, "x": point.x, "run_id": rows["run_id"], "provenance": rows["provenance"],
+                        "value": rows["relative" if relative else "value"], "se": rows["relative_se" if relative else "se"],
+                    }
+                )
+            )  # fmt: skip
+        return pd.concat(parts, ignore_index=True).dropna(subset=["value"]).reset_index(drop=True)
+
+    def summary(self) -> Shown:
+        """The headline box: what the text pins down, verdict counts, contradictions, runs."""
+        return summary_exhibit(self._data, [p for points in self._points.values() for p in points])
+
+    def table(self, exhibit_id: str) -> Shown:
+        """A printed table with its corrections marked."""
+        return table_exhibit(self.study, self.study.exhibit(exhibit_id))
+
+    def diagram(self, exhibit_id: str) -> Shown:
+        """A diagram of the setup."""
+        return diagram_exhibit(self.study, self.study.exhibit(exhibit_id))
+
+    def figure(self, exhibit_id: str, *, curves: Mapping[str, Any] | None = None) -> Shown:
+        """A figure in its three layers.
+
+        Parameters
+        ----------
+        curves : mapping, optional
+            Fitted models by series label; each has ``predict(x, interval="mean", alpha=...)``.
+
+        Raises
+        ------
+        StudyError
+            The exhibit is no figure with series; a curve's label is no series of it, or its axis is not numeric.
+        """
+        exhibit = self.study.exhibit(exhibit_id)
+        points = self._points_of(exhibit)
+        drawn = {}
+        for label, fit in (curves or {}).items():
+            x = [p.x for p in points if p.series.label == label]
+            if not x or not all(isinstance(level, int | float) for level in x):
+                known = ", ".join(dict.fromkeys(p.series.label for p in points))
+                raise StudyError(
+                    f"{exhibit_id}: no curve can be drawn for {label!r}",
+                    expected=f"a series with a numeric axis; series are {known}",
+                )
+            drawn[label] = curve_table(fit, [float(level) for level in x], self.level)
+        return figure_exhibit(self._data, exhibit, points, drawn, level=self.level, assumptions=self._with_assumptions)
+
+    def claims(self, exhibit_id: str | None = None) -> Shown:
+        """What the paper says about an exhibit (``"text"`` for statements about none, nothing for all), with verdicts."""
+        claims = self._data.claims
+        if exhibit_id is None:
+            chosen, title = tuple(c for c in claims or () if not c.assumed), "All statements of the paper"
+        elif exhibit_id == "text":
+            chosen, title = claims.about("text") if claims else (), "What the paper says elsewhere"
+        else:
+            exhibit = self.study.exhibit(exhibit_id)
+            chosen = claims.about(exhibit_id) if claims else ()
+            title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
+        chosen = tuple(c for c in chosen if not c.assumed)
+        return claims_exhibit(self._data, chosen, anchor=f"{exhibit_id or 'all'}-claims", title=title)
+
+    def estimates(
+        self,
+        estimates: Mapping[str, Any],
+        *,
+        title: str,
+        provenance: str = "reconstructed",
+        unit: str = "",
+        anchor: str = "",
+    ) -> Shown:
+        """A table of estimates with intervals: label to `Estimate`, or label to a mapping of them."""
+        return estimates_exhibit(
+            estimates, title=title, provenance=provenance, unit=unit, anchor=anchor, study=self.study.id
+        )
+
+    def contradictions(self) -> Shown:
+        """Statements of the paper that cannot all hold."""
+        return contradictions_exhibit(self._data)
+
+    def assumptions(self) -> Shown:
+        """Assumptions of ours."""
+        return assumptions_exhibit(self._data, on=self._with_assumptions)
+
+    def errata(self) -> Shown:
+        """Misprints of the paper."""
+        return errata_exhibit(self._data)
+
+    def quality(self) -> Shown:
+        """Refused runs, warnings, audits."""
+        return quality_exhibit(self._data)
+
+    def _points_of(self, exhibit: Exhibit) -> list[Point]:
+        if exhibit.id not in self._points:
+            raise StudyError(
+                f"{exhibit.id} has no series to draw", file="study.yaml", remedy="use table() or diagram()"
+            )
+        return self._points[exhibit.id]

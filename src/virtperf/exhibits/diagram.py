@@ -1,0 +1,116 @@
+"""Diagrams of nested boxes and edges from `topology` in `study.yaml`.
+
+topology:
+  host:
+    nodes:
+      - {id: client, label: Workload driver}
+      - {id: lpar, label: LPAR with 8 CPUs}
+      - {id: web, label: Web server, parent: lpar}
+    edges: [{from: client, to: web, label: HTTP}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from virtperf.errors import StudyError
+from virtperf.exhibits import display
+from virtperf.exhibits.display import Shown
+from virtperf.exhibits.layout import Diagram, Edge, Node
+from virtperf.exhibits.layout_svg import draw_diagram
+from virtperf.exhibits.words import escape, exhibit_name, joined, plural, printable
+from virtperf.study import Exhibit, Study
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Labels by id."""
+
+    labels: Mapping[str, str]
+
+    def edge(self, edge: Edge) -> str:
+        label = f" ({edge.label})" if edge.label else ""
+        return f"{self.labels[edge.start]} to {self.labels[edge.end]}{label}"
+
+
+def diagram_exhibit(study: Study, exhibit: Exhibit) -> Shown:
+    """A diagram of the setup, redrawn from what the paper's text says.
+
+    Raises
+    ------
+    StudyError
+        `study.yaml` has no topology of that name; an id is unknown or given twice; a node lies within itself.
+    """
+    name = str(exhibit.spec.get("diagram", ""))
+    topology: Mapping[str, Any] = study.data.get("topology", {})
+    if name not in topology:
+        known = ", ".join(topology) or "none"
+        raise StudyError(
+            f"{exhibit.id} has no diagram {name!r}", file="study.yaml", expected=f"a name in topology ({known})"
+        )
+    diagram = read_diagram(exhibit.id, topology[name])
+    title = f"{exhibit_name(exhibit.id, 'figure')}: {exhibit.title}"
+    words = _Words({node.id: node.label for node in diagram.nodes})
+    drawings = "".join(
+        draw_diagram(
+            diagram, prefix=f"{exhibit.id}-{kind}", title=title, description=_describe(diagram, words), kind=kind
+        )
+        for kind in ("wide", "narrow")
+    )
+    rows = [[words.labels[e.start], words.labels[e.end], e.label] for e in diagram.edges]
+    table = pd.DataFrame(rows, columns=["from", "to", "connection"])
+    section = f"section “{escape(printable(exhibit.section))}”" if exhibit.section else "the paper"
+    source = f"<p>Redrawn from what {section} says; the layout is ours.</p>"
+    after = [
+        display.badges(["published"]),
+        display.more(
+            display.details("Where this comes from", source),
+            display.download(table, f"{study.id}-{exhibit.id}", "Download the connections (CSV)"),
+        ),
+    ]
+    html = display.block(
+        exhibit.id, exhibit_name(exhibit.id, "figure"), exhibit.title, drawings, after=after,
+        finding=f"{plural(len(diagram.nodes), 'component')}, {plural(len(diagram.edges), 'connection')}.",
+    )  # fmt: skip
+    return Shown(html, f"{title}\n{display.table_text(list(table.columns), rows)}")
+
+
+def read_diagram(exhibit_id: str, entry: Mapping[str, Any]) -> Diagram:
+    """The diagram of one entry of `topology`, checked; raises `StudyError` as `diagram_exhibit` does."""
+    try:
+        nodes = tuple(Node(str(n["id"]), str(n["label"]), str(n.get("parent", ""))) for n in entry["nodes"])
+        edges = tuple(Edge(str(e["from"]), str(e["to"]), str(e.get("label", ""))) for e in entry.get("edges", ()))
+    except (KeyError, TypeError) as err:
+        raise StudyError(f"the topology of {exhibit_id} lacks {err}", file="study.yaml") from err
+    ids = [n.id for n in nodes]
+    problem = ""
+    for i in ids:
+        if ids.count(i) > 1:
+            problem = f"{i!r} is given twice"
+    for i in [i for e in edges for i in (e.start, e.end)] + [n.parent for n in nodes if n.parent]:
+        if i not in ids:
+            problem = f"{i!r} is unknown"
+    parents = {n.id: n.parent for n in nodes}
+    for i in ids if not problem else ():
+        above, seen = parents[i], {i}
+        while above and not problem:
+            problem = f"{i!r} lies within itself" if above in seen else ""
+            seen.add(above)
+            above = parents[above]
+    if problem or not nodes:
+        raise StudyError(f"the topology of {exhibit_id}: {problem or 'there are no nodes'}", file="study.yaml")
+    return Diagram(nodes, edges)
+
+
+def _describe(diagram: Diagram, words: _Words) -> str:
+    parts = []
+    for node in diagram.nodes:
+        held = [child.label for child in diagram.children(node.id)]
+        if held:
+            parts.append(f"{node.label} holds {joined(held)}.")
+    edges = "; ".join(words.edge(e) for e in diagram.edges)
+    return " ".join([*parts, f"Connections: {edges or 'none'}."])

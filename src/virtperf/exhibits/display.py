@@ -1,0 +1,142 @@
+"""What a notebook cell shows: HTML for readers and, beside it, the numbers as plain text for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+
+from virtperf.exhibits.words import PROVENANCES, breakable, escape, printable
+
+TEXT_WIDTH = 44  # longest cell of a text table
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One exhibit, ready to be shown.
+
+    Attributes
+    ----------
+    html : str
+        The exhibit with its caption, provenance and sources.
+    text : str
+        The numbers behind it as a text table; nbval compares these.
+    """
+
+    html: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html, "text/plain": self.text}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to be shown: columns, rows of cells as text or as HTML, which columns hold numbers.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : tuple of tuple of str
+        Plain text; `to_html` escapes it. A cell of class `Html` goes in as it is.
+    numeric : frozenset of int
+        Columns that are set flush right.
+    ids : tuple of str
+        An anchor a row, or nothing.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+    ids: tuple[str, ...] = ()
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def table_html(table: Table, label: str) -> str:
+    """A table in its own scrolling box, so that a phone's page never scrolls sideways."""
+
+    def row_html(cells: Sequence[str], tag: str, anchor: str = "") -> str:
+        parts = []
+        for k, cell in enumerate(cells):
+            number = ' class="vp-number"' if k in table.numeric else ""
+            scope = ' scope="col"' if tag == "th" else ""
+            content = cell if isinstance(cell, Html) else breakable(printable(cell))
+            parts.append(f"<{tag}{scope}{number}>{content}</{tag}>")
+        return f"<tr{f' id={chr(34)}{escape(anchor)}{chr(34)}' if anchor else ''}>{''.join(parts)}</tr>"
+
+    anchors = table.ids or ("",) * len(table.rows)
+    body = "".join(row_html(row, "td", anchor) for row, anchor in zip(table.rows, anchors, strict=True))
+    return (
+        f'<div class="vp-scroll" role="region" tabindex="0" aria-label="{escape(printable(label))}">'
+        f'<table class="vp-table"><thead>{row_html(table.columns, "th")}</thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The same as plain text, columns aligned, long cells shortened."""
+
+    def flat(cell: str) -> str:
+        one = " ".join(printable(cell).split())
+        return one if len(one) <= TEXT_WIDTH else f"{one[: TEXT_WIDTH - 3]}..."
+
+    grid = [[flat(c) for c in columns], *([flat(c) for c in row] for row in rows)]
+    widths = [max(len(row[k]) for row in grid) for k in range(len(columns))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid]
+    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def badge(provenance: str) -> str:
+    """A provenance in words, explained."""
+    return f'<span class="vp-badge vp-{provenance}" title="{escape(PROVENANCES[provenance])}">{provenance}</span>'
+
+
+def badges(provenances: Sequence[str]) -> str:
+    """A line that says what kind of data an exhibit shows."""
+    if not provenances:
+        return '<p class="vp-provenance">Provenance: no data yet</p>'
+    explained = "; ".join(f"{badge(p)} {escape(PROVENANCES[p])}" for p in provenances)
+    return f'<p class="vp-provenance"><span class="vp-label">Provenance</span> {explained}</p>'
+
+
+def download(table: pd.DataFrame, name: str, words: str = "Download the numbers (CSV)") -> str:
+    """A link that holds the table as a CSV file: it works without a server."""
+    csv = table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    return (
+        f'<a class="vp-download" download="{escape(name)}.csv" href="data:text/csv;charset=utf-8,{quote(csv)}">'
+        f"{escape(words)}</a>"
+    )
+
+
+def details(summary: str, content: str) -> str:
+    """A part that a reader may open."""
+    return f'<details class="vp-details"><summary>{escape(summary)}</summary>{content}</details>'
+
+
+def more(*parts: str) -> str:
+    """What stands behind an exhibit, in one line until it is opened."""
+    return f'<div class="vp-more">{"".join(parts)}</div>'
+
+
+def block(
+    anchor: str, name: str, title: str, body: str, *, after: Sequence[str] = (), finding: str = "", kind: str = "figure"
+) -> str:
+    """An exhibit: body, caption, and whatever follows the caption (each part is HTML)."""
+    said = f' <span class="vp-finding">{escape(printable(finding))}</span>' if finding else ""
+    stop = "" if title.endswith((".", "?", "!")) else "."
+    caption = f"<figcaption><strong>{escape(name)}.</strong> {breakable(printable(title))}{stop}{said}</figcaption>"
+    parts = (body, caption) if kind == "figure" else (caption, body)
+    return f'<figure class="vp-exhibit vp-{kind}" id="{escape(anchor)}">{"".join(parts)}{"".join(after)}</figure>'

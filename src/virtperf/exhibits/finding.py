@@ -1,0 +1,93 @@
+"""What a figure shows, in a sentence computed from its points: caption, alternative text."""
+
+from __future__ import annotations
+
+import math
+
+from virtperf.exhibits.axes import level_words
+from virtperf.exhibits.layers import Point
+from virtperf.exhibits.words import joined, plural, pretty
+from virtperf.study import Factor, Study
+
+FLAT = 0.01  # a series whose values differ by less than this share of the largest is called level
+
+
+def finding(study: Study, points: list[Point]) -> str:
+    """One sentence a series and one on the bands: direction, extremes, widest and open bands, measured points."""
+    factor = study.factors[points[0].series.over]
+    series: dict[str, list[Point]] = {}
+    for point in points:
+        series.setdefault(point.series.label, []).append(point)
+    sentences = [_course(label, part, factor) for label, part in series.items()]
+    return " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points)]))
+
+
+def _course(label: str, points: list[Point], factor: Factor) -> str:
+    values = [(p.measured.value if p.measured else p.hollow, p) for p in points]
+    values = [(v, p) for v, p in values if math.isfinite(v)]
+    if not values:
+        return f"{label}: no values yet."
+    first, last = values[0], values[-1]
+
+    def at(pair: tuple[float, Point]) -> str:
+        return f"{pretty(pair[0])} ({level_words(factor, pair[1].x)})"
+
+    if len(values) == 1:
+        return f"{label}: {at(first)}."
+    numbers = [v for v, _ in values]
+    if not all(isinstance(p.x, int | float) for _, p in values):
+        return f"{label}: {joined(at(pair) for pair in values)}."
+    highest, lowest = max(values, key=lambda pair: pair[0]), min(values, key=lambda pair: pair[0])
+    if max(numbers) - min(numbers) < FLAT * max(abs(n) for n in numbers):
+        return f"{label} stays level, between {pretty(min(numbers))} and {pretty(max(numbers))}."
+    if numbers == sorted(numbers):
+        return f"{label} rises from {at(first)} to {at(last)}."
+    if numbers == sorted(numbers, reverse=True):
+        return f"{label} falls from {at(first)} to {at(last)}."
+    if highest is not first and highest is not last:
+        return f"{label} goes from {at(first)} up to {at(highest)} and ends at {at(last)}."
+    return f"{label} goes from {at(first)} down to {at(lowest)} and ends at {at(last)}."
+
+
+def _bands(points: list[Point], factor: Factor) -> str:
+    known = [p for p in points if p.known]
+    if not known:
+        return ""
+    several = len({p.series.label for p in points}) > 1
+
+    def where(point: Point) -> str:
+        words = level_words(factor, point.x)
+        joint = ", " if isinstance(point.x, str) else " at "
+        return f"{point.series.label}{joint}{words}" if several else words
+
+    parts = []
+    open_ended = [p for p in known if math.isinf(p.high)]
+    if open_ended:
+        parts.append(f"The text sets no upper limit for {joined(where(p) for p in open_ended)}.")
+    closed = [p for p in known if math.isfinite(p.high) and math.isfinite(p.low)]
+    widest = max(closed, key=_relative_width, default=None)
+    if widest is not None and _relative_width(widest) > 1e-9:
+        parts.append(
+            f"Of the closed bands the widest is that of {where(widest)}: {pretty(widest.low)} to {pretty(widest.high)}."
+        )
+    return " ".join(parts)
+
+
+def _relative_width(point: Point) -> float:
+    scale = max(abs(point.low), abs(point.high))
+    return (point.high - point.low) / scale if scale else 0.0
+
+
+def _measured(points: list[Point]) -> str:
+    measured = [p for p in points if p.measured]
+    if not measured:
+        return "No measured points."
+    inside = sum(p.measured.low <= p.high and p.measured.high >= p.low for p in measured if p.measured and p.known)
+    text = plural(len(measured), "measured point")
+    if not any(p.known for p in measured):
+        return f"{text}."
+    which = (
+        "which" if len(measured) == 1 else "all of which" if inside == len(measured) else f"{inside or 'none'} of which"
+    )
+    verb = "does not agree" if len(measured) == 1 and not inside else "agrees" if max(inside, 1) == 1 else "agree"
+    return f"{text}, {which} {verb} with what the text allows."

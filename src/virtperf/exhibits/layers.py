@@ -1,0 +1,167 @@
+"""The three layers of a figure's points: what the text allows, what was reconstructed, what was measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from virtperf.errors import StudyError
+from virtperf.exhibits.data import StudyData, as_level, names
+from virtperf.quantities import Level, Quantity
+from virtperf.study import Exhibit, QuantityKind, Series
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over replicates with its interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+        In the quantity's unit; the limits are NaN where one run without a standard error is all there is.
+    runs : tuple of str
+    """
+
+    value: float
+    low: float
+    high: float
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One plotted point in all its layers; `inf` limits are absent limits, NaN means that no stage has set them.
+
+    Attributes
+    ----------
+    low, high, centre : float
+        What the text allows, and the reconstruction's centre.
+    low_bare, high_bare : float
+        What it allows without our assumptions.
+    low_by, high_by : tuple of str
+        Claims that set the limits.
+    reconstructed, measured, example : Mean or None
+        From runs.
+    """
+
+    series: Series
+    x: Level
+    quantity: Quantity
+    low: float
+    high: float
+    centre: float
+    low_bare: float
+    high_bare: float
+    low_by: tuple[str, ...]
+    high_by: tuple[str, ...]
+    reconstructed: Mean | None
+    measured: Mean | None
+    example: Mean | None
+
+    @property
+    def hollow(self) -> float:
+        """Where the hollow point stands: the mean of reconstructed runs, or the centre if there are none."""
+        return self.reconstructed.value if self.reconstructed else self.centre
+
+    @property
+    def known(self) -> bool:
+        """Whether the reconstruction has spoken of this point."""
+        return not math.isnan(self.low)
+
+
+def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bool, assumptions: bool) -> list[Point]:
+    """Every point of a figure, in the study's order.
+
+    Parameters
+    ----------
+    level : float
+        Confidence level of the intervals of means.
+    examples : bool
+        Whether runs of provenance example are included.
+    assumptions : bool
+        False puts the limits without our assumptions in place of the others.
+
+    Raises
+    ------
+    StudyError
+        The exhibit has no series.
+    """
+    if not exhibit.series:
+        raise StudyError(f"{exhibit.id} has no series to draw", file="study.yaml", remedy="use table() or diagram()")
+    rows = {
+        (str(row["series"]), as_level(row["x"])): row
+        for row in data.points[data.points["exhibit"] == exhibit.id].to_dict("records")
+    }
+    means = _means(data, level)
+    points = []
+    for series, x, quantity in data.study.points(exhibit):
+        row = rows.get((series.label, x), {})
+        low_bare = _limit(row, "low_bare", -math.inf)
+        high_bare = _limit(row, "high_bare", math.inf)
+        points.append(
+            Point(
+                series, x, quantity,
+                low=_limit(row, "low", -math.inf) if assumptions else low_bare,
+                high=_limit(row, "high", math.inf) if assumptions else high_bare,
+                centre=float(row.get("centre", math.nan)), low_bare=low_bare, high_bare=high_bare,
+                low_by=names(row.get("low_by")), high_by=names(row.get("high_by")),
+                reconstructed=means.get((quantity, "reconstructed")), measured=means.get((quantity, "measured")),
+                example=means.get((quantity, "example")) if examples else None,
+            )
+        )  # fmt: skip
+    return points
+
+
+def _limit(row: dict, name: str, absent: float) -> float:  # type: ignore[type-arg]
+    if name not in row:
+        return math.nan
+    value = float(row[name])
+    return absent if math.isnan(value) else value
+
+
+def _means(data: StudyData, level: float) -> dict[tuple[Quantity, str], Mean]:
+    table = data.observations
+    means: dict[tuple[Quantity, str], Mean] = {}
+    if table.empty:
+        return means
+    factors = [f for f in data.study.factors if f in table.columns]
+    grouped = table.groupby(["quantity", "provenance", *factors], sort=True, dropna=False)
+    for key, group in grouped:
+        name, provenance, *levels = key
+        if name not in data.study.quantities:
+            continue
+        at = {f: as_level(v) for f, v in zip(factors, levels, strict=True)}
+        try:
+            quantity = data.study.quantity_at(str(name), at)
+        except ValueError:
+            continue  # a run at levels that the study no longer has belongs to no point
+        mean = combine(group, data.study.quantities[str(name)], level)
+        if mean is not None:
+            means[quantity, str(provenance)] = mean
+    return means
+
+
+def combine(group: pd.DataFrame, kind: QuantityKind, level: float) -> Mean | None:
+    """The mean over the runs of one condition.
+
+    With two or more runs the interval is Student's t over runs, since run-to-run variation is what a reader wants to
+    see past; one run alone gets a normal interval from its own standard error.
+    """
+    relative = bool(kind.references)
+    values = group["relative" if relative else "value"].to_numpy(dtype=float)
+    errors = group["relative_se" if relative else "se"].to_numpy(dtype=float)
+    keep = np.isfinite(values)
+    values, errors = values[keep], errors[keep]
+    runs = tuple(sorted(str(r) for r in group["run_id"].to_numpy()[keep]))
+    if not len(values):
+        return None
+    mean = float(values.mean())
+    if len(values) > 1:
+        half = special.stdtrit(len(values) - 1, (1 + level) / 2) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    else:
+        half = float(special.ndtri((1 + level) / 2)) * float(errors[0])
+    return Mean(mean, mean - half, mean + half, runs)

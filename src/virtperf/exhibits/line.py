@@ -1,0 +1,109 @@
+"""Line figures: bands, hollow and solid points over one factor, one panel a quantity, fitted curves on request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from virtperf.exhibits import marks
+from virtperf.exhibits.axes import left_margin, positions, unit_words, x_axis, y_axis, y_top
+from virtperf.exhibits.layers import Point
+from virtperf.exhibits.style import NARROW, Look, Size, look, panels
+from virtperf.study import Study
+
+DODGE_PX = 5  # series that share an x stand side by side
+SOLID_PX = 9  # measured points stand to the right of the band
+CURVE_STEPS = 80
+
+
+def draw_line(study: Study, points: list[Point], size: Size, curves: Mapping[str, pd.DataFrame]) -> Figure:
+    """Draw a line figure in the house style.
+
+    Parameters
+    ----------
+    points : list of Point
+        All points of the exhibit; their quantities share the unit within one panel.
+    curves : dict of DataFrame
+        Fitted curves by series label, as `curve_table` makes them.
+    """
+    quantities = list(dict.fromkeys(p.quantity.name for p in points))
+    labels = list(dict.fromkeys(p.series.label for p in points))
+    factor = study.factors[points[0].series.over]
+    levels, where, numeric = positions(points, factor)
+    parts = {name: [p for p in points if p.quantity.name == name] for name in quantities}
+    ends = {name: _top(study, part, curves) for name, part in parts.items()}
+    turned = numeric and size is NARROW and len(levels) > 5
+    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=88 if turned else 56)
+    for panel, (name, part) in zip(axes, parts.items(), strict=True):
+        kind = study.quantities[name]
+        unit = unit_words(study, name, [p.quantity for p in part])
+        y_axis(panel, ends[name], f"{kind.label}, {unit}" if unit != "1" else kind.label, size, low=kind.low)
+        pixel = x_axis(panel, levels, where, factor, size, numeric=numeric)
+        if panel is not axes[-1]:
+            panel.tick_params(labelbottom=False)
+            panel.set_xlabel("")
+        shown = list(dict.fromkeys(p.series.label for p in part))
+        for k, label in enumerate(shown):
+            shift = (k - (len(shown) - 1) / 2) * 2 * DODGE_PX * pixel
+            series = [p for p in part if p.series.label == label]
+            _series(panel, series, where, look(labels.index(label)), shift, pixel, curves.get(label))
+    return figure
+
+
+def _top(study: Study, points: list[Point], curves: Mapping[str, pd.DataFrame]) -> float:
+    values = [v for p in points if p.series.label in curves for v in curves[p.series.label]["value"]]
+    return y_top(points, study.quantities[points[0].quantity.name].high, values)
+
+
+def _series(
+    axes: Axes,
+    points: list[Point],
+    where: dict[Any, float],
+    style: Look,
+    shift: float,
+    pixel: float,
+    curve: pd.DataFrame | None,
+) -> None:
+    x = [where[p.x] + shift for p in points]
+    top = axes.get_ylim()[1]
+    known = [p.known for p in points]
+    if any(known):
+        # The band is stated at the points only; between them the pale link guides the eye.
+        low = [p.low if p.known else math.nan for p in points]
+        high = [min(p.high, top) if p.known else math.nan for p in points]
+        axes.fill_between(x, low, high, color=style.colour, alpha=marks.LINK_ALPHA, linewidth=0, zorder=1)
+    if curve is None:
+        axes.plot(x, [p.hollow for p in points], color=style.colour, linestyle=style.dash, zorder=3)  # type: ignore[arg-type]
+    else:
+        _curve(axes, curve, style)
+    for position, point in zip(x, points, strict=True):
+        marks.bare(axes, position, point, style)
+        marks.band(axes, position, point, style, width=8)
+        marks.hollow(axes, position, point, style)
+        marks.solid(axes, position + SOLID_PX * pixel, point.measured, style)
+        marks.example(axes, position - SOLID_PX * pixel, point.example)
+
+
+def _curve(axes: Axes, curve: pd.DataFrame, style: Look) -> None:
+    axes.plot(curve["x"], curve["value"], color=style.colour, linestyle=style.dash, zorder=3)  # type: ignore[arg-type]
+    top = axes.get_ylim()[1]
+    for limit in ("low", "high"):
+        inside = curve[limit].where(curve[limit].between(0, top))
+        if inside.notna().any():
+            axes.plot(curve["x"], inside, color=style.colour, linewidth=0.9, linestyle=(0, (1, 2)), zorder=2.5)
+
+
+def curve_table(fit: Any, levels: list[float], level: float) -> pd.DataFrame:
+    """A fitted curve with the interval of its mean over the range of the levels: columns x, value, low, high.
+
+    `fit` has ``predict(x, interval="mean", alpha=...)`` as every model of `virtperf.models` has.
+    """
+    x = np.linspace(min(levels), max(levels), CURVE_STEPS)
+    table = fit.predict(x, interval="mean", alpha=1 - level)
+    return pd.DataFrame({"x": x, "value": table["value"], "low": table["low"], "high": table["high"]})

@@ -1,0 +1,128 @@
+"""Numbers, intervals and names as a reader sees them: one place that rounds and one that escapes."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import textwrap
+from collections.abc import Iterable
+
+SIGNIFICANT = 4  # digits that exhibits print; digits before the decimal point are never dropped
+CSV_SIGNIFICANT = 6
+
+VERDICTS = {
+    "corroborated": "the paper's other statements imply it",
+    "independent": "nothing else in the paper speaks of it",
+    "contradicted": "the paper's other statements exclude it",
+    "assumed": "an assumption of ours, not a statement of the paper",
+    "off": "an assumption of ours that is switched off",
+    "reproduced": "measured runs agree with it",
+    "refuted": "measured runs exclude it",
+    "undecided": "measured runs neither confirm nor exclude it",
+    "no measurement": "no measured run speaks of it",
+}
+
+PROVENANCES = {
+    "published": "printed in the paper",
+    "reconstructed": "computed from the paper's statements only, not measured",
+    "measured": "from raw files that a tool wrote on a real machine",
+    "example": "made up for documentation, counts in no verdict",
+}
+
+
+def number(value: float | None, digits: int = SIGNIFICANT) -> str:
+    """A number in plain ASCII, rounded to `digits` significant digits: ``66``, ``65.9``, ``11264``, ``0.001234``."""
+    if value is None or math.isnan(value):
+        return "n/a"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    if size > 14 or size < -9:
+        return f"{value:.{digits - 1}e}"
+    text = f"{value:.{max(0, digits - 1 - size)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
+    """`number` with a true minus sign and thousands separators, for prose and cells."""
+    text = number(value, digits)
+    if text in ("n/a", "inf", "-inf"):
+        return {"n/a": "not known", "inf": "unbounded", "-inf": "unbounded"}[text]
+    sign, body = ("−", text[1:]) if text.startswith("-") else ("", text)
+    whole, dot, rest = body.partition(".")
+    return f"{sign}{int(whole):,}{dot}{rest}" if whole.isdigit() else sign + body
+
+
+def interval(low: float, high: float) -> str:
+    """An interval in words: ``40 to 52``, ``40 or more``, ``at most 52``, ``exactly 100``, ``anything``."""
+    no_low, no_high = _absent(low), _absent(high)
+    if no_low and no_high:
+        return "anything"
+    if no_high:
+        return f"{pretty(low)} or more"
+    if no_low:
+        return f"at most {pretty(high)}"
+    if pretty(low) == pretty(high):
+        return (
+            f"exactly {pretty(low)}" if math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12) else f"about {pretty(low)}"
+        )
+    return f"{pretty(low)} to {pretty(high)}"
+
+
+def _absent(value: float) -> bool:
+    return math.isnan(value) or math.isinf(value)
+
+
+def joined(parts: Iterable[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    items = list(parts)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def escape(text: object) -> str:
+    """Text for HTML, attributes included."""
+    return html.escape(str(text), quote=True)
+
+
+def breakable(text: object, longest: int = 18) -> str:
+    """Escaped text in which words longer than `longest` may break (after ``_ - / .`` first)."""
+    words = []
+    for word in re.split(r"(\s+)", str(text)):
+        if len(word) <= longest:
+            words.append(escape(word))
+            continue
+        pieces = re.findall(rf"[^_/.:-]{{1,{longest}}}[_/.:-]*|[_/.:-]+", word)
+        words.append("<wbr>".join(escape(piece) for piece in pieces))
+    return "".join(words)
+
+
+def wrapped(text: object, width: int) -> str:
+    """Text in lines of at most `width` characters, for labels inside a figure."""
+    return "\n".join(textwrap.wrap(str(text), width, break_long_words=True, break_on_hyphens=True)) or " "
+
+
+def printable(text: object) -> str:
+    """Text without control characters, which neither XML nor a terminal may show."""
+    return "".join(c for c in str(text) if c in "\n\t" or c.isprintable())
+
+
+def slug(text: object) -> str:
+    """Text as an anchor: lower case, words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "part"
+
+
+def exhibit_name(exhibit_id: str, kind: str = "") -> str:
+    """``figure-5`` as ``Figure 5``, ``unnumbered-1`` as ``Unnumbered table 1``."""
+    word, _, rest = exhibit_id.partition("-")
+    if word == "unnumbered":
+        return f"Unnumbered {kind or 'exhibit'} {rest}".strip()
+    return f"{word.capitalize()} {rest.replace('-', ' ')}".strip()

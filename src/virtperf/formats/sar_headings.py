@@ -1,0 +1,114 @@
+"""What a heading of sar names: the activity, the entity and the numeric fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+ACTIVITIES = {
+    "%idle": "cpu",
+    "proc/s": "tasks",
+    "cswch/s": "tasks",
+    "INTR": "interrupts",
+    "pswpin/s": "swapping",
+    "pgpgin/s": "paging",
+    "rtps": "io",
+    "kbmemfree": "memory",
+    "frmpg/s": "memory-rates",
+    "kbswpfree": "swap-space",
+    "kbhugfree": "huge-pages",
+    "dentunusd": "files",
+    "runq-sz": "queue",
+    "TTY": "tty",
+    "DEV": "disk",
+    "rxpck/s": "net-dev",
+    "rxerr/s": "net-edev",
+    "call/s": "nfs-client",
+    "scall/s": "nfs-server",
+    "totsck": "sockets",
+    "irec/s": "ip",
+    "ihdrerr/s": "ip-errors",
+    "imsg/s": "icmp",
+    "ierr/s": "icmp-errors",
+    "active/s": "tcp",
+    "atmptf/s": "tcp-errors",
+    "idgm/s": "udp",
+    "tcp6sck": "sockets6",
+    "irec6/s": "ip6",
+    "ihdrer6/s": "ip6-errors",
+    "imsg6/s": "icmp6",
+    "ierr6/s": "icmp6-errors",
+    "idgm6/s": "udp6",
+    "fch_rxf/s": "fibre-channel",
+    "squeezd/s": "softnet",
+    "MHz": "cpu-frequency",
+    "wghMHz": "cpu-weighted-frequency",
+    "FAN": "fan",
+    "TEMP": "temperature",
+    "IN": "voltage",
+    "BAT": "battery",
+    "BUS": "usb",
+    "MBfsfree": "filesystems",
+    "%scpu": "psi-cpu",
+    "%sio": "psi-io",
+    "%smem": "psi-memory",
+}
+"""Activity by a heading that only its table has. RHEL 4 and 5 print proc/s and cswch/s in tables of their own."""
+
+SINCE_BOOT = " since boot"
+"""End of the report of rows whose time is that of their heading."""
+
+# Words or hexadecimal numbers, which are not read. Those at the right end may hold blanks.
+_WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE"}
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading without its time.
+
+    Attributes
+    ----------
+    report : str
+        Key of the activity; in an unknown table the first three fields joined by ``+``.
+    kind : str
+        The entity's column in lower case, or "host" where the table has none.
+    entity : int
+        Place of the entity: 0, -1 (the right end, which may hold blanks) or -2 (none).
+    fixed : int
+        How many columns have exactly one word in each row.
+    open_end : bool
+        Whether words that may hold blanks, or be missing, follow.
+    numeric : tuple of int
+        Places of the columns that are read.
+    fields : tuple of str
+        Their names.
+    """
+
+    report: str
+    kind: str
+    entity: int
+    fixed: int
+    open_end: bool
+    numeric: tuple[int, ...]
+    fields: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def parse_heading(body: str) -> Heading | None:
+    """The heading that a line, without its time, is; None where a word is a number or no field is left."""
+    words = body.split()
+    if any(word[0].isdigit() or word[0] in "-+.," for word in words) or len(set(words)) != len(words):
+        return None
+    entity, kind, fixed = -2, "host", len(words)
+    if words and words[0].isupper():
+        entity, kind = 0, words[0].lower()
+    elif words and words[-1].isupper():  # FCHOST, FILESYSTEM, MOUNTPOINT, and any device under --pretty
+        entity, kind, fixed = -1, words[-1].lower(), fixed - 1
+    while fixed and words[fixed - 1] in _WORDS:
+        fixed -= 1
+    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in _WORDS)
+    if not numeric:
+        return None
+    fields = tuple(words[i] for i in numeric)
+    report = next((ACTIVITIES[word] for word in words if word in ACTIVITIES), "+".join(fields[:3]))
+    return Heading(report, kind, entity, fixed, fixed < len(words), numeric, fields)

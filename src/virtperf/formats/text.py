@@ -1,0 +1,116 @@
+"""Text, clock and record helpers that several raw formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from virtperf.errors import FormatError
+
+DAY = 86400
+HALF_DAY = DAY // 2
+_NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+
+
+def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
+    r"""The text of a raw file, with every line ending as ``\n``.
+
+    UTF-8 is tried first, then Latin-1, which can't fail, with a warning that names the first offending line.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file; a UTF-8 byte order mark at its beginning is dropped.
+    file : str
+        The file's name, for the warning.
+
+    Returns
+    -------
+    text : str
+        The text; ``\r\n`` is ``\n``, a lone ``\r`` stays.
+    warnings : tuple of str
+        Empty, or one sentence.
+    """
+    warnings: tuple[str, ...] = ()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as err:
+        line = data.count(b"\n", 0, err.start) + 1
+        warnings = (f"{file} line {line}: not UTF-8, the whole file was read as Latin-1",)
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n"), warnings
+
+
+def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    """The string column ``[values[c] for c in codes]``, without a Python loop over the codes."""
+    return pd.array(list(values), dtype="str").take(codes)
+
+
+def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """Split many texts at runs of ASCII blanks.
+
+    Returns
+    -------
+    tokens : pyarrow string array
+        All tokens of all texts, in order.
+    offsets : ndarray of int, shape (len(texts) + 1,)
+        ``tokens[offsets[i]:offsets[i + 1]]`` belong to text ``i``.
+    """
+    array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
+    parts = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(array))
+    offsets = np.asarray(parts.offsets)
+    return parts.flatten(), offsets - offsets[0]
+
+
+def numbers(tokens: pa.Array) -> tuple[np.ndarray, int]:
+    """Decimal numbers as float64, and the place of the first token that is none or not finite, else -1."""
+    try:
+        values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
+    except pa.ArrowInvalid:
+        fine = pc.match_substring_regex(tokens, _NUMBER).to_numpy(zero_copy_only=False)
+        return np.full(len(tokens), np.nan), int(np.argmin(fine))
+    bad = np.flatnonzero(~np.isfinite(values))
+    return values, int(bad[0]) if len(bad) else -1
+
+
+def clock_seconds(text: str, *, file: str, line: int) -> int:
+    """Seconds since midnight of ``HH:MM:SS``, 24-hour; raises `FormatError` for anything else."""
+    parts = text.split(":")
+    if len(parts) == 3 and all(len(p) == 2 and p.isascii() and p.isdigit() for p in parts):
+        hour, minute, second = map(int, parts)
+        if hour < 24 and minute < 60 and second <= 60:  # 60 is a leap second
+            return hour * 3600 + minute * 60 + second
+    raise FormatError("not a time of day", file=file, line=line, expected="HH:MM:SS", found=text)
+
+
+def clock_text(seconds: float) -> str:
+    """``HH:MM:SS`` of seconds since any midnight; the fraction is cut off, as tools do."""
+    whole = int(np.floor(seconds)) % DAY
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def unwrap_midnight(seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Times of day that grow past 86400 at each midnight.
+
+    A step back of more than half a day is a midnight; a smaller one is a clock that was set back, and stays.
+
+    Parameters
+    ----------
+    seconds : ndarray, shape (n,)
+        Times of day in the order in which they were written.
+
+    Returns
+    -------
+    unwrapped : ndarray, shape (n,)
+        Seconds since the midnight before the first one.
+    set_back : ndarray of int
+        Places whose time is earlier than the one before for another reason than midnight.
+    """
+    seconds = np.asarray(seconds, dtype=float)
+    step = np.diff(seconds)
+    days = np.concatenate([[0], np.cumsum(step < -HALF_DAY)])[: len(seconds)]
+    return seconds + DAY * days, np.flatnonzero((step < 0) & (step >= -HALF_DAY)) + 1

@@ -1,0 +1,123 @@
+"""Input checks that all models share: an error names the row and what is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from virtperf.errors import ModelError
+
+Array = NDArray[np.float64]
+
+
+def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
+    """Return `values` as a one-dimensional float array that is finite, and positive if asked.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    name : str
+        What the values are; errors use it.
+    positive : bool
+        Refuse zero and negative values.
+
+    Raises
+    ------
+    ModelError
+        Naming the first row (counted from 1) that breaks the rule.
+    """
+    # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
+    raw: Any = np.asarray(values)
+    if raw.dtype.kind not in "iufb":
+        try:
+            raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)
+        except TypeError as error:
+            raise ModelError(f"{name} holds something that is not a number", expected="numbers only") from error
+    array = np.array(raw, dtype=np.float64)
+    if array.ndim != 1:
+        raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value a row")
+    if array.size == 0:
+        raise ModelError(f"{name} is empty", expected="at least one row")
+    _refuse(~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value")
+    if positive:
+        _refuse(array <= 0, array, name, "not positive", "drop rows in which nothing was measured")
+    return array
+
+
+def _number(value: object) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def _refuse(bad: NDArray[np.bool_], array: Array, name: str, problem: str, remedy: str) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ModelError(
+            f"{name} in row {row + 1} of {array.size} is {problem}", found=repr(float(array[row])), remedy=remedy
+        )
+
+
+def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
+    """Return checked weights (proportional to 1/variance, one a row), or ones."""
+    if weights is None:
+        return np.ones(rows)
+    checked = column(weights, "weight", positive=True)
+    same_length(("weight", checked), ("observation", np.empty(rows)))
+    return checked
+
+
+def same_length(*columns: tuple[str, Array]) -> None:
+    """Raise ModelError unless all columns have the same number of rows."""
+    (first, a), *others = columns
+    for name, b in others:
+        if len(a) != len(b):
+            raise ModelError(f"{first} has {len(a)} rows but {name} has {len(b)}", expected="equally many rows")
+
+
+def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None = None) -> None:
+    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model needs.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n,)
+    params : sequence of str
+        The model's parameters; as many rows are needed.
+    name : str
+        What `x` is.
+    distinct : int, optional
+        Distinct values needed, if that is not the number of parameters.
+    """
+    need = len(params)
+    if len(x) < need:
+        raise ModelError(
+            f"{len(x)} rows can't determine {need} parameters ({', '.join(params)})",
+            expected=f"at least {need} rows, and one more for an interval",
+            remedy="measure at more points or fit a smaller model",
+        )
+    need = need if distinct is None else distinct
+    found = len(np.unique(x))
+    if found < need:
+        raise ModelError(
+            f"{name} has too few distinct values",
+            expected=f"at least {need}",
+            found=f"{found} ({', '.join(f'{v:g}' for v in np.unique(x)[:5])})",
+            remedy=f"measure at other values of {name} or fit a smaller model",
+        )
+
+
+def level(alpha: float) -> float:
+    """Return the confidence level 1 - alpha after checking that alpha lies in (0, 1)."""
+    if not 0.0 < alpha < 1.0:
+        raise ModelError("alpha is out of range", expected="a number between 0 and 1", found=repr(alpha))
+    return 1.0 - alpha
+
+
+def one_of(value: str, allowed: Sequence[str], name: str) -> str:
+    """Return `value` if it is one of `allowed`, else raise ModelError."""
+    if value not in allowed:
+        raise ModelError(f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value))
+    return value

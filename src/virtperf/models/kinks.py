@@ -1,0 +1,157 @@
+"""All positions of a kink at once: the residual sum of squares as a function of the breakpoint, gap by gap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from virtperf.models.checks import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Kinks:
+    """The model ``y = Z b + d max(x - psi, 0)`` for every psi, with Z a constant or a straight line.
+
+    Between two neighbouring distinct x, ``t_j <= psi <= t_{j+1}``, the kink's column is ``p - (psi - t_j) q`` with
+    fixed vectors p and q, both taken orthogonal to Z. So the sum of squares that it explains,
+    ``(p'e - s q'e)**2 / (p'p - 2 s p'q + s**2 q'q)``, is maximised and solved for in closed form (Hudson 1966).
+
+    Parameters
+    ----------
+    knots : ndarray, shape (k,)
+        Distinct x in rising order.
+    first, last : int
+        The breakpoint is sought between ``knots[first]`` and ``knots[last]``.
+    p, q : ndarray, shape (k - 1, n)
+        One row a gap, in weighted units.
+    basis : ndarray, shape (n, 1 or 2)
+        Orthonormal basis of Z.
+    root : ndarray, shape (n,)
+        Square roots of the weights.
+    e : ndarray, shape (n,)
+        Weighted residuals of y on Z.
+    """
+
+    knots: Array
+    first: int
+    last: int
+    p: Array
+    q: Array
+    basis: Array
+    root: Array
+    e: Array
+
+    @classmethod
+    def of(cls, x: Array, y: Array, weights: Array, *, sloped: bool) -> Kinks:
+        """Prepare the search; `sloped` gives the first piece a slope of its own."""
+        knots = np.unique(x)
+        root = np.sqrt(weights)
+        # Each sloping piece needs two distinct x; a first piece without slope may shrink to the first x.
+        first, last = (1 if sloped else 0), len(knots) - 2
+        columns = [np.ones(len(x)), x - x.mean()] if sloped else [np.ones(len(x))]
+        basis = np.linalg.qr(root[:, None] * np.column_stack(columns))[0]
+        right = x[None, :] > knots[:-1, None]
+        p = root * np.where(right, x[None, :] - knots[:-1, None], 0.0)
+        q = root * right
+        p, q = (m - (m @ basis) @ basis.T for m in (p, q))
+        return cls(knots, first, last, p, q, basis, root, _residual(root * y, basis))
+
+    def best(self) -> tuple[float, tuple[str, ...]]:
+        """Return the breakpoint of the smallest residual sum of squares, and warnings about its place."""
+        offset, explained = self._peaks(self.e[None, :])
+        j = int(np.argmax(explained[0]))
+        gap = self.first + j
+        if offset[0, j] <= 0 or offset[0, j] >= self.knots[gap + 1] - self.knots[gap]:
+            psi = float(self.knots[gap] + offset[0, j])
+            if psi in (self.knots[self.first], self.knots[self.last]):
+                return psi, ("the breakpoint is at the end of the range in which it can be found",)
+            return psi, ("the breakpoint is one of the x: delta intervals are unreliable there",)
+        # The normal equations lose half of the digits; a QR solution of the same gap gives them back.
+        a, b = np.linalg.lstsq(np.column_stack((self.p[gap], self.q[gap])), self.e, rcond=None)[0]
+        return float(self.knots[gap] - b / a), ()
+
+    def limits(self, rss: float) -> tuple[float, float, tuple[str, ...]]:
+        """Return the outermost breakpoints whose residual sum of squares is at most `rss`.
+
+        A gap that holds a single distinct x outside says nothing about the position: if its inner end is accepted, the
+        whole gap is. If a curve without a kink inside the data is accepted, the limit is infinite.
+        """
+        need = float(self.e @ self.e) - rss
+        if need <= 0:
+            return -math.inf, math.inf, ("a curve without a break fits as well",)
+        notes: list[str] = []
+        inside: list[float] = []
+        for j in range(self.first, self.last):
+            inside += self._accepted(j, need)
+        if not inside:
+            return math.inf, -math.inf, ()
+        points = np.unique(inside)
+        low, high = float(points[0]), float(points[-1])
+        between = (points[:-1] + points[1:]) / 2
+        if np.any(self._explained_at(between) < need * (1 - 1e-9)):
+            notes.append("the set of accepted breakpoints has gaps; its outer limits are given")
+        if high >= self.knots[self.last]:
+            high = float(self.knots[-1])
+            notes.append("the last two x can't tell where between them the break is")
+        if low <= self.knots[self.first]:
+            if self.first == 0:
+                low = -math.inf
+                notes.append("a straight line without a plateau fits as well")
+            else:
+                low = float(self.knots[0])
+                notes.append("the first two x can't tell where between them the break is")
+        return low, high, tuple(notes)
+
+    def largest_f(self, y: Array, df: int, *, weighted: bool = False) -> Array:
+        """Return the largest F statistic of a kink for each row of `y`, shape (m, n)."""
+        e = _residual(y if weighted else y * self.root, self.basis)
+        explained = self._peaks(e)[1].max(axis=1)
+        left = np.einsum("ij,ij->i", e, e) - explained
+        with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite
+            return explained / np.maximum(left, np.finfo(float).tiny) * df
+
+    def _accepted(self, j: int, need: float) -> list[float]:
+        """Return the ends of the accepted parts of gap j: where (p'e - s q'e)**2 >= need |p - s q|**2."""
+        p, q, e = self.p[j], self.q[j], self.e
+        pe, qe = p @ e, q @ e
+        a, b, c = qe * qe - need * (q @ q), pe * qe - need * (p @ q), pe * pe - need * (p @ p)
+        length = self.knots[j + 1] - self.knots[j]
+        ends = [s for s in (0.0, length) if (a * s - 2 * b) * s + c >= 0]
+        under = b * b - a * c
+        roots: list[float] = []
+        if a != 0 and under >= 0:
+            # The stable form of the quadratic formula for a s**2 - 2 b s + c.
+            big = b + math.copysign(math.sqrt(under), b)
+            roots = [big / a] + ([c / big] if big != 0 else [])
+        return [float(self.knots[j] + s) for s in [*ends, *(r for r in roots if 0 < r < length)]]
+
+    def _peaks(self, e: Array) -> tuple[Array, Array]:
+        """Return offset and explained sum of squares of the best kink in each gap, for each row of e: (m, gaps)."""
+        gaps = slice(self.first, self.last)
+        p, q = self.p[gaps], self.q[gaps]
+        length = self.knots[self.first + 1 : self.last + 1] - self.knots[gaps]
+        pp, pq, qq = (np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q)))
+        pe, qe = e @ p.T, e @ q.T
+        alpha, beta = qq * pe - pq * qe, pp * qe - pq * pe
+        det = pp * qq - pq * pq
+        with np.errstate(divide="ignore", invalid="ignore"):
+            offset = -beta / alpha
+            best = np.where((offset > 0) & (offset < length), (alpha * pe + beta * qe) / det, -1.0)
+            at_start = pe**2 / pp
+            at_end = (pe - length * qe) ** 2 / (pp - 2 * length * pq + length**2 * qq)
+        best, at_start, at_end = (np.nan_to_num(v, nan=-1.0, posinf=-1.0) for v in (best, at_start, at_end))
+        edge = np.where(at_start >= at_end, 0.0, length)
+        inner = best >= np.maximum(at_start, at_end)
+        return np.where(inner, offset, edge), np.where(inner, best, np.maximum(at_start, at_end))
+
+    def _explained_at(self, psi: Array) -> Array:
+        gap = np.clip(np.searchsorted(self.knots, psi, side="right") - 1, 0, len(self.knots) - 2)
+        column = self.p[gap] - (psi - self.knots[gap])[:, None] * self.q[gap]
+        length = np.einsum("ij,ij->i", column, column)
+        return (column @ self.e) ** 2 / np.where(length > 0, length, 1.0)
+
+
+def _residual(y: Array, basis: Array) -> Array:
+    return y - (y @ basis) @ basis.T

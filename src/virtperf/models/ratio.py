@@ -1,0 +1,188 @@
+"""Ratio of two means: Fieller's interval and the interval on the log scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from virtperf.errors import ModelError
+from virtperf.models import checks
+from virtperf.models.checks import Array
+from virtperf.models.result import Estimate, t_interval, t_quantile
+
+METHODS = ("fieller", "log")
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its standard error.
+
+    Parameters
+    ----------
+    value, se : float
+        In the unit of the quantity.
+    df : float
+        Degrees of freedom of `se`: replicates minus one, or the effective number of batches minus one.
+    """
+
+    value: float
+    se: float
+    df: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and math.isfinite(self.se) and self.se >= 0 and self.df > 0):
+            raise ModelError(
+                "a mean needs a finite value, a standard error of at least 0 and positive degrees of freedom",
+                found=f"value {self.value!r}, se {self.se!r}, df {self.df!r}",
+                remedy="measure at least two replicates",
+            )
+
+    @classmethod
+    def of(cls, sample: ArrayLike, name: str = "sample") -> Mean:
+        """Return the mean of independent replicates."""
+        values = replicates(sample, name)
+        return cls(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))), len(values) - 1)
+
+
+def replicates(sample: ArrayLike, name: str) -> Array:
+    """Return a checked sample of at least two values."""
+    values = checks.column(sample, name)
+    if len(values) < 2:
+        raise ModelError(f"{name} has one value", expected="at least two replicates", remedy="repeat the run")
+    return values
+
+
+def welch_df(parts: tuple[float, float], dfs: tuple[float, float]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of two variances."""
+    total = sum(parts)
+    if total <= 0:
+        return float(sum(dfs))
+    # Shares, not squares of variances: those could underflow.
+    return 1 / sum((part / total) ** 2 / df for part, df in zip(parts, dfs, strict=True))
+
+
+def ratio_of_means(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    method: str = "fieller",
+    paired: bool = False,
+    equal_var: bool = False,
+    alpha: float = 0.05,
+) -> Estimate:
+    """Estimate ``mean(a) / mean(b)`` from replicates.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Samples; of equal length and order if `paired`.
+    method : {"fieller", "log"}
+        Fieller's set (see `fieller`), or ``exp(log ratio +- t se)`` with the delta-method se of the log ratio.
+    paired : bool
+        Rows belong together: their covariance counts, with n - 1 degrees of freedom.
+    equal_var : bool
+        Pool the variances (not with `paired`); otherwise Welch's degrees of freedom.
+    alpha : float
+        One minus the confidence level.
+
+    Raises
+    ------
+    ModelError
+        For fewer than two replicates, unequal lengths of pairs, a zero denominator, or a mean that is not positive
+        with "log".
+    """
+    checks.one_of(method, METHODS, "interval method")
+    x, y = replicates(a, "numerator"), replicates(b, "denominator")
+    top, bottom = Mean.of(x), Mean.of(y)
+    if paired:
+        checks.same_length(("numerator", x), ("denominator", y))
+        covariance = float(np.cov(x, y)[0, 1]) / len(x)
+        return _ratio(top, bottom, covariance, len(x) - 1, method, alpha)
+    if equal_var:
+        df = len(x) + len(y) - 2
+        pooled = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
+        top = Mean(top.value, math.sqrt(pooled / len(x)), df)
+        bottom = Mean(bottom.value, math.sqrt(pooled / len(y)), df)
+        return _ratio(top, bottom, 0.0, df, method, alpha)
+    return ratio_of_stats(top, bottom, method=method, alpha=alpha)
+
+
+def ratio_of_stats(top: Mean, bottom: Mean, *, method: str = "fieller", alpha: float = 0.05) -> Estimate:
+    """Estimate the ratio of two independent means from their standard errors; see `ratio_of_means`."""
+    checks.one_of(method, METHODS, "interval method")
+    return _ratio(top, bottom, 0.0, ratio_df(top, bottom), method, alpha)
+
+
+def ratio_df(top: Mean, bottom: Mean) -> float:
+    """Return Satterthwaite's degrees of freedom of ``top - r bottom`` at the estimated ratio r.
+
+    At that r the delta method on the log scale has the same degrees of freedom.
+    """
+    if bottom.value == 0:
+        raise ModelError("the denominator's mean is zero", remedy="compare differences instead of ratios")
+    r = top.value / bottom.value
+    return welch_df((top.se**2, (r * bottom.se) ** 2), (top.df, bottom.df))
+
+
+def _ratio(top: Mean, bottom: Mean, covariance: float, df: float, method: str, alpha: float) -> Estimate:
+    if method == "fieller":
+        return fieller(top.value, bottom.value, top.se**2, bottom.se**2, covariance, df, alpha)
+    if top.value <= 0 or bottom.value <= 0:
+        raise ModelError(
+            "the log-ratio interval needs positive means",
+            found=f"{top.value:g} and {bottom.value:g}",
+            remedy='use method="fieller"',
+        )
+    u, v = top.se / top.value, bottom.se / bottom.value
+    variance = u * u + v * v - 2 * covariance / (top.value * bottom.value)
+    log = t_interval(math.log(top.value / bottom.value), math.sqrt(max(variance, 0.0)), df, alpha, "log-ratio").map(
+        _exp
+    )
+    return Estimate(top.value / bottom.value, log.low, log.high, log.level, log.method)
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709 else math.inf
+
+
+def fieller(a: float, b: float, var_a: float, var_b: float, cov_ab: float, df: float, alpha: float = 0.05) -> Estimate:
+    """Return ``a / b`` with Fieller's (1954) interval ``{r : |a - r b| <= t se(a - r b)}``.
+
+    Parameters
+    ----------
+    a, b : float
+        Normal estimates.
+    var_a, var_b, cov_ab : float
+        Their variances and covariance.
+    df : float
+        Degrees of freedom of the t quantile.
+    alpha : float
+
+    Returns
+    -------
+    Estimate
+        Infinite limits, with a warning, if b does not differ from zero at `alpha` (``g = t**2 var_b / b**2 >= 1``).
+
+    Raises
+    ------
+    ModelError
+        If b is zero.
+    """
+    if b == 0:
+        raise ModelError("the denominator is zero", remedy="compare differences instead of ratios")
+    t2 = t_quantile(df, alpha) ** 2
+    square, cross, free = b * b - t2 * var_b, a * b - t2 * cov_ab, a * a - t2 * var_a
+    under = cross * cross - square * free
+    if not square > 0:
+        note = f"the denominator does not differ from zero (g = {t2 * var_b / (b * b):.3g}): "
+        if under > 0:
+            ends = sorted(((cross - math.sqrt(under)) / square, (cross + math.sqrt(under)) / square))
+            note += f"the set is everything outside {ends[0]:.6g} to {ends[1]:.6g}"
+        else:
+            note += "no value is excluded"
+        return Estimate(a / b, -math.inf, math.inf, 1 - alpha, "Fieller", (note,))
+    half = math.sqrt(max(under, 0.0))
+    return Estimate(a / b, (cross - half) / square, (cross + half) / square, 1 - alpha, "Fieller")

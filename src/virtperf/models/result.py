@@ -1,0 +1,292 @@
+"""What every model returns: an estimate with its interval, and a fit in statsmodels' manner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from virtperf.errors import ModelError
+from virtperf.models import checks
+from virtperf.models.checks import Array
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval.
+
+    Parameters
+    ----------
+    value : float
+        The estimate, in the unit of the quantity.
+    low, high : float
+        Limits of the interval; ``-inf`` or ``inf`` means that the data set no limit there.
+    level : float
+        Confidence level of the interval, e.g. 0.95.
+    method : str
+        How the interval was made: "profile likelihood", "delta", "Fieller", "log-ratio", "t", "bootstrap".
+    warnings : tuple of str
+        Not errors, but a reader should see them beside the number.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    warnings: tuple[str, ...] = ()
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
+        """Return the estimate of a monotone function of the quantity (falling functions swap the limits)."""
+        ends = sorted((function(self.low), function(self.high)))
+        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, (*self.warnings, *warnings))
+
+    def __str__(self) -> str:
+        low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
+        high = "no finite upper limit" if self.high == math.inf else f"{self.high:.4g}"
+        return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
+
+
+@dataclass(frozen=True)
+class FTest:
+    """An F test.
+
+    Parameters
+    ----------
+    statistic, df_num, df_denom, pvalue : float
+    null : str
+        What a small p-value speaks against.
+    """
+
+    statistic: float
+    df_num: float
+    df_denom: float
+    pvalue: float
+    null: str
+
+
+def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:
+    """Test whether `explained`, a drop of the residual sum of squares, is more than noise.
+
+    ``F = (explained / df_num) / (rss / df_denom)``, where `rss` belongs to the larger model.
+    """
+    if df_denom <= 0:
+        raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
+    # Rounding can make the drop of two nested fits slightly negative.
+    gain = max(explained, 0.0) / df_num
+    noise = rss / df_denom
+    statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
+    pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
+    return FTest(statistic, df_num, df_denom, pvalue, null)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FitResult:
+    """A fitted regression model.
+
+    The residuals are taken as independent and normal with variance ``scale / weights``.
+
+    Parameters
+    ----------
+    model : str
+        Name and formula in one line.
+    param_names : tuple of str, length p
+    params : ndarray, shape (p,)
+    covariance : ndarray, shape (p, p)
+        Covariance of `params`; NaN for a parameter that is held by a bound.
+    x : ndarray, shape (n,) or (n, k)
+    y, weights, fittedvalues : ndarray, shape (n,)
+    df_resid : int
+        Rows minus freely estimated parameters.
+    warnings : tuple of str
+    """
+
+    model: str
+    param_names: tuple[str, ...]
+    params: Array
+    covariance: Array
+    x: Array
+    y: Array
+    weights: Array
+    fittedvalues: Array
+    df_resid: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def resid(self) -> Array:
+        """Observed minus fitted values, in the unit of y."""
+        return self.y - self.fittedvalues
+
+    @property
+    def rss(self) -> float:
+        """Weighted residual sum of squares."""
+        return float(np.sum(self.weights * self.resid**2))
+
+    @property
+    def scale(self) -> float:
+        """Residual variance ``rss / df_resid`` (NaN without degrees of freedom)."""
+        return self.rss / self.df_resid if self.df_resid > 0 else math.nan
+
+    @property
+    def bse(self) -> Array:
+        """Standard errors of `params`."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def llf(self) -> float:
+        """Log-likelihood at the optimum (infinite if the fit is exact)."""
+        n, rss = self.nobs, self.rss
+        if rss <= 0:
+            return math.inf
+        return float(-n / 2 * (math.log(2 * math.pi * rss / n) + 1) + np.sum(np.log(self.weights)) / 2)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, the residual variance being counted as a parameter (as R's AIC does)."""
+        return 2 * (len(self.params) + 1) - 2 * self.llf
+
+    @property
+    def aicc(self) -> float:
+        """`aic` with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``)."""
+        k = len(self.params) + 1
+        spare = self.nobs - k - 1
+        return self.aic + 2 * k * (k + 1) / spare if spare > 0 else math.inf
+
+    def cov_params(self) -> Array:
+        """Return the covariance of `params`, shape (p, p)."""
+        return self.covariance.copy()
+
+    def index(self, name: str) -> int:
+        """Return the position of a parameter."""
+        return self.param_names.index(checks.one_of(name, self.param_names, "parameter"))
+
+    def estimate(self, name: str, alpha: float = 0.05, method: str = "t") -> Estimate:
+        """Return one parameter with its interval ``params +- t(1 - alpha/2, df_resid) * bse``."""
+        checks.one_of(method, ("t",), "interval method")
+        i = self.index(name)
+        return t_interval(float(self.params[i]), float(self.bse[i]), self.df_resid, alpha)
+
+    def conf_int(self, alpha: float = 0.05, method: str = "t") -> Array:
+        """Return the limits of all parameters, shape (p, 2)."""
+        estimates = [self.estimate(name, alpha, method) for name in self.param_names]
+        return np.array([[e.low, e.high] for e in estimates])
+
+    def predict(self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05) -> Array | pd.DataFrame:
+        """Evaluate the fitted curve.
+
+        Parameters
+        ----------
+        new : array_like
+            Values of x.
+        interval : {None, "mean", "observation"}
+            Interval for the curve, or for one new observation of weight 1; both by the delta method with t quantiles.
+        alpha : float
+            One minus the confidence level.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            Without `interval`.
+        DataFrame
+            Columns ``value, se, low, high`` with `interval`.
+        """
+        value, gradient = self._curve(self._new(new))
+        if interval is None:
+            return value
+        checks.one_of(interval, ("mean", "observation"), "interval")
+        # A parameter that a bound holds has no standard error: the band is conditional on the bound.
+        cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
+        variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
+        if interval == "observation":
+            variance = variance + self.scale
+        half = t_quantile(self.df_resid, alpha) * np.sqrt(np.maximum(variance, 0.0))
+        return pd.DataFrame({"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half})
+
+    def lack_of_fit(self) -> FTest:
+        """Test the curve against the spread of replicates (rows with the same x).
+
+        The pure error is the weighted sum of squares around the means of equal x.
+
+        Raises
+        ------
+        ModelError
+            If no x is replicated, or there are no more distinct x than parameters.
+        """
+        _, group = np.unique(self.x, axis=0, return_inverse=True)
+        group = np.asarray(group).ravel()
+        levels = int(group.max()) + 1
+        free = self.nobs - self.df_resid
+        if levels == self.nobs or levels <= free:
+            raise ModelError(
+                f"{levels} distinct x in {self.nobs} rows allow no lack-of-fit test",
+                expected=f"replicates, and more than {free} distinct x",
+            )
+        mean = np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights)
+        pure = float(np.sum(self.weights * (self.y - mean[group]) ** 2))
+        return f_test(self.rss - pure, levels - free, pure, self.nobs - levels, "the curve goes through the true means")
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """Return the fit as plain text: the same bytes for the same fit."""
+        head = [
+            self.model,
+            f"rows {self.nobs}, residual degrees of freedom {self.df_resid}, residual SD {math.sqrt(self.scale):.6g}, "
+            f"log-likelihood {self.llf:.6g}, AICc {self.aicc:.6g}",
+            f"{'':<14}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  {100 * (1 - alpha):g} % interval",
+        ]
+        for name, se in zip(self.param_names, self.bse, strict=True):
+            e = self._default_estimate(name, alpha)
+            head.append(f"{name:<14}{e.value:>14.6g}{se:>14.6g}{e.low:>14.6g}{e.high:>14.6g}  {e.method}")
+        return "\n".join([*head, *(f"warning: {w}" for w in self.warnings)]) + "\n"
+
+    def _default_estimate(self, name: str, alpha: float) -> Estimate:
+        return self.estimate(name, alpha)
+
+    def _new(self, new: ArrayLike) -> Array:
+        return checks.column(np.atleast_1d(np.asarray(new)), "new x")
+
+    def _curve(self, new: Array) -> tuple[Array, Array]:
+        """Return values, shape (m,), and their gradient in the parameters, shape (m, p)."""
+        raise NotImplementedError
+
+
+def t_quantile(df: float, alpha: float) -> float:
+    """Return the two-sided t quantile ``t(1 - alpha/2, df)``: infinite without degrees of freedom."""
+    checks.level(alpha)
+    return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
+
+
+def t_interval(value: float, se: float, df: float, alpha: float, method: str = "t") -> Estimate:
+    """Return ``value +- t(1 - alpha/2, df) * se`` as an estimate."""
+    quantile = t_quantile(df, alpha)
+    if math.isinf(quantile) or math.isnan(se):
+        why = "no degrees of freedom are left" if math.isinf(quantile) else "there is no standard error at a bound"
+        return Estimate(value, -math.inf, math.inf, 1 - alpha, method, (why,))
+    return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)
+
+
+def inverse_gram(jacobian: Array) -> tuple[Array, bool]:
+    """Return ``inv(J'J)`` by a singular value decomposition of the scaled J, and whether J has full rank.
+
+    Without full rank all elements are NaN. Times the residual variance it is the covariance of least squares.
+    """
+    p = jacobian.shape[1]
+    norms = np.linalg.norm(jacobian, axis=0)
+    if len(jacobian) >= p and np.all(norms > 0):
+        _, s, vt = np.linalg.svd(jacobian / norms, full_matrices=False)
+        if p == 0 or s[-1] > 1e-13 * s[0]:
+            half = vt.T / s / norms[:, None]
+            return half @ half.T, True
+    return np.full((p, p), np.nan), False

@@ -1,0 +1,270 @@
+"""Universal Scalability Law, with Amdahl's law and linear scaling nested in it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+
+from virtperf.errors import ModelError
+from virtperf.models import checks, usl_paths
+from virtperf.models.checks import Array
+from virtperf.models.nls import Curve, NLSResult, best_fit
+from virtperf.models.result import Estimate, FTest, f_test, t_interval
+
+KINDS = ("linear", "amdahl", "usl")
+FORMULAS = {
+    "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
+    "amdahl": "Amdahl's law: X(N) = gamma N / (1 + alpha (N - 1))",
+    "linear": "Linear scaling: X(N) = gamma N",
+}
+# The place of each kind's parameters among (alpha, beta, gamma).
+PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
+NAMES = ("alpha", "beta", "gamma")
+
+
+def throughput(load: Array, theta: Array) -> Array:
+    """Return X(N) for ``theta = (alpha, beta, gamma)``; infinite where the law's denominator is not positive."""
+    alpha, beta, gamma = theta
+    below = 1 + (load - 1) * (alpha + beta * load)
+    if below.min() <= 0:
+        return np.full(len(load), np.inf)
+    return gamma * load / below
+
+
+def gradient(load: Array, theta: Array) -> Array:
+    """Return the derivatives of X(N) with respect to (alpha, beta, gamma), shape (n, 3)."""
+    alpha, beta, gamma = theta
+    more = load - 1
+    share = load / (1 + more * (alpha + beta * load))
+    by_alpha = -gamma * share * share * more / load
+    return np.column_stack((by_alpha, by_alpha * load, share))
+
+
+def full(kind: str, params: Array) -> Array:
+    """Return (alpha, beta, gamma) of a kind's own parameters, absent coefficients being zero."""
+    theta = np.zeros(3)
+    theta[list(PLACES[kind])] = params
+    return theta
+
+
+def _value_amdahl(load: Array, params: Array) -> Array:
+    return throughput(load, np.array([params[0], 0.0, params[1]]))
+
+
+def _gradient_amdahl(load: Array, params: Array) -> Array:
+    return gradient(load, np.array([params[0], 0.0, params[1]]))[:, [0, 2]]
+
+
+def _value_linear(load: Array, params: Array) -> Array:
+    return params[0] * load
+
+
+def _gradient_linear(load: Array, params: Array) -> Array:
+    return load[:, None].copy()
+
+
+VALUES = {"usl": throughput, "amdahl": _value_amdahl, "linear": _value_linear}
+GRADIENTS = {"usl": gradient, "amdahl": _gradient_amdahl, "linear": _gradient_linear}
+
+
+def curve(kind: str, bounded: bool = True) -> Curve:
+    """Return the curve of a kind; bounded means 0 <= alpha <= 1, beta >= 0 and gamma >= 0."""
+    places = PLACES[checks.one_of(kind, KINDS, "kind of scalability curve")]
+    low = (0.0, 0.0, 0.0) if bounded else (-math.inf,) * 3
+    high = (1.0, math.inf, math.inf) if bounded else (math.inf,) * 3
+    return Curve(
+        FORMULAS[kind],
+        tuple(NAMES[i] for i in places),
+        VALUES[kind],
+        GRADIENTS[kind],
+        tuple(low[i] for i in places),
+        tuple(high[i] for i in places),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class USLResult(NLSResult):
+    """A fitted scalability curve; see `FitResult` for the common part.
+
+    The quantities below take ``alpha`` (one minus the confidence level) and ``method``: "profile" (the default: the
+    law is rewritten in the quantity, and its likelihood profiled) or "delta".
+    """
+
+    kind: str = "usl"
+
+    @property
+    def coefficients(self) -> Array:
+        """(alpha, beta, gamma), zero where the kind has no such coefficient."""
+        return full(self.kind, self.params)
+
+    def coefficients_of(self, params: Array) -> Array:
+        """Return (alpha, beta, gamma) of other parameters of this kind, e.g. refitted ones."""
+        return full(self.kind, params)
+
+    def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
+
+        The upper limit is infinite if Amdahl's law (no peak) fits as well as the level asks.
+        """
+        return usl_paths.peak_load(self, alpha, method)
+
+    def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return the greatest throughput ``X(max(N*, 1))``; for Amdahl's law the asymptote."""
+        return usl_paths.peak_throughput(self, alpha, method)
+
+    def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return ``gamma / alpha``: the throughput that contention alone would allow."""
+        return usl_paths.asymptote(self, alpha, method)
+
+    def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return ``X(N) / (gamma N)``: the share of linear scaling that is reached at a load of 1 or more."""
+        return usl_paths.efficiency(self, load, alpha, method)
+
+    def delta(self, value: float, slope: Array, alpha: float) -> Estimate:
+        """Return the delta-method interval of a quantity with derivatives `slope` in (alpha, beta, gamma)."""
+        if any(self.at_bound):
+            held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
+            raise ModelError(f"the delta method means nothing with {held} on a bound", remedy='use method="profile"')
+        return t_interval(value, self.se_of(slope), self.df_resid, alpha, "delta")
+
+    def se_of(self, slope: Array) -> float:
+        """Return the delta-method standard error, coefficients on a bound being held there."""
+        own = slope[list(PLACES[self.kind])]
+        covariance = np.where(np.isnan(self.covariance), 0.0, self.covariance)
+        return math.sqrt(max(float(own @ covariance @ own), 0.0))
+
+
+def fit_usl(
+    load: ArrayLike,
+    throughput: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    kind: str = "usl",
+    bounded: bool = True,
+) -> USLResult:
+    """Fit a scalability curve by least squares.
+
+    ``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` with contention ``alpha``, coherency ``beta`` and the
+    throughput ``gamma`` of a load of one (Gunther 2007). Replicates are rows with equal load.
+
+    Parameters
+    ----------
+    load : array_like, shape (n,)
+        Clients, processors, guests: positive.
+    throughput : array_like, shape (n,)
+        Positive, in any unit; gamma has the same unit per unit of load.
+    weights : array_like, shape (n,), optional
+        Proportional to one over the variance of each throughput.
+    kind : {"usl", "amdahl", "linear"}
+    bounded : bool
+        Keep ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). A best value on a bound is reported in ``at_bound``
+        and ``warnings``.
+
+    Returns
+    -------
+    USLResult
+
+    Raises
+    ------
+    ModelError
+        For rows that are not positive or not finite, or too few rows or distinct loads.
+    """
+    chosen = curve(kind, bounded)
+    n, x = checks.column(load, "load", positive=True), checks.column(throughput, "throughput", positive=True)
+    checks.same_length(("load", n), ("throughput", x))
+    checks.enough(n, chosen.param_names, name="load")
+    w = checks.weights_or_ones(weights, len(n))
+    starts = [start[list(PLACES[kind])] for start in _starts(n, x, w, kind)]
+    return best_fit(USLResult, chosen, n, x, w, starts, kind=kind)
+
+
+def _starts(load: Array, x: Array, w: Array, kind: str) -> list[Array]:
+    """Return the two best points of a grid in units of the largest load, gamma being a linear parameter."""
+    top = load.max()
+    shares = np.array([0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]) / max(top, 1.0)
+    peaks = np.array([0.1, 0.25, 0.5, 1.0, 2.0, 5.0]) * top
+    alphas = np.minimum(shares, 0.99) if kind != "linear" else np.zeros(1)
+    betas = np.append(0.0, peaks**-2) if kind == "usl" else np.zeros(1)
+    a, b = (g.ravel() for g in np.meshgrid(alphas, betas))
+    below = 1 + (load - 1) * (a[:, None] + b[:, None] * load)
+    below[below <= 0] = np.inf  # loads below 1 allow a denominator that the law forbids
+    shape = load / below
+    cross = shape @ (w * x)
+    gamma = cross / np.maximum(shape**2 @ w, 1e-300)
+    best = np.argsort(-gamma * cross, kind="stable")[:2]
+    return [np.array([a[i], b[i], gamma[i]]) for i in best]
+
+
+@dataclass(frozen=True, eq=False)
+class USLComparison:
+    """The three nested curves fitted to the same data.
+
+    Parameters
+    ----------
+    fits : dict
+        USLResult by kind: "linear", "amdahl", "usl".
+    tests : dict
+        FTest by the larger kind: "amdahl" (against linear) and "usl" (against Amdahl).
+    """
+
+    fits: dict[str, USLResult]
+    tests: dict[str, FTest]
+
+    def preferred(self, alpha: float = 0.05) -> USLResult:
+        """Return the largest curve that an F test at `alpha` still asks for.
+
+        The test is two-sided although coefficients are bounded, so that the choice agrees with the profile interval:
+        USL is preferred if the interval of beta excludes zero.
+        """
+        checks.level(alpha)
+        for kind in ("usl", "amdahl"):
+            if self.tests[kind].pvalue < alpha:
+                return self.fits[kind]
+        return self.fits["linear"]
+
+    def table(self) -> pd.DataFrame:
+        """Return one row a curve with its F and likelihood-ratio test against the next smaller one.
+
+        ``lr_pvalue_bound`` is half of ``lr_pvalue``: the extra coefficient lies on the bound of its range under the
+        null, so the statistic is an equal mixture of chi-squared with 0 and 1 degrees of freedom (Self and Liang 1987).
+        """
+        rows = []
+        smaller = None
+        for kind in KINDS:
+            fit = self.fits[kind]
+            row: dict[str, object] = {"kind": kind, "rss": fit.rss, "df_resid": fit.df_resid}
+            row |= {"llf": fit.llf, "aic": fit.aic, "aicc": fit.aicc}
+            if smaller is not None:
+                test = self.tests[kind]
+                ratio = max(2 * (fit.llf - smaller.llf), 0.0) if math.isfinite(fit.llf) else math.inf
+                p = float(special.chdtrc(1, ratio)) if math.isfinite(ratio) else 0.0
+                row |= {"f": test.statistic, "f_pvalue": test.pvalue, "lr": ratio, "lr_pvalue": p}
+                row["lr_pvalue_bound"] = p / 2 if ratio > 0 else 1.0
+            rows.append(row)
+            smaller = fit
+        return pd.DataFrame(rows)
+
+
+def compare_usl(
+    load: ArrayLike, throughput: ArrayLike, *, weights: ArrayLike | None = None, bounded: bool = True
+) -> USLComparison:
+    """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one.
+
+    Raises
+    ------
+    ModelError
+        As `fit_usl`, and if no degrees of freedom are left for the test of the USL.
+    """
+    fits = {k: fit_usl(load, throughput, weights=weights, kind=k, bounded=bounded) for k in KINDS}
+    tests = {}
+    for small, large in (("linear", "amdahl"), ("amdahl", "usl")):
+        fit = fits[large]
+        tests[large] = f_test(
+            fits[small].rss - fit.rss, 1, fit.rss, fit.nobs - len(fit.params), f"{small} scaling suffices"
+        )
+    return USLComparison(fits, tests)

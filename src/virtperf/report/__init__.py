@@ -1,0 +1,1 @@
+"""Notebooks executed, and executed notebooks as self-contained HTML pages."""

@@ -1,0 +1,50 @@
+(function () {
+  "use strict";
+  var root = document.documentElement, button = document.getElementById("theme");
+  var themes = ["automatic", "light", "dark"], at = 0;
+  // On file:// a browser may refuse storage; the button then works for this visit only.
+  function stored(value) {
+    try {
+      if (value === undefined) { return window.localStorage.getItem("virtperf-theme"); }
+      window.localStorage.setItem("virtperf-theme", value);
+    } catch (refused) { /* not kept */ }
+    return null;
+  }
+  function show() {
+    if (themes[at] === "automatic") { root.removeAttribute("data-theme"); } else { root.setAttribute("data-theme", themes[at]); }
+    button.textContent = "Theme: " + themes[at];
+  }
+  at = Math.max(0, themes.indexOf(stored()));
+  button.hidden = false;
+  button.addEventListener("click", function () { at = (at + 1) % themes.length; stored(themes[at]); show(); });
+  show();
+
+  // A link into a closed part opens it.
+  function open() {
+    var place = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (var part = place; part; part = part.parentElement) { if (part.tagName === "DETAILS") { part.open = true; } }
+    if (place) { place.scrollIntoView(); }
+  }
+  window.addEventListener("hashchange", open);
+  open();
+
+  // The contents show where the reader is; on a phone they close once a link is taken.
+  var links = {};
+  document.querySelectorAll(".vp-contents-wide a").forEach(function (a) { links[a.hash.slice(1)] = a; });
+  document.querySelectorAll(".vp-contents-narrow a").forEach(function (a) {
+    a.addEventListener("click", function () { a.closest("details").open = false; });
+  });
+  var headings = Array.prototype.filter.call(document.querySelectorAll("main h2, main h3"), function (h) { return links[h.id]; });
+  var waiting = false, current = null;
+  function mark() {
+    waiting = false;
+    var now = null;
+    headings.forEach(function (h) { if (h.getBoundingClientRect().top < 120) { now = links[h.id]; } });
+    if (now === current) { return; }
+    if (current) { current.removeAttribute("aria-current"); }
+    if (now) { now.setAttribute("aria-current", "location"); }
+    current = now;
+  }
+  window.addEventListener("scroll", function () { if (!waiting) { waiting = true; requestAnimationFrame(mark); } }, { passive: true });
+  mark();
+})();

@@ -1,0 +1,158 @@
+"""Every published study is complete and agrees with itself: statements, tables, corrections, references, diagrams."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from virtperf.claims import Claims, load_claims
+from virtperf.quantities import Quantity
+from virtperf.study import Study, load_study, run_levels
+
+FOLDERS = sorted(path.parent for path in (ROOT / "data" / "published").glob("*/study.yaml"))
+CORRECTION_COLUMNS = ["table", "row", "column", "printed", "corrected", "reason"]
+
+
+@pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name)
+def study(request: pytest.FixtureRequest) -> Study:
+    return load_study(request.param)
+
+
+@pytest.fixture(scope="module")
+def claims(study: Study) -> Claims:
+    return load_claims(study)
+
+
+def read_table(path: Path) -> list[list[str]]:
+    """Header and rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def named(claims: Claims) -> set[Quantity]:
+    return {q for c in claims for i in c.instances for part in i.parts for _, q in part.terms}
+
+
+def test_there_are_studies():
+    assert FOLDERS
+
+
+# ---- statements
+
+
+def test_every_note_is_encoded_or_left_out_with_a_reason(study, claims):
+    notes = {f"c{n:03d}" for n in range(1, study.data["claims_in_ledger"] + 1)}
+    encoded = {note for claim in claims for note in claim.ledger}
+    left_out = [note for entry in claims.document.data["not_encoded"] for note in entry["ledger"]]
+    assert not notes - encoded - set(left_out), "neither encoded nor left out"
+    assert not encoded & set(left_out), "encoded and left out"
+    assert len(left_out) == len(set(left_out)), "left out twice"
+    assert encoded | set(left_out) == notes, "unknown notes"
+
+
+def test_limits_without_a_printed_number_say_how_they_were_read(claims):
+    for claim in claims:
+        limited = claim.low > -float("inf") or claim.high < float("inf")
+        if limited and claim.value is None and not claim.assumed:
+            assert claim.reading, f"{claim.id} (line {claim.line}) has limits, no printed value and no reading"
+
+
+def test_conflicts_are_mutual(claims):
+    one_sided = [(c.id, other) for c in claims for other in c.conflicts if c.id not in claims[other].conflicts]
+    assert not one_sided
+
+
+def test_plotted_points_are_spoken_of(study, claims):
+    silent = {q.key() for e in study.exhibits for _, _, q in study.points(e)} - {q.key() for q in named(claims)}
+    assert not silent
+
+
+def test_measured_quantities_belong_to_runs(study, claims):
+    """A level that slipped in through `for_each` names a condition that nobody ran."""
+    runs = [levels for block in study.data["runs"] for levels in run_levels(block)]
+    defaults = {name: factor.default for name, factor in study.factors.items()}
+    conditions = {tuple({**defaults, **levels}.items()) for levels in runs}
+    strays = {q.key() for q in named(claims) if study.quantities[q.name].observed and q.at not in conditions}
+    assert not strays
+
+
+def test_reference_points_belong_to_runs(study):
+    runs = [levels for block in study.data["runs"] for levels in run_levels(block)]
+    for kind in study.quantities.values():
+        for at, _ in kind.references:
+            matches = [r for r in runs if all(r.get(f, study.factors[f].default) == level for f, level in at.items())]
+            assert matches, f"{kind.name} at {at}"
+
+
+# ---- tables
+
+
+def test_every_table_exhibit_has_its_file(study):
+    wanted = {e.spec.get("table", e.id) for e in study.exhibits if e.kind == "table"}
+    present = {path.stem for path in (study.folder / "tables").glob("*.csv")} - {"corrections"}
+    assert present == wanted
+
+
+def test_tables_are_rectangular_with_one_header(study):
+    for path in sorted((study.folder / "tables").glob("*.csv")):
+        header, *rows = read_table(path)
+        assert rows, path.name
+        assert len(set(header)) == len(header), path.name
+        assert all(header), path.name
+        assert {len(row) for row in rows} == {len(header)}, path.name
+        assert all(cell == cell.strip() for row in [header, *rows] for cell in row), path.name
+
+
+def find_cell(table: list[list[str]], row: str, column: str) -> str:
+    """The cell of the row whose first cell is `row`; ``key#2`` is the second row with that key."""
+    header, *rows = table
+    key, _, number = row.partition("#")
+    return [r for r in rows if r[0] == key][int(number or 1) - 1][header.index(column)]
+
+
+def test_corrections_name_cells_that_are_printed_so(study):
+    path = study.folder / "tables" / "corrections.csv"
+    if not path.exists():
+        pytest.skip("this study has no corrections")
+    header, *rows = read_table(path)
+    assert header == CORRECTION_COLUMNS
+    for row in rows:
+        entry = dict(zip(header, row, strict=True))
+        table = read_table(path.with_name(f"{entry['table']}.csv"))
+        assert find_cell(table, entry["row"], entry["column"]) == entry["printed"], row
+        assert entry["corrected"] not in ("", entry["printed"]), row
+        assert entry["reason"], row
+    assert len({tuple(row[:3]) for row in rows}) == len(rows)
+
+
+# ---- descriptive parts
+
+
+def test_diagrams_exist_and_hold_together(study):
+    topology = study.data.get("topology", {})
+    assert {e.spec["diagram"] for e in study.exhibits if e.kind == "diagram"} <= set(topology)
+    for name, diagram in topology.items():
+        ids = [node["id"] for node in diagram["nodes"]]
+        assert len(set(ids)) == len(ids), name
+        parents = {node["parent"] for node in diagram["nodes"] if "parent" in node}
+        ends = {edge[end] for edge in diagram["edges"] for end in ("from", "to")}
+        assert parents | ends <= set(ids), name
+        order = {node_id: position for position, node_id in enumerate(ids)}
+        assert all(order[n["parent"]] < order[n["id"]] for n in diagram["nodes"] if "parent" in n), name
+
+
+def test_guests_are_on_known_networks(study):
+    for role, guest in study.data.get("guests", {}).items():
+        assert set(guest.get("networks", ())) <= set(study.data["networks"]), role
+
+
+def test_window_lies_between_warmup_and_end(study):
+    procedure = study.data.get("procedure", {})
+    if "window_s" not in procedure:
+        pytest.skip("this study declares no measurement window")
+    start, end = procedure["window_s"]
+    assert procedure["warmup_s"] <= start < end <= procedure["run_s"]
+    assert (end - start) % procedure["sample_interval_s"] == 0

@@ -1,0 +1,203 @@
+"""A small made-up study with every kind of exhibit and every file of the stages; its names try to break out of HTML."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+HOSTILE = "<script>alert(1)</script>"
+DOLLARS = "$host_1$ & <b>co</b>"
+
+STUDY = """
+study: toy
+title: A toy study
+claims_in_ledger: 7
+bibliography: {publisher: nobody}
+factors:
+  system: {label: system, levels: [a, b], default: a, labels: {a: "<script>alert(1)</script>", b: "$host_1$ & <b>co</b>"}}
+  guests: {label: guests, levels: [2, 4, 8, 16]}
+  storage: {label: MB storage, levels: [all, 20480, 11264, 10240], default: all}
+  cipher: {label: encryption, levels: [none, hardware, software], default: none,
+           labels: {none: not encrypted, hardware: hardware encryption}}
+quantities:
+  throughput:
+    label: Throughput
+    unit: "% of reference"
+    bounds: [0, null]
+    references:
+      - {at: {system: a, guests: 4}, value: 100}
+      - {at: {system: a, guests: 16, storage: 20480}, value: 100}
+  utilization: {label: CPU utilization, unit: "%", bounds: [0, 100]}
+  resident: {label: Resident memory, unit: MiB, bounds: [0, null]}
+exhibits:
+  - {id: table-1, kind: table, title: "Guests of <script>alert(1)</script>", section: Setup, table: table-1}
+  - {id: figure-1, kind: diagram, title: Test environment, section: Setup, diagram: host}
+  - id: figure-2
+    kind: line
+    title: Throughput over guests
+    section: Results
+    quantity: throughput
+    over: guests
+    series:
+      - {label: "<script>alert(1)</script>", at: {system: a}, levels: [2, 4, 8, 16]}
+      - {label: "$host_1$ & <b>co</b>", at: {system: b}, levels: [2, 4, 8]}
+  - id: figure-3
+    kind: bar
+    title: Utilization by encryption
+    quantity: utilization
+    over: cipher
+    series:
+      - {label: System A, at: {system: a, guests: 4}, levels: [none, hardware, software]}
+      - {label: System B, at: {system: b, guests: 4}, levels: [none, software]}
+  - id: figure-4
+    kind: line
+    title: Throughput and resident memory over storage
+    over: storage
+    series:
+      - {label: Throughput, quantity: throughput, at: {guests: 16}, levels: [20480, 11264, 10240]}
+      - {label: Resident memory, quantity: resident, at: {guests: 16}, levels: [20480, 11264, 10240]}
+errata:
+  - "18 test are 18 guests: a word <i>slipped</i>"
+topology:
+  host:
+    nodes:
+      - {id: client, label: "Client <script>alert(1)</script>"}
+      - {id: lpar, label: "Host <b>1</b>"}
+      - {id: web, label: "lnweb[n], 1 CPU", parent: lpar}
+      - {id: app, label: Application server, parent: lpar}
+      - {id: lan, label: Guest LAN, parent: lpar}
+      - {id: disk, label: Storage server}
+    edges:
+      - {from: client, to: web, label: HTTP}
+      - {from: web, to: lan, label: ""}
+      - {from: app, to: lan, label: ""}
+      - {from: lan, to: web}
+      - {from: lpar, to: disk, label: "FCP, passed through"}
+"""
+
+CLAIMS = """
+study: toy
+claims:
+  - {id: more-at-8, kind: percent_change, says: "<script>alert(1)</script> gains 66 % from 4 to 8 guests", about: [figure-2],
+     section: Results / Throughput, ledger: [a, b], of: "throughput[guests=8]", to: "throughput[guests=4]", value: 66, half_width: 0.5}
+  - {id: best-at-8, kind: argmax, says: System A peaks at 8 guests, about: [figure-2], section: Summary, ledger: c,
+     of: throughput, over: guests, levels: [2, 4, 8, 16], at: 8}
+  - {id: flat, kind: equivalence, says: Nothing is lost at 16 guests, about: [figure-2, text], section: Summary, ledger: d,
+     of: "throughput[guests=16]", to: "throughput[guests=8]", margin: 0.02, reading: "nothing means within 2 %"}
+  - {id: busy, kind: value, says: Hardware encryption needs 80 %, about: [figure-3], section: Results, ledger: e,
+     of: "utilization[guests=4, cipher=hardware]", value: 80, half_width: 0.5}
+assumptions:
+  - {id: bends-down, kind: concave, says: Throughput bends downwards, why: "queues only grow & never shrink",
+     of: throughput, over: guests, levels: [2, 4, 8, 16]}
+not_encoded:
+  - {ledger: f, reason: a sentence without any quantity}
+"""
+
+TABLE = 'Guest,# CPUs,Memory [MB]\n"<script>alert(1)</script>",1,"1,024"\nlnwas,2,81921\nlnudb,1,\n'
+CORRECTIONS = (
+    "table,row,column,printed,corrected,reason\ntable-1,lnwas,Memory [MB],81921,8192,a footnote mark stuck to it\n"
+)
+_A, _B = HOSTILE, DOLLARS
+
+POINTS = [
+    # exhibit, series, x, quantity, low, high, centre, low_bare, high_bare, low_by, high_by
+    ("figure-2", _A, 2, "throughput", 45, 60, 52, 10, 90, "bends-down", ""),
+    ("figure-2", _A, 4, "throughput", 100, 100, 100, 100, 100, "", ""),
+    ("figure-2", _A, 8, "throughput", 165.5, 166.5, 166, 165.5, 166.5, "more-at-8", "more-at-8"),
+    ("figure-2", _A, 16, "throughput", 162.7, 166.5, 164.6, 162.7, 166.5, "flat", "best-at-8;flat"),
+    ("figure-2", _B, 2, "throughput", 40, "", 60, 20, "", "bends-down", ""),
+    ("figure-2", _B, 4, "throughput", 60, 140, 95, 30, 180, "bends-down", "best-at-8"),
+    ("figure-2", _B, 8, "throughput", 70, "", 100, 0, "", "bends-down", ""),
+    ("figure-3", "System A", "none", "utilization", 55, 70, 62, 55, 70, "", ""),
+    ("figure-3", "System A", "hardware", "utilization", 79.5, 80.5, 80, 79.5, 80.5, "busy", "busy"),
+    ("figure-3", "System A", "software", "utilization", 90, 100, 95, 80, 100, "busy", ""),
+    ("figure-3", "System B", "none", "utilization", 30, 50, 40, 30, 50, "", ""),
+    ("figure-3", "System B", "software", "utilization", 50, 70, 60, 50, 70, "", ""),
+    ("figure-4", "Throughput", 20480, "throughput", 100, 100, 100, 100, 100, "", ""),
+    ("figure-4", "Throughput", 11264, "throughput", 100.5, 103, 101.5, 100.5, 103, "", ""),
+    ("figure-4", "Throughput", 10240, "throughput", 97, 99, 98, 97, 99, "", ""),
+    ("figure-4", "Resident memory", 20480, "resident", 11318, 11318, 11318, 11318, 11318, "", ""),
+    ("figure-4", "Resident memory", 11264, "resident", 10894, 10894, 10894, 10894, 10894, "", ""),
+    ("figure-4", "Resident memory", 10240, "resident", 9878, 9878, 9878, 9878, 9878, "", ""),
+]  # fmt: skip
+
+# provenance, system, guests, cipher, quantity, values of three replicates
+RUNS = [
+    ("reconstructed", "a", 2, "none", "throughput", (51, 52, 53)),
+    ("reconstructed", "a", 4, "none", "throughput", (99, 100, 101)),
+    ("reconstructed", "a", 8, "none", "throughput", (164, 166, 168)),
+    ("measured", "a", 4, "none", "throughput", (98, 100, 102)),
+    ("measured", "a", 8, "none", "throughput", (150, 152, 154)),
+    ("measured", "b", 4, "none", "utilization", (44, 45, 46)),
+    ("example", "a", 2, "none", "throughput", (70, 75, 80)),
+]
+
+
+def build(root: Path, *, stages: bool = True) -> Path:
+    """Write the toy study below `root`/data and return that folder; without `stages` only what people write."""
+    data = root / "data"
+    published = data / "published" / "toy"
+    (published / "tables").mkdir(parents=True)
+    (published / "study.yaml").write_text(STUDY, encoding="utf-8")
+    (published / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    (published / "tables" / "table-1.csv").write_text(TABLE, encoding="utf-8")
+    (published / "tables" / "corrections.csv").write_text(CORRECTIONS, encoding="utf-8")
+    if stages:
+        _stages(data)
+    return data
+
+
+def _stages(data: Path) -> None:
+    reconstructed, runs = data / "reconstructed" / "toy", data / "runs" / "toy"
+    samples, verdicts = data / "samples" / "toy", data / "verdicts" / "toy"
+    for folder in (reconstructed, runs, samples, verdicts):
+        folder.mkdir(parents=True)
+    columns = "exhibit series x quantity low high centre low_bare high_bare low_by high_by".split()
+    pd.DataFrame(POINTS, columns=columns).to_csv(reconstructed / "points.csv", index=False)
+    columns = "claim kind text_verdict value low high implied_low implied_high information conflicts dropped".split()
+    results = [
+        ("more-at-8", "percent_change", "corroborated", 66, 65.5, 66.5, 60, 70, 0.4, "flat", 0),
+        ("best-at-8", "argmax", "independent", "", "", "", "", "", 0.1, "", 0),
+        ("flat", "equivalence", "contradicted", "", "", "", "", "", 0.2, "more-at-8", 1),
+        ("busy", "value", "independent", 80, 79.5, 80.5, 55, "", 0.0, "", 0),
+        ("bends-down", "concave", "assumed", "", "", "", "", "", 0.5, "", 0),
+    ]
+    pd.DataFrame(results, columns=columns).to_csv(reconstructed / "claims.csv", index=False)
+    found = {"dropped": ["flat"], "conflicts": [{"claims": ["more-at-8", "flat"], "dropped": ["flat"]}]}
+    (reconstructed / "contradictions.json").write_text(json.dumps(found))
+    rows = [
+        {"run_id": f"{p}-{s}-{g}-r{k}", "provenance": p, "replicate": k, "system": s, "guests": str(g), "storage": "all",
+         "cipher": c, "quantity": q, "value": v * 3.0 if q == "throughput" else float(v), "se": 1.0,
+         "relative": float(v) if q == "throughput" else None, "relative_se": 0.3, "note": ""}
+        for p, s, g, c, q, values in RUNS for k, v in enumerate(values, 1)
+    ]  # fmt: skip
+    observations = pd.DataFrame(rows)
+    observations.to_parquet(runs / "observations.parquet")
+    observations[["run_id", "provenance", "replicate"]].drop_duplicates().to_parquet(runs / "runs.parquet")
+    audits = [
+        ("measured-a-8-r1", "little's law", 0.9, 1.0, 0.98, 1.02, "failed", HOSTILE),
+        ("measured-a-4-r1", "stationary", 1, 1, 1, 1, "ok", ""),
+    ]
+    columns = "run_id audit value expected low high status note".split()
+    pd.DataFrame(audits, columns=columns).astype({"value": float, "low": float, "high": float}).to_parquet(
+        runs / "audits.parquet"
+    )
+    index = {
+        "runs": [{"run_id": "measured-a-4-r1", "files": [{"path": "xentop.txt", "sha256": "00"}], "warnings": [f"{HOSTILE} was cut"]}],
+        "quarantined": [{"run_id": "bad-r1", "file": "sar.txt", "line": 12, "problem": HOSTILE, "expected": "19 columns",
+                         "found": "17", "remedy": "collect it again"}],
+    }  # fmt: skip
+    (samples / "index.json").write_text(json.dumps(index))
+    columns = (
+        "claim text_verdict measured_verdict estimate estimate_low estimate_high reconstructed_estimate reconstructed_low "
+        "reconstructed_high reason"
+    ).split()
+    judged = [
+        ("more-at-8", "corroborated", "refuted", 52, 48, 56, 66, 64, 68, "the interval lies below the printed limits"),
+        ("best-at-8", "independent", "undecided", "", "", "", "", "", "", "16 guests were not measured"),
+        ("flat", "contradicted", "no measurement", "", "", "", "", "", "", ""),
+        ("busy", "independent", "no measurement", "", "", "", "", "", "", ""),
+    ]
+    pd.DataFrame(judged, columns=columns).to_csv(verdicts / "verdicts.csv", index=False)

@@ -1,0 +1,495 @@
+"""Performance Toolkit pages: layouts, positions, value forms, times, traps, round trip, robustness.
+
+The fixtures follow the documented grammar with numbers of our own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from virtperf.errors import FormatError, StudyError
+from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.perfkit import FORMAT
+from virtperf.formats.perfkit_layout import LAYOUTS_VARIABLE, load_layouts
+from virtperf.formats.perfkit_values import number
+
+STORAGE_SCREEN = """\
+ FCX103      CPU 2094  SER 0A1B2  Interval 09:58:30 - 09:59:30    Perf. Monitor
+
+ Main storage utilization:                  XSTORE utilization:
+ Total real storage          4'096MB        Total available             1'024MB
+ Total available             4'095MB        Att. to virt. machines          0kB
+ Locked pages                   1204        Low threshold for migr.     2'240kB
+FCXVMC111I Critical exception message(s) issued
+ Storage utilization            131%        XSTORE allocation rate         27/s
+ Shared storage                  ---        Average age at migration      812s
+                                            MDCACHE utilization:
+ Paging / spooling activity:                Act. size in XSTORE       768'000 B
+ Page read rate                 .7/s        Bias for XSTORE                1.00
+ Command ===>
+ F1=Help  F4=Top  F5=Bot
+"""
+COUNTERS_SCREEN = """\
+ FCX102      CPU 2094  SER 0A1B2  Interval 09:58:30 - 09:59:30    Remote Data
+
+ Operation                Count Rate/s    Operation                Count Rate/s
+ Real SSCH instructions    4410   73.5    Real CSCH instructions       2     .0
+ SVC 76 reflected             0     .0    FP simul of Diag.X'44'      21     .4
+
+ Storage Management
+ Reserved                                 Storage fast clears        138    2.3
+ Demand scan 1st pass       ---    ---    Available lst empty <2G      5     .1
+"""
+OVERVIEW_SCREEN = """\
+ FCX198         Performance Toolkit Remote Monitoring Facility     Remote Data
+
+ Sel Node-ID   Time   ------------- Exceptions & CPU Load -------------> AvExcp
+  _  NODEA     11:04   >>>>>>>>>>>>>>>>====                            :    .00
+  _  NODEB     11:04   Usrlimit>>>>>>>>>>>>                            :      0
+  _  NODEC     11:05   >>>>>                                           :   2.17
+  _  NODED     03:10  Not updated for  475 min.                        :    ...
+
+ Select  e: exception log  h: history data  m: monitor
+ Command ===>
+"""
+USER_HEADING = """\
+          <---------- CPU Load ---------> <----- Virtual IO/s ----->
+                  <--Seconds-->      T/V
+ Userid      %CPU    TCPU    VCPU   Ratio   Total    DASD   Avoid  Diag98      UR    Pg/s  User Status
+"""
+USER_ROWS = """\
+ >System<     7.5     4.5     4.0    1.13      .3      .3      .0      .0      .0      .0
+ LNWEB1      12.5     7.5     7.0    1.07      .2    ....     ---       0               1  EME,CL3,DIS
+ DB          102.     61.  1'061.      1K
+"""
+
+
+def header(report: str, begin: str = "09:58:30", end: str = "09:59:30", run: str = "2008/05/06 10:11:12") -> str:
+    return (
+        f"1{report}  Run {run}         USER{'':60}Page    1\n{'':41}A title\n"
+        f" From {begin}{'':70}VMSYS1\n To   {end}{'':70}CPU 2094-719   SN 0A1B2\n"
+        f" For     60 Secs 00:01:00                 Result of VMSYS1 Run{'':40}z/VM   V.5.3.0 SLU 0701\n {'_' * 100}\n"
+    )
+
+
+USER_PAGE = header("FCX112") + USER_HEADING + "\n" + USER_ROWS
+
+
+def read(text: str) -> Reading:
+    return FORMAT.read(text.encode(), file="vm.lst")
+
+
+def values(reading: Reading, entity: str = "") -> dict[str, float]:
+    own = reading.records[reading.records["entity"] == entity]
+    return dict(zip(own["field"], own["value"], strict=True))
+
+
+def test_storage_screen() -> None:
+    reading = read(STORAGE_SCREEN)
+    assert reading.clock == "time-of-day"
+    assert tuple(reading.records.columns) == RECORD_COLUMNS
+    assert set(reading.records["entity_kind"]) == {"host"}
+    assert set(reading.records["t"]) == {9 * 3600 + 59 * 60 + 30}  # the interval's end
+    assert values(reading) == {
+        "Total real storage": 4096, "XSTORE Total available": 1024, "Total available": 4095, "Att. to virt. machines": 0,
+        "Locked pages": 1204, "Low threshold for migr.": 2240 / 1024, "Storage utilization": 131,
+        "XSTORE allocation rate": 27, "Average age at migration": 812, "Act. size in XSTORE": 768000 / 1024**2,
+        "Page read rate": 0.7, "Bias for XSTORE": 1,
+    }  # fmt: skip
+    assert "assumed layouts" not in reading.info
+    assert reading.info["serial"] == "0A1B2"
+
+
+@pytest.mark.parametrize("screen", [STORAGE_SCREEN, COUNTERS_SCREEN])
+def test_key_value_pages_do_not_need_their_spacing(screen: str) -> None:
+    flat = "\n".join(" ".join(line.split()) for line in screen.splitlines()) + "\n"
+    pd.testing.assert_frame_equal(read(flat).records, read(screen).records)
+
+
+def test_counters_screen() -> None:
+    assert values(read(COUNTERS_SCREEN)) == {
+        "Real SSCH instructions Count": 4410, "Real SSCH instructions Rate/s": 73.5, "Real CSCH instructions Count": 2,
+        "Real CSCH instructions Rate/s": 0, "SVC 76 reflected Count": 0, "SVC 76 reflected Rate/s": 0,
+        "FP simul of Diag.X'44' Count": 21, "FP simul of Diag.X'44' Rate/s": 0.4, "Storage fast clears Count": 138,
+        "Storage fast clears Rate/s": 2.3, "Available lst empty <2G Count": 5, "Available lst empty <2G Rate/s": 0.1,
+    }  # fmt: skip
+
+
+def test_overview_screen() -> None:
+    records = read(OVERVIEW_SCREEN).records
+    assert records[["entity", "value"]].to_numpy().tolist() == [["NODEA", 0.0], ["NODEB", 0.0], ["NODEC", 2.17]]
+    assert records["t"].tolist() == [39840.0, 39840.0, 39900.0]
+    assert read(OVERVIEW_SCREEN).warnings == ()
+
+
+def test_user_page() -> None:
+    reading = read(USER_PAGE)
+    assert values(reading, "LNWEB1") == {
+        "%CPU": 12.5, "TCPU": 7.5, "VCPU": 7, "T/V Ratio": 1.07, "<Virtual IO/s> Total": 0.2, "<Virtual IO/s> Diag98": 0,
+        "Pg/s": 1,
+    }  # fmt: skip
+    assert values(reading, "DB") == {"%CPU": 102, "TCPU": 61, "VCPU": 1061, "T/V Ratio": 1024}
+    kinds = dict(zip(reading.records["entity"], reading.records["entity_kind"], strict=True))
+    assert kinds == {">System<": "guest-average", "LNWEB1": "guest", "DB": "guest"}
+    assert reading.info == {
+        "run date": "2008/05/06", "run time": "10:11:12", "system": "VMSYS1", "cpu": "2094-719", "serial": "0A1B2",
+        "result of": "VMSYS1", "release": "5.3.0", "interval s": "60", "assumed layouts": "FCX112",
+    }  # fmt: skip
+
+
+def test_columns_follow_the_heading() -> None:
+    """The same rows under a heading that is spaced and ordered otherwise give the same numbers."""
+    text = header("FCX100") + (
+        " PROC TYPE  %CPU  %NEW  %EMU\n\n"
+        " P00  IFL  100.0   7.0  55.0\n"
+        " P01  IFL        100.01000.0\n"  # a blank cell, and two numbers that touch
+    )
+    reading = read(text)
+    assert values(reading, "P00") == {"%CPU": 100, "%NEW": 7, "%EMU": 55}
+    assert values(reading, "P01") == {"%NEW": 100, "%EMU": 1000}
+    with pytest.raises(FormatError, match="not below its heading"):
+        read(text.replace("100.01000.0", "100.0  1.0 "))
+    with pytest.raises(FormatError, match="beyond the last heading"):
+        read(text.replace("  55.0", "  55.02"))
+    assert set(reading.records["entity_kind"]) == {"processor"}
+
+
+def test_unknown_columns_keep_their_names() -> None:
+    text = header("FCX113") + (
+        "           <-Page Rate->  <Odd>\n Userid      Reads  Write  WSS  Fresh  Fresh Text\n\n"
+        " LNWEB1          5      6   70      8      9 ab\n"
+    )
+    assert values(read(text), "LNWEB1") == {
+        "<Page Rate> Reads": 5, "<Page Rate> Write": 6, "WSS": 70, "Fresh": 8, "Fresh (2)": 9,
+    }  # fmt: skip
+
+
+def test_a_caption_decides_between_equal_names() -> None:
+    text = header("FCX113") + "           <-Movement/s>\n Userid      Reads  Write\n\n LNWEB1          5      6\n"
+    with pytest.raises(FormatError, match="no registered layout of FCX113"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("8'192MB", "MiB", 8192), ("577'536 B", "KiB", 564), ("4kB", "pages", 1), ("114%", "%", 114), (".3", "1/s", 0.3),
+        ("32/s", "pages/s", 32), ("1761K", "pages", 1761 * 1024), ("2G", "MiB", 2048), ("0", "1", 0), ("12s", "s", 12),
+    ],
+)  # fmt: skip
+def test_value_forms(text: str, unit: str, value: float) -> None:
+    assert number(text, unit) == value
+
+
+@pytest.mark.parametrize("text", ["", "---", "....", "...", "   "])
+def test_missing_values(text: str) -> None:
+    assert np.isnan(number(text, "%") or 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"), [("1'92", "1"), ("-3", "1"), ("nan", "1"), ("1e5", "1"), ("3MB", "%"), ("1 2", "1")]
+)
+def test_what_is_no_value(text: str, unit: str) -> None:
+    assert number(text, unit) is None
+
+
+def test_intervals_and_midnight() -> None:
+    spans = [("23:58:00", "23:59:00"), ("23:59:00", "00:00:00"), ("00:00:00", "00:01:00")]
+    by_report = "".join(header(r, *s) + h for r, h in PAGES.items() for s in spans)
+    by_time = "".join(header(r, *s) + h for s in spans for r, h in PAGES.items())
+    for text in (by_report, by_time):
+        records = read(text).records
+        for report in PAGES:
+            assert records.loc[records["report"] == report, "t"].tolist() == [86340.0, 86400.0, 86460.0]
+
+
+PAGES = {
+    "FCX100": " PROC   %CPU\n\n P00    12.0\n",
+    "FCX114": " Userid     %ACT  %RUN\n ......\n LNWEB1              5\n",
+}
+
+
+def test_dates_tell_days_apart() -> None:
+    text = "".join(
+        header("FCX100", f"{day} 10:00:00 ", f"{day} 10:01:00 ") + PAGES["FCX100"]
+        for day in ("2008/05/06", "2008/05/09")
+    )
+    assert read(text).records["t"].tolist() == [36060.0, 36060.0 + 3 * 86400]
+    assert read(text).info["from date"] == "2008-05-06"
+
+
+def test_pages_of_one_interval() -> None:
+    """A page break repeats the heading, and perhaps the average; messages and carriage control stand in between."""
+    second = header("FCX112") + USER_HEADING + "0LNWEB2      50.0\n+LNWEB2      50.0\n" + USER_ROWS.splitlines(True)[0]
+    reading = read(USER_PAGE + "FCXPER315A Limit exceeded\n" + second)
+    assert reading.records["entity"].drop_duplicates().tolist() == [">System<", "LNWEB1", "DB", "LNWEB2"]
+    assert not reading.records.duplicated(["entity", "field"]).any()
+
+
+def test_other_lines_below_a_table_are_reported() -> None:
+    text = header("FCX100") + PAGES["FCX100"] + "\n Total SSCH/RSCH    57/s\n"
+    (warning,) = read(text).warnings
+    assert "vm.lst line 11" in warning
+
+
+def test_unregistered_reports() -> None:
+    with pytest.raises(FormatError, match="no whole page of a registered report") as caught:
+        read(header("FCX999") + " what\n")
+    assert caught.value.found == "FCX999"
+    reading = read(header("FCX999") + " what\n" + USER_PAGE)
+    assert len(reading.records) > 0
+    assert "line 1: FCX999" in reading.warnings[0]
+
+
+def test_unknown_heading_names_file_line_and_heading() -> None:
+    with pytest.raises(FormatError) as caught:
+        read(header("FCX112") + " Name    Load  More\n\n A        1.0   2.0\n B        1.0   2.0\n" + USER_PAGE)
+    assert (caught.value.file, caught.value.line) == ("vm.lst", 7)
+    assert "Name Load More" in str(caught.value)
+    assert "%CPU" in (caught.value.expected or "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("To   09:59:30", "To   09:61:30", 4),
+        ("For     60", "For     x", 5),
+        ("1FCX112  Run", "1FCX112  Ran", 1),
+        ("   7.5     7.0", "   7x5     7.0", 12),
+        (" LNWEB1      12.5", " LNWEB1     12.5 ", 12),
+    ],
+)
+def test_damage_names_its_line(old: str, new: str, line: int) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(USER_PAGE.replace(old, new, 1))
+    assert (caught.value.file, caught.value.line) == ("vm.lst", line)
+
+
+@pytest.mark.parametrize(("old", "new"), [("4'096MB", "4'0x6MB"), ("27/s", "27/m"), ("131%", "131kB")])
+def test_damaged_items_name_their_line(old: str, new: str) -> None:
+    line = STORAGE_SCREEN[: STORAGE_SCREEN.index(old)].count("\n") + 1
+    with pytest.raises(FormatError) as caught:
+        read(STORAGE_SCREEN.replace(old, new))
+    assert caught.value.line == line
+
+
+def test_items_given_twice() -> None:
+    with pytest.raises(FormatError, match="given twice"):
+        read(STORAGE_SCREEN + " Locked pages                   1205\n")
+    found = values(
+        read(COUNTERS_SCREEN + " Novel counter                7     .1    Novel counter                8     .2\n")
+    )
+    assert (found["Novel counter Count"], found["Novel counter (2) Count"]) == (7, 8)
+
+
+def test_a_file_cut_anywhere_keeps_what_is_whole() -> None:
+    text = USER_PAGE + header("FCX100", "09:59:30", "10:00:30") + " PROC   %CPU   %EMU\n\n P00    12.0   11.0\n"
+    whole = read(text).records.to_numpy().tolist()
+    for end in range(len(USER_PAGE) + 8, len(text)):
+        reading = read(text[:end])
+        kept = reading.records.to_numpy().tolist()
+        assert kept == whole[: len(kept)]
+        assert len(kept) >= len(whole) - 2
+        assert len(kept) == len(whole) or reading.warnings
+
+
+OWN_LAYOUT = """\
+layouts:
+  - report: FCX777
+    kind: table
+    entity_kind: device
+    entity: Dev
+    heading: [" Dev    Busy  Wait"]
+    columns:
+      - {name: Dev, text: true, width: 4}
+      - {name: Busy, unit: "%", required: true, shift: 1}
+  - report: FCX112
+    release: "5.3"
+    kind: table
+    entity_kind: guest
+    entity: Userid
+    heading: [" Userid      %CPU"]
+    columns:
+      - {name: Userid, text: true, width: 8}
+      - {name: "%CPU", field: busy, unit: "%", required: true}
+"""
+
+
+def test_layouts_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN_LAYOUT)
+    page = header("FCX777") + " Dev    Busy  Wait\n\n 0A01    12.5  3.0\n"
+    own = FORMAT.with_layouts(path)
+    assert values(own.read(page.encode()), "0A01") == {"Busy": 12.5, "Wait": 3}
+    assert "busy" in set(own.read(USER_PAGE.encode()).records["field"])  # the release is 5.3.0
+    assert "busy" not in set(own.read(USER_PAGE.replace("V.5.3", "V.6.3").encode()).records["field"])
+    assert len(FORMAT.read(page.encode(), layouts=path).records) == 2
+    with pytest.raises(FormatError):
+        FORMAT.read(page.encode())
+    monkeypatch.setenv(LAYOUTS_VARIABLE, str(path))
+    assert len(FORMAT.read(page.encode()).records) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("kind: table", "kind: tabel", 2),
+        ('unit: "%"', "unit: percent", 2),
+        ("name: Busy", "name: Bussy", 2),
+        ("FCX777", "X", 2),
+    ],
+)
+def test_a_wrong_layout_names_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN_LAYOUT.replace(old, new, 1))
+    with pytest.raises(StudyError) as caught:
+        load_layouts(path)
+    assert (caught.value.file, caught.value.line) == ("own.yaml", line)
+
+
+def test_shipped_layouts_say_what_is_assumed() -> None:
+    evidence = {report: {layout.evidence for layout in known} for report, known in load_layouts().items()}
+    assert {report for report, kinds in evidence.items() if kinds == {"screen"}} == {"FCX102", "FCX103", "FCX198"}
+    assert set(evidence) == {"FCX100", "FCX102", "FCX103", "FCX112", "FCX113", "FCX114", "FCX198"}
+
+
+def test_sniff() -> None:
+    for text in (USER_PAGE, STORAGE_SCREEN, OVERVIEW_SCREEN):
+        assert FORMAT.sniff(text.encode()) > 0.9
+    assert FORMAT.sniff(b"IWL0059I Transactions = 3\n") == 0
+
+
+NAMES = st.from_regex(r"[A-EG-Z][A-Z0-9]{0,7}", fullmatch=True)
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> Reading:
+    """Pages in the order in which they would be printed, with numbers that their columns can hold."""
+    reports = draw(
+        st.lists(st.sampled_from(["FCX100", "FCX102", "FCX103", "FCX112", "FCX113", "FCX114"]), min_size=1, unique=True)
+    )
+    begin, length = draw(st.integers(0, 86399)), draw(st.sampled_from([10, 60, 900]))
+    rows: list[tuple[str, str, str, str, float, float]] = []
+    for step in range(1, draw(st.integers(1, 3)) + 1):
+        for report in reports:
+            page = [(report, *row) for row in draw(pages(report, float(begin + step * length)))]
+            rows += page
+    info = {
+        "run date": "2008/05/06",
+        "run time": "01:02:03",
+        "system": "VM1",
+        "interval s": str(length),
+        "release": "6.3.0",
+    }
+    info["assumed layouts"] = " ".join(sorted(reports))
+    return Reading(pd.DataFrame(rows, columns=list(RECORD_COLUMNS)), "time-of-day", info)
+
+
+@st.composite
+def pages(draw: st.DrawFn, report: str, t: float) -> list[tuple[str, str, str, float, float]]:
+    layout = load_layouts()[report][0]
+    tenths = st.integers(0, 999).map(lambda n: n / 10)
+    if report == "FCX102":
+        labels = draw(
+            st.lists(
+                st.sampled_from(["Real SSCH instructions", "SVC 76 reflected", "CCW chains"]), min_size=1, unique=True
+            )
+        )
+        return [
+            ("host", "", f"{label} {name}", t, draw(numbers_))
+            for label in labels
+            for name, numbers_ in (("Count", st.integers(0, 10**8).map(float)), ("Rate/s", tenths))
+        ]
+    if report == "FCX103":
+        left, right = ([c for s in layout.sections if s.side == side for c in s.items] for side in ("left", "right"))
+        some = draw(
+            st.lists(st.sampled_from(left if draw(st.booleans()) else right), min_size=1, unique_by=lambda c: c.field)
+        )
+        some.sort(key=lambda column: (left + right).index(column))
+        sizes = st.integers(0, 2**42).map(lambda n: n / 2**20)
+        return [("host", "", c.field, t, draw(sizes if c.unit == "MiB" else tenths)) for c in some]
+    entities = draw(
+        st.lists(
+            NAMES if layout.entity_kind == "guest" else st.sampled_from(["P00", "P01", "P10"]), min_size=1, unique=True
+        )
+    )
+    columns = [column for column in layout.columns if not column.text]
+    found = []
+    for entity in entities:
+        own = draw(st.lists(st.sampled_from(columns), min_size=1, unique_by=lambda c: c.field))
+        for column in sorted(own, key=columns.index):
+            found.append(
+                (
+                    layout.entity_kind,
+                    entity,
+                    column.field,
+                    t,
+                    draw(tenths if column.decimals else st.integers(0, 9999).map(float)),
+                )
+            )
+    return found
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(readings())
+def test_round_trip(reading: Reading) -> None:
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert (again.clock, again.info, again.warnings) == (reading.clock, reading.info, ())
+
+
+def test_round_trip_of_whole_screens_and_listings() -> None:
+    for text in (STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN, USER_PAGE):
+        reading = read(text)
+        keys = ["entity", "field", "t"]
+        again = FORMAT.read(FORMAT.write(reading)).records.sort_values(keys, ignore_index=True)
+        pd.testing.assert_frame_equal(again, reading.records.sort_values(keys, ignore_index=True))
+
+
+def test_write_refuses_what_a_listing_cannot_hold() -> None:
+    reading = read(USER_PAGE)
+    records = reading.records
+    for column, value in (
+        ("value", -1.0),
+        ("t", np.nan),
+        ("report", "FCX999"),
+        ("entity", "TOOLONGNAME"),
+        ("entity", "FCX112"),
+        ("field", "a b"),
+    ):
+        with pytest.raises(FormatError):
+            FORMAT.write(Reading(records.assign(**{column: value}), "time-of-day"))
+    with pytest.raises(FormatError, match="from date"):
+        FORMAT.write(Reading(records.assign(t=records["t"] + 86400), "time-of-day"))
+    again = FORMAT.read(FORMAT.write(Reading(records.assign(value=9.5e14), "time-of-day")))
+    assert again.records["value"].to_numpy() == pytest.approx(9.5e14, rel=1e-5)
+
+
+ALL = (
+    USER_PAGE
+    + header("FCX100", "09:59:30", "10:00:30")
+    + PAGES["FCX100"]
+    + STORAGE_SCREEN
+    + COUNTERS_SCREEN
+    + OVERVIEW_SCREEN
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(0, len(ALL)), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=4))
+def test_any_bytes_give_a_reading_or_a_format_error(edits: list[tuple[int, int, bytes]]) -> None:
+    data = ALL.encode()
+    for at, drop, new in edits:
+        data = data[:at] + new + data[at + drop :]
+    try:
+        reading = FORMAT.read(data)
+    except FormatError:
+        return
+    assert np.isfinite(reading.records["value"]).all()
+    assert np.isfinite(reading.records["t"]).all()

@@ -1,0 +1,208 @@
+"""sadf -j: real files, both spellings of the zone, nesting, round trip, damage."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from virtperf.errors import FormatError
+from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.sadf_json import FORMAT
+
+
+def epoch(*when: int) -> float:
+    return datetime(*when, tzinfo=UTC).timestamp()
+
+
+def get(reading: Reading, report: str, entity: str, field: str, t: float | None = None) -> list[float]:
+    r = reading.records
+    mask = (r["report"] == report) & (r["entity"] == entity) & (r["field"] == field)
+    return r.loc[mask & (True if t is None else r["t"] == t), "value"].tolist()
+
+
+def sample(time: str, zone: dict | None = None, **activities) -> dict:
+    return {"timestamp": {"date": "2009-01-03", "time": time, **(zone or {"utc": 1}), "interval": 10}, **activities}
+
+
+def document(*samples: dict, **more) -> bytes:
+    host = {"nodename": "g", "number-of-cpus": 2, "statistics": list(samples), **more}
+    return json.dumps({"sysstat": {"hosts": [host]}}, indent=1).encode()
+
+
+LOAD = [{"cpu": "all", "user": 2.5, "idle": 97.5}, {"cpu": "0", "user": 5, "idle": 95}]
+IO = {"tps": 1.5, "io-reads": {"rtps": 1.0, "bread": 2.0}, "io-writes": {"wtps": 0.5}}
+
+
+def test_real_host_with_fans(samples):
+    reading = FORMAT.read((samples / "sysstat/sadf_j_data-11.6.5.json").read_bytes())
+    assert reading.clock == "absolute"
+    assert set(reading.records["t"]) == {epoch(2018, 8, 29, 9, 34, 34)}
+    assert (reading.info["host"], reading.info["cpus"], reading.info["zone"]) == ("linux.home", "8", "UTC")
+    assert reading.info["restarts"] == f"{epoch(2018, 8, 29, 9, 33, 38):.0f}"
+    assert get(reading, "power-management/fan-speed", "4", "rpm") == [1650]
+    assert get(reading, "power-management/fan-speed", "3", "drpm") == [0]
+    assert get(reading, "power-management/temperature", "4", "percent-temp") == [37.89]
+    assert get(reading, "power-management/temperature", "9", "degC") == [33]
+    assert get(reading, "power-management/voltage-input", "3", "percent-in") == [38.46]
+    assert set(reading.records["entity_kind"]) == {"number"}
+
+
+def test_weighted_frequency_and_empty_restarts(samples):
+    reading = FORMAT.read((samples / "sysstat/sadf_j_wghfreq.json").read_bytes())
+    one, two = epoch(2019, 4, 18, 13, 20, 10), epoch(2019, 4, 18, 13, 20, 11)
+    report = "power-management/cpu-weighted-frequency"
+    assert get(reading, report, "all", "weighted-frequency") == [1123.35, 2001]
+    assert get(reading, report, "1", "weighted-frequency", two) == [2001]
+    assert get(reading, report, "8", "weighted-frequency", one) == [0]
+    assert "restarts" not in reading.info
+
+
+def test_nested_activities():
+    network = {"net-dev": [{"iface": "lo", "rxpck": 0.0}, {"iface": "eth0", "rxpck": 5.25}], "net-nfs": {"call": 3}}
+    reading = FORMAT.read(document(sample("10:00:10", **{"cpu-load": LOAD}, io=IO, network=network)))
+    assert get(reading, "cpu-load", "0", "idle") == [95]
+    assert get(reading, "io", "", "tps") == [1.5]
+    assert get(reading, "io/io-reads", "", "bread") == [2]
+    assert get(reading, "network/net-dev", "eth0", "rxpck") == [5.25]
+    assert get(reading, "network/net-nfs", "", "call") == [3]
+    kinds = dict(zip(reading.records["report"], reading.records["entity_kind"], strict=True))
+    assert kinds == {
+        "cpu-load": "cpu", "io": "host", "io/io-reads": "host", "io/io-writes": "host",
+        "network/net-dev": "iface", "network/net-nfs": "host",
+    }  # fmt: skip
+
+
+def test_objects_and_arrays_inside_an_element():
+    element = {
+        "cpu": "all",
+        "sub": {"b": 2},
+        "intr": [{"intr": "9", "value": 4}],
+        "vendor": "x",
+        "on": True,
+        "none": None,
+    }
+    reading = FORMAT.read(document(sample("10:00:10", odd=[element, {"x": 7}, 3])))
+    assert reading.records[["entity_kind", "entity", "field", "value"]].values.tolist() == [
+        ["cpu", "all", "sub/b", 2], ["cpu/intr", "all/9", "intr/value", 4], ["index", "1", "x", 7],
+    ]  # fmt: skip
+    with pytest.raises(FormatError, match="can't print"):
+        FORMAT.write(reading)
+
+
+def test_zone_in_both_spellings():
+    assert FORMAT.read(document(sample("10:00:10", io=IO))).info["zone"] == "UTC"
+    assert FORMAT.read(document(sample("10:00:10", {"utc": 0}, io=IO))).info["zone"] == "local"
+    assert FORMAT.read(document(sample("10:00:10", {"tz": "CET"}, io=IO))).info["zone"] == "CET"
+    mixed = FORMAT.read(document(sample("10:00:10", io=IO), sample("10:00:20", {"utc": 0}, io=IO)))
+    assert "zones UTC, local" in mixed.warnings[0]
+
+
+def test_restarts_comments_and_no_samples():
+    boot = [{"boot": {"date": "2009-01-03", "time": "10:00:00", "utc": 1, "cpu_count": 2}}]
+    com = [{"com": {"date": "2009-01-03", "time": "10:00:05", "utc": 1, "comment": "a  b"}}]
+    reading = FORMAT.read(document(restarts=boot, comments=com))
+    assert reading.records.empty
+    assert reading.info["restarts"] == f"{epoch(2009, 1, 3, 10):.0f}"
+    assert reading.info["comments"] == f"{epoch(2009, 1, 3, 10, 0, 5):.0f} a b"
+    assert FORMAT.read(FORMAT.write(reading)).info == reading.info
+
+
+def test_file_that_breaks_off():
+    whole = document(sample("10:00:10", io=IO), sample("10:00:20", io=IO))
+    reading = FORMAT.read(whole[: whole.rindex(b"wtps")])
+    assert reading.records["t"].unique().tolist() == [epoch(2009, 1, 3, 10, 0, 10)]
+    assert "breaks off" in reading.warnings[0]
+
+
+def test_trailing_commas():
+    data = document(sample("10:00:10", io=IO)).replace(b"0.5", b"0.5,")
+    reading = FORMAT.read(data)
+    assert get(reading, "io/io-writes", "", "wtps") == [0.5]
+    assert "commas" in reading.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b"", "not JSON"),
+        (b"[1, 2\n, x]\n", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"{}", "structure"),
+        (b'{"sysstat": {"hosts": []}}', "structure"),
+        (b'{"sysstat": {"hosts": [{"statistics": 3}]}}', "not a list"),
+        (b'{"sysstat": {"hosts": [{"statistics": [{}]}]}}', "statistics 1 has no timestamp"),
+        (document(sample("25:00:00")), "statistics 1 has no time"),
+        (document(sample("10:00:00", io={"tps": 10**400})), "too large"),
+        (document(sample("10:00:00", io={"tps": float("nan")})), "not JSON"),
+        (document(sample("10:00:00", disk=[{"disk-device": "\ud800", "tps": 1}])), "half a character"),
+    ],
+)
+def test_refusals(data, part):
+    with pytest.raises(FormatError, match=part):
+        FORMAT.read(data)
+
+
+NUMBER = st.one_of(
+    st.integers(0, 2**53 - 1).map(float), st.floats(0, 1e9, width=64), st.integers(0, 9999).map(lambda n: n / 100)
+)
+
+
+@st.composite
+def readings(draw) -> Reading:
+    tables = [
+        ("cpu-load", "cpu", ["all", "0", "1"], ["user", "idle"]),
+        ("io", "host", [""], ["tps"]),
+        ("io/io-reads", "host", [""], ["rtps", "bread"]),
+        ("network/net-dev", "iface", ["lo", "eth0"], ["rxpck"]),
+        ("power-management/fan-speed", "number", ["1", "2"], ["rpm", "deep/er"]),
+    ]
+    chosen = [table for table in tables if draw(st.booleans())] or tables[:1]
+    t = epoch(2009, 1, 3) + draw(st.integers(0, 10**8))
+    records = []
+    for _ in range(draw(st.integers(1, 4))):
+        records += [
+            (report, kind, entity, field, t, draw(NUMBER))
+            for report, kind, entities, fields in chosen
+            for entity in entities
+            for field in fields
+        ]
+        t += draw(st.integers(1, 100_000))
+    frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS)).astype({"t": float, "value": float})
+    return Reading(
+        frame, "absolute", {"host": "g", "cpus": "2", "interval": "10", "zone": "UTC", "restarts": f"{t:.0f}"}
+    )
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(readings())
+def test_round_trip(reading):
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records, check_exact=True)
+    assert (again.clock, again.info, again.warnings) == (reading.clock, reading.info, ())
+
+
+BASE = document(sample("10:00:10", io=IO, disk=LOAD), restarts=[])
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(
+    st.integers(0, len(BASE)),
+    st.integers(0, 40),
+    st.one_of(st.binary(max_size=8), st.sampled_from([b"{", b"]", b"1e999", b",", b"null"])),
+)
+def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+    try:
+        reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
+    except FormatError:
+        return
+    assert tuple(reading.records.columns) == RECORD_COLUMNS
+
+
+def test_sniff():
+    assert FORMAT.sniff(BASE) == 1.0
+    assert FORMAT.sniff(b'{"fio version": 1}') == 0.0

@@ -1,0 +1,99 @@
+"""Rules that hold for the repository as a whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.imports import SOURCE, imported, module_path
+
+# Each module imports only what stands in an earlier row (or its own package); `models` know neither studies nor formats.
+LAYERS = [
+    {"errors"},
+    {"yamlio", "units", "files", "paths"},
+    {"quantities", "metrics", "params"},
+    {"study"},
+    {"claims"},
+    {"formats"},
+    {"reconstruct", "runs"},
+    {"models"},
+    {"steady", "ingest", "summarize"},
+    {"check"},
+    {"exhibits"},
+    {"report"},
+    {"cli"},
+]
+ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
+MODULES = sorted(p for p in (SOURCE / "virtperf").rglob("*.py") if p.stat().st_size)
+ONLY = {"models": {"errors", "models"}, "formats": {"errors", "yamlio", "units", "formats"}}
+
+
+def tracked(root: Path) -> list[Path]:
+    out = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True).stdout
+    return [root / name for name in out.split("\0") if name and (root / name).is_file()]
+
+
+def part(path: Path) -> str:
+    """The layer's name: the first part below the package."""
+    return path.relative_to(SOURCE / "virtperf").parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_layers_only_look_up(path):
+    import ast
+
+    if part(path) == "__init__":
+        return
+    used = {part(found) for name in imported(ast.parse(path.read_text())) if (found := module_path(name))} - {"__init__"}
+    below = {name for name in used if name != part(path) and ROW[name] >= ROW[part(path)]}
+    assert not below, f"{path.name} imports {sorted(below)}, which stand below it"
+    if part(path) in ONLY:
+        assert used <= ONLY[part(path)]
+
+
+def test_modules_fit_in_the_head():
+    long = {str(p.relative_to(SOURCE)): n for p in MODULES if (n := len(p.read_text().splitlines())) > 300}
+    assert not long
+
+
+def test_library_code_names_no_study(root):
+    studies = [p.parent.name for p in (root / "data" / "published").glob("*/study.yaml")]
+    assert studies
+    for path in (p for p in (SOURCE / "virtperf").rglob("*") if p.suffix in {".py", ".j2", ".css", ".js", ".json"}):
+        if path.name == "cli.py":  # its help shows an example
+            continue
+        for study in studies:
+            assert study not in path.read_text(), f"{path} names {study}"
+
+
+def test_tracked_files_are_small(root):
+    large = {str(p.relative_to(root)): p.stat().st_size for p in tracked(root) if p.stat().st_size > 1_000_000}
+    assert not large
+
+
+def test_no_registry_host_and_no_path_of_one_machine(root):
+    hosts = re.compile(r"py" + r"pi\.org|python" + r"hosted\.org|registry\.npm" + r"js|deb\.deb" + r"ian\.org")
+    machine = re.compile(r"(^|[^A-Za-z0-9_.-])/(work|root|home)/[a-z.]", re.M)
+    for path in tracked(root):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        assert not hosts.search(text), f"{path} names a package registry"
+        assert not machine.search(text), f"{path} names a path of one machine"
+
+
+def test_the_readmes_commands_exist(root):
+    readme = (root / "README.md").read_text()
+    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"make ([a-z]+)", readme))
+    assert {"repro", "test"} <= named <= targets
+
+
+def test_the_readmes_paths_exist(root):
+    readme = (root / "README.md").read_text()
+    for link in re.findall(r"\]\(([^)#:]+)\)", readme):
+        assert (root / link).exists(), f"README.md links to {link}"
