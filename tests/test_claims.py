@@ -88,7 +88,7 @@ MISTAKES = {
     "conflict with nothing": ("conflicts: [faster]", "conflicts: [slower]", "'slower', which is no claim"),
     "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
-    "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "claims/0"),
+    "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
     "unknown kind": ("kind: range", "kind: rang", "'rang' is not one of"),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is a required property"),
     "reason too short": ("reason: They say nothing.", "reason: none", "too short"),

@@ -154,9 +154,33 @@ def _stages(data: Path) -> None:
     samples, verdicts = data / "samples" / "toy", data / "verdicts" / "toy"
     for folder in (reconstructed, runs, samples, verdicts):
         folder.mkdir(parents=True)
-    columns = "exhibit series x quantity low high centre low_bare high_bare low_by high_by".split()
+    columns = [
+        "exhibit",
+        "series",
+        "x",
+        "quantity",
+        "low",
+        "high",
+        "centre",
+        "low_bare",
+        "high_bare",
+        "low_by",
+        "high_by",
+    ]
     pd.DataFrame(POINTS, columns=columns).to_csv(reconstructed / "points.csv", index=False)
-    columns = "claim kind text_verdict value low high implied_low implied_high information conflicts dropped".split()
+    columns = [
+        "claim",
+        "kind",
+        "text_verdict",
+        "value",
+        "low",
+        "high",
+        "implied_low",
+        "implied_high",
+        "information",
+        "conflicts",
+        "dropped",
+    ]
     results = [
         ("more-at-8", "percent_change", "corroborated", 66, 65.5, 66.5, 60, 70, 0.4, "flat", 0),
         ("best-at-8", "argmax", "independent", "", "", "", "", "", 0.1, "", 0),
@@ -180,7 +204,7 @@ def _stages(data: Path) -> None:
         ("measured-a-8-r1", "little's law", 0.9, 1.0, 0.98, 1.02, "failed", HOSTILE),
         ("measured-a-4-r1", "stationary", 1, 1, 1, 1, "ok", ""),
     ]
-    columns = "run_id audit value expected low high status note".split()
+    columns = ["run_id", "audit", "value", "expected", "low", "high", "status", "note"]
     pd.DataFrame(audits, columns=columns).astype({"value": float, "low": float, "high": float}).to_parquet(
         runs / "audits.parquet"
     )
@@ -190,10 +214,18 @@ def _stages(data: Path) -> None:
                          "found": "17", "remedy": "collect it again"}],
     }  # fmt: skip
     (samples / "index.json").write_text(json.dumps(index))
-    columns = (
-        "claim text_verdict measured_verdict estimate estimate_low estimate_high reconstructed_estimate reconstructed_low "
-        "reconstructed_high reason"
-    ).split()
+    columns = [
+        "claim",
+        "text_verdict",
+        "measured_verdict",
+        "estimate",
+        "estimate_low",
+        "estimate_high",
+        "reconstructed_estimate",
+        "reconstructed_low",
+        "reconstructed_high",
+        "reason",
+    ]
     judged = [
         ("more-at-8", "corroborated", "refuted", 52, 48, 56, 66, 64, 68, "the interval lies below the printed limits"),
         ("best-at-8", "independent", "undecided", "", "", "", "", "", "", "16 guests were not measured"),

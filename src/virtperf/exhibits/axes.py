@@ -42,7 +42,8 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
         return kind.unit
     references = [study.quantity_at(name, at) for at, _ in kind.references]
     nearest = max(references, key=lambda ref: max((_agreement(ref, q) for q in points), default=0))
-    texts, numbers = [], []
+    texts: list[str] = []
+    numbers: list[str] = []
     for factor_name, level in nearest.at:
         if {level} == {q.level(factor_name) for q in points}:
             continue
@@ -70,9 +71,9 @@ def positions(points: Iterable[Point], factor: Factor) -> tuple[list[Level], dic
 def x_axis(
     axes: Axes, levels: list[Level], where: dict[Level, float], factor: Factor, size: Size, *, numeric: bool
 ) -> float:
-    """Set limits, ticks and label of the x axis; returns how many data units one CSS pixel is (negative if it descends).
+    """Set limits, ticks and label of the x axis; returns the data units of one CSS pixel (negative if it descends).
 
-    A numeric axis runs the way in which the study lists its levels, so that "more overcommitted" may stand to the right.
+    A numeric axis runs the way in which the study lists its levels, so that "more overcommitted" may be on the right.
     """
     width = axes.get_position().width * size.width
     ends = sorted(where.values())

@@ -18,7 +18,7 @@ SOLID = 0.4  # of a bar's width
 
 
 def draw_bar(study: Study, points: list[Point], size: Size) -> Figure:
-    """Draw a grouped bar figure in the house style, one panel a quantity; every group holds only the bars that it has."""
+    """Draw a grouped bar figure in the house style, one panel a quantity; a group holds only the bars that it has."""
     quantities = list(dict.fromkeys(p.quantity.name for p in points))
     labels = list(dict.fromkeys(p.series.label for p in points))
     factor = study.factors[points[0].series.over]
@@ -26,7 +26,7 @@ def draw_bar(study: Study, points: list[Point], size: Size) -> Figure:
     where = {level: float(k) for k, level in enumerate(levels)}
     parts = {name: [p for p in points if p.quantity.name == name] for name in quantities}
     ends = {name: y_top(part, study.quantities[name].high) for name, part in parts.items()}
-    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=74 if size is NARROW else 56)
+    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=66 if size is NARROW else 48)
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
         kind = study.quantities[name]
         y_axis(

@@ -83,7 +83,10 @@ class Book:
         return numbers(self._data, exhibit, self._points_of(exhibit))
 
     def observations(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:
-        """The runs behind a figure, one row a run and point: series, x, run_id, provenance, value, se (the figure's unit)."""
+        """The runs behind a figure, one row a run and point: series, x, run_id, provenance, value, se.
+
+        Values are in the figure's unit; relative quantities are in percent of their reference.
+        """
         exhibit = self.study.exhibit(exhibit_id)
         table = self._data.observations
         if provenance is not None:
@@ -97,8 +100,9 @@ class Book:
             parts.append(
                 pd.DataFrame(
                     {
-                        "series": point.series.label, "x": point.x, "run_id": rows["run_id"], "provenance": rows["provenance"],
-                        "value": rows["relative" if relative else "value"], "se": rows["relative_se" if relative else "se"],
+                        "series": point.series.label, "x": point.x, "run_id": rows["run_id"],
+                        "provenance": rows["provenance"], "value": rows["relative" if relative else "value"],
+                        "se": rows["relative_se" if relative else "se"],
                     }
                 )
             )  # fmt: skip
@@ -144,7 +148,7 @@ class Book:
         return figure_exhibit(self._data, exhibit, points, drawn, level=self.level, assumptions=self._with_assumptions)
 
     def claims(self, exhibit_id: str | None = None) -> Shown:
-        """What the paper says about an exhibit (``"text"`` for statements about none, nothing for all), with verdicts."""
+        """What the paper says about an exhibit (``"text"``: about none; nothing: everything), with verdicts."""
         claims = self._data.claims
         if exhibit_id is None:
             chosen, title = tuple(c for c in claims or () if not c.assumed), "All statements of the paper"

@@ -90,7 +90,8 @@ def implied(claim: Claim, result: dict[str, Any]) -> str:
 
 def verdict(word: str) -> str:
     """A verdict as a badge; what it means stands in its title, and the word itself says it without colour."""
-    return f'<span class="vp-verdict vp-{escape(word.replace(" ", "-"))}" title="{escape(VERDICTS.get(word, ""))}">{escape(word)}</span>'
+    meaning = escape(VERDICTS.get(word, ""))
+    return f'<span class="vp-verdict vp-{escape(word.replace(" ", "-"))}" title="{meaning}">{escape(word)}</span>'
 
 
 def _saying(claim: Claim) -> str:
@@ -98,7 +99,8 @@ def _saying(claim: Claim) -> str:
     times = f", said {claim.statements} times" if claim.statements > 1 else ""
     small = f'<small class="vp-where">{where}{times}</small>' if where else ""
     reading = f'<small class="vp-where">Read as: {escape(printable(claim.reading))}</small>' if claim.reading else ""
-    return f"<span>{breakable(printable(claim.says))}</span>{small}{reading}<small class='vp-where'><code>{breakable(claim.id)}</code></small>"
+    name = f'<small class="vp-where"><code>{breakable(claim.id)}</code></small>'
+    return f"<span>{breakable(printable(claim.says))}</span>{small}{reading}{name}"
 
 
 def _verdict(result: dict[str, Any], name: str, absent: str) -> str:
@@ -144,9 +146,10 @@ def _measured_cell(word: str, result: dict[str, Any]) -> str:
 
 def _row(claim: Claim, result: dict[str, Any], text_verdict: str, measured: str) -> dict[str, Any]:
     return {
-        "claim": claim.id, "kind": claim.kind, "says": claim.says, "section": "; ".join(claim.sections), "printed": claim.value,
-        "printed_low": _finite(claim.low), "printed_high": _finite(claim.high), "implied_low": result.get("implied_low"),
-        "implied_high": result.get("implied_high"), "text_verdict": text_verdict, "measured_verdict": measured,
+        "claim": claim.id, "kind": claim.kind, "says": claim.says, "section": "; ".join(claim.sections),
+        "printed": claim.value, "printed_low": _finite(claim.low), "printed_high": _finite(claim.high),
+        "implied_low": result.get("implied_low"), "implied_high": result.get("implied_high"), "text_verdict": text_verdict,
+        "measured_verdict": measured,
         "estimate": result.get("estimate"), "estimate_low": result.get("estimate_low"),
         "estimate_high": result.get("estimate_high"), "reason": result.get("reason", ""),
     }  # fmt: skip

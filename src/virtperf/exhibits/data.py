@@ -15,36 +15,18 @@ from virtperf.quantities import Level, parse_level
 from virtperf.study import Study, load_study
 
 POINTS = ("exhibit", "series", "x", "quantity", "low", "high", "centre", "low_bare", "high_bare", "low_by", "high_by")
-CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low", "implied_high", "information", "conflicts",
-          "dropped")  # fmt: skip
+CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low", "implied_high", "information",
+          "conflicts", "dropped")  # fmt: skip
 VERDICTS = ("claim", "text_verdict", "measured_verdict", "estimate", "estimate_low", "estimate_high",
             "reconstructed_estimate", "reconstructed_low", "reconstructed_high", "reason")  # fmt: skip
 RUNS = ("run_id", "provenance", "replicate")
 OBSERVATIONS = ("run_id", "provenance", "replicate", "quantity", "value", "se", "relative", "relative_se", "note")
 AUDITS = ("run_id", "audit", "value", "expected", "low", "high", "status", "note")
-_NUMBERS = frozenset(
-    [
-        "low",
-        "high",
-        "centre",
-        "low_bare",
-        "high_bare",
-        "value",
-        "implied_low",
-        "implied_high",
-        "information",
-        "se",
-        "relative",
-        "relative_se",
-        "expected",
-        "estimate",
-        "estimate_low",
-        "estimate_high",
-        "reconstructed_estimate",
-        "reconstructed_low",
-        "reconstructed_high",
-    ]
-)
+_NUMBERS = frozenset((
+    "low", "high", "centre", "low_bare", "high_bare", "value", "implied_low", "implied_high", "information", "se",
+    "relative", "relative_se", "expected", "estimate", "estimate_low", "estimate_high", "reconstructed_estimate",
+    "reconstructed_low", "reconstructed_high",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,8 +77,10 @@ def numbers(data: StudyData, exhibit: Exhibit, points: list[Point]) -> pd.DataFr
         }  # fmt: skip
         for kind in ("reconstructed", "measured", "example"):
             mean: Mean | None = getattr(p, kind)
-            row |= {kind: mean.value if mean else None, f"{kind}_low": mean.low if mean else None,
-                    f"{kind}_high": mean.high if mean else None, f"{kind}_runs": ";".join(mean.runs) if mean else ""}  # fmt: skip
+            row |= {kind: None, f"{kind}_low": None, f"{kind}_high": None, f"{kind}_runs": ""}
+            if mean:
+                limits = {f"{kind}_low": mean.low, f"{kind}_high": mean.high}
+                row |= {kind: mean.value, **limits, f"{kind}_runs": ";".join(mean.runs)}
         rows.append(row)
     return pd.DataFrame(rows).replace([math.inf, -math.inf], math.nan)
 
@@ -151,7 +153,8 @@ def _mean_words(mean: Mean | None) -> str:
 def _sources(data: StudyData, points: list[Point]) -> str:
     """Per point: the statements that set its limits, and its runs; below, what those statements say."""
     factor = data.study.factors[points[0].series.over]
-    rows, used = [], {}
+    used: dict[str, None] = {}
+    rows = []
     for p in points:
         used |= dict.fromkeys((*p.low_by, *p.high_by))
         runs = []
@@ -171,7 +174,7 @@ def _sources(data: StudyData, points: list[Point]) -> str:
     said = {c.id: c.says for c in data.claims} if data.claims else {}
     words = "".join(f"<dt><code>{breakable(c)}</code></dt><dd>{escape(said[c])}</dd>" for c in used if c in said)
     glossary = f'<dl class="vp-glossary">{words}</dl>' if words else ""
-    note = "<p>A limit without a statement follows from the quantity's natural bounds or from a scale set by convention.</p>"
+    note = "<p>A limit without a statement follows from natural bounds or from a scale that is set by convention.</p>"
     return display.table_html(table, "Sources of every point") + note + glossary
 
 

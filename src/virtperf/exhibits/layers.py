@@ -116,7 +116,7 @@ def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bo
     return points
 
 
-def _limit(row: dict, name: str, absent: float) -> float:  # type: ignore[type-arg]
+def _limit(row: dict, name: str, absent: float) -> float:
     if name not in row:
         return math.nan
     value = float(row[name])

@@ -135,5 +135,6 @@ def _text(x: float, y: float, text: str, *, anchor: str, size: int) -> str:
     # A halo in the page's colour keeps text readable on a line.
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{CSS_COLOURS[INK]}" '
-        f'stroke="{CSS_COLOURS[SURFACE]}" stroke-width="3.5" paint-order="stroke" stroke-linejoin="round">{escape(text)}</text>'
+        f'stroke="{CSS_COLOURS[SURFACE]}" stroke-width="3.5" paint-order="stroke" stroke-linejoin="round">'
+        f"{escape(text)}</text>"
     )

@@ -39,7 +39,7 @@ def draw_line(study: Study, points: list[Point], size: Size, curves: Mapping[str
     parts = {name: [p for p in points if p.quantity.name == name] for name in quantities}
     ends = {name: _top(study, part, curves) for name, part in parts.items()}
     turned = numeric and size is NARROW and len(levels) > 5
-    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=88 if turned else 56)
+    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=84 if turned else 48)
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
         kind = study.quantities[name]
         unit = unit_words(study, name, [p.quantity for p in part])
@@ -79,7 +79,7 @@ def _series(
         high = [min(p.high, top) if p.known else math.nan for p in points]
         axes.fill_between(x, low, high, color=style.colour, alpha=marks.LINK_ALPHA, linewidth=0, zorder=1)
     if curve is None:
-        axes.plot(x, [p.hollow for p in points], color=style.colour, linestyle=style.dash, zorder=3)  # type: ignore[arg-type]
+        axes.plot(x, [p.hollow for p in points], color=style.colour, linestyle=style.dash, zorder=3)
     else:
         _curve(axes, curve, style)
     for position, point in zip(x, points, strict=True):
@@ -91,7 +91,7 @@ def _series(
 
 
 def _curve(axes: Axes, curve: pd.DataFrame, style: Look) -> None:
-    axes.plot(curve["x"], curve["value"], color=style.colour, linestyle=style.dash, zorder=3)  # type: ignore[arg-type]
+    axes.plot(curve["x"], curve["value"], color=style.colour, linestyle=style.dash, zorder=3)
     top = axes.get_ylim()[1]
     for limit in ("low", "high"):
         inside = curve[limit].where(curve[limit].between(0, top))

@@ -25,7 +25,8 @@ def contradictions_exhibit(data: StudyData) -> Shown:
         parts.append(f'<li id="contradiction-{k}"><ul>{items}</ul></li>')
         text.append([str(k), "; ".join(map(str, conflict["claims"])), "; ".join(sorted(dropped)) or "none"])
     html = (
-        f'<section class="vp-register" id="contradictions"><p>{plural(len(conflicts), "group")} of statements that cannot all hold:</p>'
+        f'<section class="vp-register" id="contradictions"><p>{plural(len(conflicts), "group")} of statements that '
+        f"cannot all hold:</p>"
         f"<ol>{''.join(parts)}</ol></section>"
     )
     return Shown(html, display.table_text(["group", "claims", "set aside"], text))
@@ -98,7 +99,8 @@ def quality_exhibit(data: StudyData) -> Shown:
     bad = data.audits[~status.isin(("ok", "pass", "passed"))]
     words = joined(f"{n:,} {w}" for w, n in counts.items()) or "none yet"
     parts = [
-        f"<p>{plural(len(runs), 'run')} read, {plural(len(quarantined), 'run')} refused. Audits of the runs: {escape(words)}.</p>"
+        f"<p>{plural(len(runs), 'run')} read, {plural(len(quarantined), 'run')} refused. "
+        f"Audits of the runs: {escape(words)}.</p>"
     ]
     if quarantined:
         columns = ("run", "file", "line", "problem", "expected", "found", "remedy")
@@ -108,8 +110,8 @@ def quality_exhibit(data: StudyData) -> Shown:
         parts.append(_titled("Warnings", Table(("Run", "Warning"), tuple(warned))))
     if len(bad):
         rows = tuple(
-            (str(r["run_id"]), str(r["audit"]), pretty(float(r["value"])), f"{pretty(float(r['low']))} to {pretty(float(r['high']))}",
-             str(r["status"]), "" if r["note"] is None else str(r["note"]))
+            (str(r["run_id"]), str(r["audit"]), pretty(float(r["value"])),
+             f"{pretty(float(r['low']))} to {pretty(float(r['high']))}", str(r["status"]), "" if r["note"] is None else str(r["note"]))
             for r in bad.to_dict("records")
         )  # fmt: skip
         parts.append(
@@ -126,7 +128,7 @@ def quality_exhibit(data: StudyData) -> Shown:
     )
 
 
-def _warnings(run: dict) -> list[str]:  # type: ignore[type-arg]
+def _warnings(run: dict) -> list[str]:
     found = list(run.get("warnings", ()))
     for file in run.get("files", ()):
         if isinstance(file, dict):
@@ -134,7 +136,7 @@ def _warnings(run: dict) -> list[str]:  # type: ignore[type-arg]
     return [str(w) for w in found]
 
 
-def _cell(entry: dict, column: str) -> str:  # type: ignore[type-arg]
+def _cell(entry: dict, column: str) -> str:
     value = entry.get(column, entry.get("run_id") if column == "run" else None)
     return "" if value is None else str(value)
 

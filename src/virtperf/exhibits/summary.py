@@ -72,7 +72,7 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
         ),
     ]
     boxes = "".join(
-        f'<div class="vp-fact"><dt>{escape(label)}</dt><dd>{escape(value)}</dd>{f"<dd class=vp-where>{escape(note)}</dd>" if note else ""}</div>'
+        f'<div class="vp-fact"><dt>{escape(label)}</dt><dd>{escape(value)}</dd>{_note(note)}</div>'
         for value, label, note in facts
     )
     html = (
@@ -84,6 +84,10 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
     rows += [[f"measured: {word}", str(count), ""] for word, count in measured.items()]
     rows += [["assumptions of ours", str(len(assumed)), ""]]
     return Shown(html, display.table_text(["what", "count", "note"], rows))
+
+
+def _note(text: str) -> str:
+    return f'<dd class="vp-where">{escape(text)}</dd>' if text else ""
 
 
 def _reach_words(reach: Spread) -> str:

@@ -53,8 +53,8 @@ def to_svg(figure: Figure, *, prefix: str, title: str, description: str, kind: s
     width, height = (round(72 * inches) for inches in figure.get_size_inches())
     shown = "block" if kind == "wide" else "none"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="vp-drawing vp-{kind}" role="img" viewBox="0 0 {width} {height}" '
-        f'aria-labelledby="{prefix}-title {prefix}-desc" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="vp-drawing vp-{kind}" role="img" '
+        f'viewBox="0 0 {width} {height}" aria-labelledby="{prefix}-title {prefix}-desc" '
         f'style="display:{shown};width:100%;max-width:{width}px;height:auto;stroke-linejoin:round;stroke-linecap:butt;'
         f'font-family:var(--vp-sans, sans-serif)">'
         f'<title id="{prefix}-title">{escape(printable(title))}</title>'

@@ -115,9 +115,9 @@ def _surroundings(folder: Path) -> Iterator[None]:
     The folder's path is short, as sockets need; progress and log lines stay quiet unless they are errors.
     """
     changed = {
-        "JUPYTER_RUNTIME_DIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config"), "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_DATA_DIR": str(folder / "data"), "JUPYTER_PLATFORM_DIRS": "1", "PYTHONHASHSEED": "0", "MPLBACKEND": "agg",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "JUPYTER_RUNTIME_DIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_PLATFORM_DIRS": "1",
+        "PYTHONHASHSEED": "0", "MPLBACKEND": "agg", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }  # fmt: skip
     before = {name: os.environ.get(name) for name in changed}
     logger = logging.getLogger("papermill")
@@ -142,6 +142,7 @@ def _explain(err: PapermillExecutionError, notebook: Path) -> VirtperfError:
     line = lines[0] if lines else None
     shown = source[line - 1].strip() if line is not None and 0 < line <= len(source) else (source[0] if source else "")
     return VirtperfError(
-        f"cell {err.cell_index + 1} fails at its line {line or 1} ({shown}) with {err.ename}: {_ANSI.sub('', str(err.evalue))}",
+        f"cell {err.cell_index + 1} fails at its line {line or 1} ({shown}) with {err.ename}: "
+        f"{_ANSI.sub('', str(err.evalue))}",
         file=notebook.name, remedy="open the notebook in JupyterLab and run it up to that cell.",
     )  # fmt: skip

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 from nbformat import NotebookNode
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from virtperf.exhibits.words import escape, printable
 from virtperf.report.markdown import Heading, Writer

@@ -32,7 +32,7 @@ class _Exporter(HTMLExporter):
         environment.autoescape = True
         return environment
 
-    def from_notebook_node(self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any) -> tuple[str, Any]:
+    def from_notebook_node(self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any) -> Any:
         # HTMLExporter would parse the page and write it anew to add attributes that the template has already.
         html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
         return html, resources
