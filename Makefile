@@ -49,7 +49,7 @@ lab: $(STAMP) ## JupyterLab on the notebooks
 	@jupyter lab --notebook-dir=notebooks
 
 notebooks: $(STAMP) ## Execute the notebooks and keep their outputs, ready to commit
-	@dvc repro --quiet && virtperf notebooks-update
+	@dvc repro --quiet && for page in notebooks/*.ipynb; do virtperf keep-outputs $$(basename $$page .ipynb); done && dvc repro --quiet
 
 lock: ## Resolve the pinned packages again (needs uv)
 	@uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate requirements.in -o requirements.lock

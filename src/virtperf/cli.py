@@ -138,3 +138,14 @@ def report(layout: Layout, study_id: str) -> None:
 
     study = _load(layout, study_id)
     render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
+
+
+@main.command("keep-outputs")
+@_study_argument
+@click.pass_obj
+def keep_outputs(layout: Layout, study_id: str) -> None:
+    """Copy the outputs of build/STUDY.ipynb into notebooks/STUDY.ipynb, ready to commit."""
+    from virtperf.report.committed import keep_outputs as run
+
+    _load(layout, study_id)
+    run(layout.executed(study_id), layout.notebook(study_id))

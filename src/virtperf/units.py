@@ -10,6 +10,7 @@ _KIND_AND_FACTOR: dict[str, tuple[str, float]] = {
     "count": ("number", 1.0),
     "%": ("number", 0.01),
     "processors": ("number", 1.0),
+    "s/s": ("number", 1.0),
     # time: the base is the second
     "s": ("time", 1.0),
     "ms": ("time", 1e-3),
@@ -32,7 +33,10 @@ _KIND_AND_FACTOR: dict[str, tuple[str, float]] = {
     "KiB/s": ("information rate", 1024.0),
     "MiB/s": ("information rate", 1024.0**2),
     "pages/s": ("information rate", 4096.0),
+    "sectors/s": ("information rate", 512.0),
 }
+
+_RATES = {"count": "1/s", "s": "s/s"}
 
 
 def conversion_factor(source: str, target: str) -> float:
@@ -52,3 +56,17 @@ def conversion_factor(source: str, target: str) -> float:
     if kind != target_kind:
         raise VirtperfError(f"{source!r} measures {kind}, {target!r} measures {target_kind}: no conversion exists")
     return factor / target_factor
+
+
+def rate_unit(unit: str) -> str:
+    """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``, ``"count"`` gives ``"1/s"``.
+
+    Raises
+    ------
+    VirtperfError
+        When no such rate is known.
+    """
+    rate = _RATES.get(unit, f"{unit}/s")
+    if rate not in _KIND_AND_FACTOR:
+        raise VirtperfError(f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages or sectors")
+    return rate

@@ -80,6 +80,14 @@ def test_mapping_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     pd.testing.assert_frame_equal(FORMAT.read(OWN_DOCUMENT.encode()).records, reading.records)
 
 
+def test_the_documented_examples_are_right(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs/formats/iwl-xml.md").read_text(encoding="utf-8")
+    assert len(read(page.split("```xml\n")[1].split("```")[0]).records) == 5
+    path = tmp_path / "mapping.yaml"
+    path.write_text(page.split("```yaml\n")[1].split("```")[0])
+    assert len(FORMAT.with_mapping(path).read(OWN_DOCUMENT.encode()).records) == 2
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [

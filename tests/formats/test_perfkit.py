@@ -353,6 +353,14 @@ def test_a_wrong_layout_names_its_line(tmp_path: Path, old: str, new: str, line:
     assert (caught.value.file, caught.value.line) == ("own.yaml", line)
 
 
+def test_the_documented_layout_is_one(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs/formats/perfkit.md").read_text(encoding="utf-8")
+    path = tmp_path / "own.yaml"
+    path.write_text(page.split("```yaml\n")[1].split("```")[0])
+    (layout,) = load_layouts(path)["FCX290"]
+    assert [column.field for column in layout.columns] == ["Userid", "<Movement/s> Reads", "<Movement/s> Write"]
+
+
 def test_shipped_layouts_say_what_is_assumed() -> None:
     evidence = {report: {layout.evidence for layout in known} for report, known in load_layouts().items()}
     assert {report for report, kinds in evidence.items() if kinds == {"screen"}} == {"FCX102", "FCX103", "FCX198"}

@@ -164,6 +164,10 @@ def test_file_that_breaks_off():
     assert get(reading, "a", "CPU(sec)") == [1]
     assert "line 6" in reading.warnings[0]
     assert get(FORMAT.read(whole[:-1]), "b", "CPU(sec)") == [1, 2]  # nothing but the line end is missing
+    shorter = listing(HEADER, row("a", 1), HEADER, row("a", 2, tail="1234"))[
+        :-3
+    ]  # every value is there, one lacks digits
+    assert get(FORMAT.read(shorter), "a", "CPU(sec)") == [1]
     after = FORMAT.read(whole + b"      NAME  STA")
     assert get(after, "b", "CPU(sec)") == [1, 2]
 

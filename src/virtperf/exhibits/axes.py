@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.style import FONT_PX, Size
+from virtperf.exhibits.style import FONT_PX, RIGHT_PX, Size
 from virtperf.exhibits.words import joined, pretty, printable, wrapped
 from virtperf.quantities import Level, Quantity
 from virtperf.study import Factor, Study
@@ -49,7 +50,7 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
             continue
         factor = study.factors[factor_name]
         (texts if isinstance(level, str) else numbers).append(level_words(factor, level))
-    words = joined(texts) if texts else "the value" if numbers else "this point"
+    words = ", ".join(texts) if texts else "the value" if numbers else "this point"
     words += f" at {joined(numbers)}" if numbers else ""
     return kind.unit.replace("reference", words)
 
@@ -58,51 +59,98 @@ def _agreement(a: Quantity, b: Quantity) -> int:
     return sum(x == y for x, y in zip(a.at, b.at, strict=True))
 
 
-def positions(points: Iterable[Point], factor: Factor) -> tuple[list[Level], dict[Level, float], bool]:
-    """The axis' levels in the study's order, where they stand, and whether the axis is numeric."""
-    levels = list(dict.fromkeys(p.x for p in points))
-    numeric = all(isinstance(level, int | float) for level in levels)
-    if numeric:
-        return levels, {level: float(level) for level in levels}, True
-    levels.sort(key=factor.levels.index)
-    return levels, {level: float(k) for k, level in enumerate(levels)}, False
+def y_label(study: Study, name: str, points: Sequence[Point]) -> str:
+    """``Throughput, % of z/VM at 12 guests``."""
+    unit = unit_words(study, name, [p.quantity for p in points if p.quantity.name == name])
+    label = study.quantities[name].label
+    return label if unit == "1" else f"{label}, {unit}"
 
 
-def x_axis(
-    axes: Axes, levels: list[Level], where: dict[Level, float], factor: Factor, size: Size, *, numeric: bool
-) -> float:
-    """Set limits, ticks and label of the x axis; returns the data units of one CSS pixel (negative if it descends).
+@dataclass(frozen=True)
+class Scale:
+    """An x axis before it is drawn, so that margins can follow from it.
 
-    A numeric axis runs the way in which the study lists its levels, so that "more overcommitted" may be on the right.
+    Attributes
+    ----------
+    levels : tuple
+        In the study's order for numbers, so that "more overcommitted" may be on the right; else in the factor's.
+    where : dict
+        Position of every level in data units.
+    width : float
+        Of the axis, in CSS pixels.
     """
-    width = axes.get_position().width * size.width
-    ends = sorted(where.values())
-    span = (ends[-1] - ends[0]) or 1.0
-    margin = span * (26 / max(width - 52, 1)) if numeric else 0.5
-    low, high = ends[0] - margin, ends[-1] + margin
-    descends = numeric and len(levels) > 1 and where[levels[0]] > where[levels[-1]]
-    axes.set_xlim((high, low) if descends else (low, high))
-    per_pixel = (high - low) / width * (-1 if descends else 1)
-    axes.set_xticks([where[level] for level in levels])
-    room = min((b - a for a, b in itertools.pairwise(ends)), default=span) / abs(per_pixel)
-    labels = [level_text(factor, level) for level in levels]
-    if numeric and max(map(len, labels)) * CHARACTER_PX + 6 > room:
-        axes.set_xticklabels(_thinned(labels, levels, where, abs(per_pixel)), rotation=90)
-    else:
-        characters = max(6, int(room / CHARACTER_PX) - 1)
-        axes.set_xticklabels(labels if numeric else [wrapped(label, characters) for label in labels])
-    label = printable(factor.label)
-    axes.set_xlabel(wrapped(label[:1].upper() + label[1:], int(width / CHARACTER_PX)), labelpad=6)
-    return per_pixel
+
+    levels: tuple[Level, ...]
+    where: Mapping[Level, float]
+    labels: tuple[str, ...]
+    numeric: bool
+    width: float
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Left and right end of the axis; the left one is the larger if the levels descend."""
+        ends = sorted(self.where.values())
+        margin = ((ends[-1] - ends[0]) or 1.0) * (26 / max(self.width - 52, 1)) if self.numeric else 0.5
+        low, high = ends[0] - margin, ends[-1] + margin
+        descends = self.numeric and self.where[self.levels[0]] > self.where[self.levels[-1]]
+        return (high, low) if descends else (low, high)
+
+    @property
+    def pixel(self) -> float:
+        """Data units of one CSS pixel, negative if the axis descends."""
+        left, right = self.limits
+        return (right - left) / self.width
+
+    @property
+    def room(self) -> float:
+        """Pixels between the nearest two levels."""
+        ends = sorted(self.where.values())
+        return min((b - a for a, b in pairwise(ends)), default=self.width * abs(self.pixel)) / abs(self.pixel)
+
+    @property
+    def turned(self) -> bool:
+        """Whether the labels have to stand upright."""
+        return self.numeric and max(map(len, self.labels)) * CHARACTER_PX + 6 > self.room
+
+    @property
+    def tick_labels(self) -> list[str]:
+        """Labels that do not run into each other: wrapped words, or upright numbers some of which may be left out."""
+        if not self.turned:
+            characters = max(6, int(self.room / CHARACTER_PX) - 1)
+            return list(self.labels) if self.numeric else [wrapped(label, characters) for label in self.labels]
+        shown, last = dict.fromkeys(self.levels, ""), -math.inf
+        for level, label in sorted(zip(self.levels, self.labels, strict=True), key=lambda pair: self.where[pair[0]]):
+            if (self.where[level] - last) / abs(self.pixel) >= FONT_PX + 2:
+                shown[level], last = label, self.where[level]
+        return [shown[level] for level in self.levels]
+
+    @property
+    def bottom(self) -> int:
+        """The margin below the axis, in CSS pixels."""
+        lines = max(label.count("\n") + 1 for label in self.tick_labels)
+        upright = max(map(len, self.labels)) * CHARACTER_PX
+        return round(34 + (upright if self.turned else lines * FONT_PX * 1.25))
 
 
-def _thinned(labels: list[str], levels: list[Level], where: dict[Level, float], per_pixel: float) -> list[str]:
-    """Turned labels need a line's height each: those that stand too near to the last one shown are left empty."""
-    shown, last = dict.fromkeys(levels, ""), -math.inf
-    for level, label in sorted(zip(levels, labels, strict=True), key=lambda pair: where[pair[0]]):
-        if (where[level] - last) / per_pixel >= FONT_PX + 2:
-            shown[level], last = label, where[level]
-    return [shown[level] for level in levels]
+def scale(points: Sequence[Point], factor: Factor, width: float, *, numeric: bool = True) -> Scale:
+    """The x axis of a figure's points; `numeric` False makes groups of numbers too."""
+    levels = list(dict.fromkeys(p.x for p in points))
+    numeric = numeric and all(isinstance(level, int | float) for level in levels)
+    if not numeric:
+        levels.sort(key=factor.levels.index)
+    where = {level: float(level) if numeric else float(k) for k, level in enumerate(levels)}
+    return Scale(tuple(levels), where, tuple(level_text(factor, level) for level in levels), numeric, width)
+
+
+def x_axis(axes: Axes, x: Scale, factor: Factor, *, labelled: bool) -> None:
+    """Set limits, ticks and label of the x axis; only the lowest of several panels is `labelled`."""
+    axes.set_xlim(*x.limits)
+    axes.set_xticks([x.where[level] for level in x.levels])
+    axes.tick_params(axis="x", length=4 if x.numeric else 0, labelbottom=labelled)
+    if labelled:
+        axes.set_xticklabels(x.tick_labels, rotation=90 if x.turned else 0)
+        label = printable(factor.label)
+        axes.set_xlabel(wrapped(label[:1].upper() + label[1:], int(x.width / CHARACTER_PX)), labelpad=6)
 
 
 def y_top(points: Sequence[Point], bound: float, also: Iterable[float] = ()) -> float:
@@ -138,3 +186,8 @@ def y_axis(axes: Axes, top: float, label: str, size: Size, *, low: float) -> Non
 def left_margin(tops: Iterable[float]) -> int:
     """Room for the widest y tick label, in CSS pixels."""
     return max(40, *(round(len(pretty(top, 2)) * CHARACTER_PX) + 16 for top in tops))
+
+
+def plot_width(size: Size, left: int) -> float:
+    """What margins leave of a drawing's width."""
+    return size.width - left - RIGHT_PX

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.exhibits import marks
-from virtperf.exhibits.axes import left_margin, unit_words, x_axis, y_axis, y_top
+from virtperf.exhibits.axes import left_margin, plot_width, scale, x_axis, y_axis, y_label, y_top
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.style import NARROW, Look, Size, look, panels
+from virtperf.exhibits.style import Look, Size, look, panels
 from virtperf.study import Study
 
 BAR = 0.3  # of the distance between two groups
@@ -22,31 +22,20 @@ def draw_bar(study: Study, points: list[Point], size: Size) -> Figure:
     quantities = list(dict.fromkeys(p.quantity.name for p in points))
     labels = list(dict.fromkeys(p.series.label for p in points))
     factor = study.factors[points[0].series.over]
-    levels = sorted(dict.fromkeys(p.x for p in points), key=factor.levels.index)
-    where = {level: float(k) for k, level in enumerate(levels)}
     parts = {name: [p for p in points if p.quantity.name == name] for name in quantities}
     ends = {name: y_top(part, study.quantities[name].high) for name, part in parts.items()}
-    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=66 if size is NARROW else 48)
+    left = left_margin(ends.values())
+    x = scale(points, factor, plot_width(size, left), numeric=False)
+    figure, axes = panels(size, len(quantities), left=left, bottom=x.bottom)
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
-        kind = study.quantities[name]
-        y_axis(
-            panel,
-            ends[name],
-            f"{kind.label}, {unit_words(study, name, [p.quantity for p in part])}",
-            size,
-            low=kind.low,
-        )
-        x_axis(panel, levels, where, factor, size, numeric=False)
-        panel.tick_params(axis="x", length=0)
-        if panel is not axes[-1]:
-            panel.tick_params(labelbottom=False)
-            panel.set_xlabel("")
-        for level in levels:
+        y_axis(panel, ends[name], y_label(study, name, part), size, low=study.quantities[name].low)
+        x_axis(panel, x, factor, labelled=panel is axes[-1])
+        for level in x.levels:
             group = [p for p in part if p.x == level]
             width = min(BAR, 0.84 / max(len(group), 1))
             for k, point in enumerate(group):
-                x = where[level] + (k - (len(group) - 1) / 2) * width * 1.12
-                _bar(panel, x, width, point, look(labels.index(point.series.label)))
+                place = x.where[level] + (k - (len(group) - 1) / 2) * width * 1.12
+                _bar(panel, place, width, point, look(labels.index(point.series.label)))
     return figure
 
 

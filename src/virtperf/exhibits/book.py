@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from virtperf.errors import StudyError
@@ -14,6 +15,7 @@ from virtperf.exhibits import data as files
 from virtperf.exhibits.claims import claims_exhibit
 from virtperf.exhibits.diagram import diagram_exhibit
 from virtperf.exhibits.display import Shown
+from virtperf.exhibits.equivalence import EquivalenceLike, equivalence_exhibit
 from virtperf.exhibits.estimates import estimates_exhibit
 from virtperf.exhibits.figure import figure_exhibit, numbers
 from virtperf.exhibits.layers import Point, load_points
@@ -22,6 +24,7 @@ from virtperf.exhibits.registers import assumptions_exhibit, contradictions_exhi
 from virtperf.exhibits.summary import summary_exhibit
 from virtperf.exhibits.table import table_exhibit
 from virtperf.exhibits.words import exhibit_name
+from virtperf.quantities import Level
 from virtperf.study import Exhibit, Study
 
 
@@ -108,6 +111,25 @@ class Book:
             )  # fmt: skip
         return pd.concat(parts, ignore_index=True).dropna(subset=["value"]).reset_index(drop=True)
 
+    def values(self, exhibit_id: str, series: str, x: Level, provenance: str) -> np.ndarray:
+        """The replicates behind one point of a figure, in the figure's unit; shape (runs,)."""
+        runs = self.observations(exhibit_id, provenance)
+        here = np.array([level == x for level in runs["x"]], dtype=bool) & (runs["series"] == series).to_numpy()
+        found = runs["value"].to_numpy(dtype=float)[here]
+        if not len(found):
+            raise StudyError(f"{exhibit_id}: no {provenance} runs of {series} at {x}")
+        return found
+
+    def condition(self, quantity: str, provenance: str, **levels: Level) -> np.ndarray:
+        """The replicates of a quantity under a condition that no figure shows; shape (runs,)."""
+        wanted = self.study.quantity_at(quantity, levels)
+        runs = self._data.observations
+        keep = ((runs["provenance"] == provenance) & (runs["quantity"] == quantity)).to_numpy(dtype=bool)
+        for factor, level in wanted.at:
+            keep &= np.array([files.as_level(v) == level for v in runs[factor]], dtype=bool)
+        column = "relative" if self.study.quantities[quantity].references else "value"
+        return runs[column].to_numpy(dtype=float)[keep]
+
     def summary(self) -> Shown:
         """The headline box: what the text pins down, verdict counts, contradictions, runs."""
         return summary_exhibit(self._data, [p for points in self._points.values() for p in points])
@@ -174,6 +196,10 @@ class Book:
         return estimates_exhibit(
             estimates, title=title, provenance=provenance, unit=unit, anchor=anchor, study=self.study.id
         )
+
+    def equivalence(self, test: EquivalenceLike, *, title: str, provenance: str = "reconstructed") -> Shown:
+        """The outcome of an equivalence test (`virtperf.models.equivalence`)."""
+        return equivalence_exhibit(test, title=title, provenance=provenance, study=self.study.id)
 
     def contradictions(self) -> Shown:
         """Statements of the paper that cannot all hold."""

@@ -12,7 +12,7 @@ from virtperf.claims import Claim
 from virtperf.exhibits import display
 from virtperf.exhibits.data import StudyData, names
 from virtperf.exhibits.display import Html, Shown, Table
-from virtperf.exhibits.words import VERDICTS, breakable, escape, interval, number, pretty, printable
+from virtperf.exhibits.words import VERDICTS, breakable, escape, interval, number, plural, pretty, printable
 
 _UNITS = {"percent_change": " %"}
 _NUMBERED = ("value", "range", "ratio", "percent_change", "difference")
@@ -53,7 +53,7 @@ def claims_exhibit(data: StudyData, claims: Sequence[Claim], *, anchor: str, tit
         "Verdict from measurements",
     )
     ids = tuple(f"claim-{claim.id}" for claim in claims)
-    body = display.table_html(Table(header, tuple(rows), frozenset(), ids), title)
+    body = display.table_html(Table(header, tuple(rows), frozenset(), ids, stacks=True), title)
     link = f'<p class="vp-links">{display.download(pd.DataFrame(csv), f"{data.study.id}-{anchor}")}</p>'
     html = f'<section class="vp-claims" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>{body}{link}</section>'
     return Shown(
@@ -95,12 +95,11 @@ def verdict(word: str) -> str:
 
 
 def _saying(claim: Claim) -> str:
-    where = "; ".join(escape(printable(s)) for s in claim.sections)
-    times = f", said {claim.statements} times" if claim.statements > 1 else ""
-    small = f'<small class="vp-where">{where}{times}</small>' if where else ""
+    parts = [escape(printable(section)) for section in claim.sections]
+    parts += [f"said {claim.statements} times"] if claim.statements > 1 else []
+    small = f'<small class="vp-where">{"; ".join([*parts, f"<code>{breakable(claim.id)}</code>"])}</small>'
     reading = f'<small class="vp-where">Read as: {escape(printable(claim.reading))}</small>' if claim.reading else ""
-    name = f'<small class="vp-where"><code>{breakable(claim.id)}</code></small>'
-    return f"<span>{breakable(printable(claim.says))}</span>{small}{reading}{name}"
+    return f"<span>{breakable(printable(claim.says))}</span>{small}{reading}"
 
 
 def _verdict(result: dict[str, Any], name: str, absent: str) -> str:
@@ -111,17 +110,15 @@ def _verdict(result: dict[str, Any], name: str, absent: str) -> str:
 def _text_cell(word: str, result: dict[str, Any]) -> str:
     notes = []
     share = result.get("information", math.nan)
-    if isinstance(share, float) and share > 0.005:
+    if isinstance(share, float) and share >= 0.01:
         notes.append(f"narrows its figures by {pretty(100 * share, 2)} %")
     others = names(result.get("conflicts"))
     if others:
-        notes.append(
-            "conflicts with "
-            + ", ".join(f'<a href="#claim-{escape(c)}"><code>{breakable(c)}</code></a>' for c in others)
-        )
+        links = ", ".join(f'<a href="#claim-{escape(c)}"><code>{breakable(c)}</code></a>' for c in others)
+        notes.append(f"<details><summary>conflicts with {plural(len(others), 'statement')}</summary>{links}</details>")
     if str(result.get("dropped", "0")) in ("1", "True", "true"):
         notes.append("set aside in the reconstruction")
-    return verdict(word) + "".join(f'<small class="vp-where">{note}</small>' for note in notes)
+    return verdict(word) + "".join(f'<div class="vp-where">{note}</div>' for note in notes)
 
 
 def _measured_cell(word: str, result: dict[str, Any]) -> str:
@@ -148,8 +145,8 @@ def _row(claim: Claim, result: dict[str, Any], text_verdict: str, measured: str)
     return {
         "claim": claim.id, "kind": claim.kind, "says": claim.says, "section": "; ".join(claim.sections),
         "printed": claim.value, "printed_low": _finite(claim.low), "printed_high": _finite(claim.high),
-        "implied_low": result.get("implied_low"), "implied_high": result.get("implied_high"), "text_verdict": text_verdict,
-        "measured_verdict": measured,
+        "implied_low": result.get("implied_low"), "implied_high": result.get("implied_high"),
+        "text_verdict": text_verdict, "measured_verdict": measured,
         "estimate": result.get("estimate"), "estimate_low": result.get("estimate_low"),
         "estimate_high": result.get("estimate_high"), "reason": result.get("reason", ""),
     }  # fmt: skip

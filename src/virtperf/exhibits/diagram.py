@@ -1,13 +1,4 @@
-"""Diagrams of nested boxes and edges from `topology` in `study.yaml`.
-
-topology:
-  host:
-    nodes:
-      - {id: client, label: Workload driver}
-      - {id: lpar, label: LPAR with 8 CPUs}
-      - {id: web, label: Web server, parent: lpar}
-    edges: [{from: client, to: web, label: HTTP}]
-"""
+"""Diagrams of nested boxes and edges, redrawn from what a paper's text says."""
 
 from __future__ import annotations
 
@@ -20,8 +11,8 @@ import pandas as pd
 from virtperf.errors import StudyError
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Shown
-from virtperf.exhibits.layout import Diagram, Edge, Node
 from virtperf.exhibits.layout_svg import draw_diagram
+from virtperf.exhibits.topology import Diagram, Edge, read_diagram
 from virtperf.exhibits.words import escape, exhibit_name, joined, plural, printable
 from virtperf.study import Exhibit, Study
 
@@ -77,33 +68,6 @@ def diagram_exhibit(study: Study, exhibit: Exhibit) -> Shown:
         finding=f"{plural(len(diagram.nodes), 'component')}, {plural(len(diagram.edges), 'connection')}.",
     )  # fmt: skip
     return Shown(html, f"{title}\n{display.table_text(list(table.columns), rows)}")
-
-
-def read_diagram(exhibit_id: str, entry: Mapping[str, Any]) -> Diagram:
-    """The diagram of one entry of `topology`, checked; raises `StudyError` as `diagram_exhibit` does."""
-    try:
-        nodes = tuple(Node(str(n["id"]), str(n["label"]), str(n.get("parent", ""))) for n in entry["nodes"])
-        edges = tuple(Edge(str(e["from"]), str(e["to"]), str(e.get("label", ""))) for e in entry.get("edges", ()))
-    except (KeyError, TypeError) as err:
-        raise StudyError(f"the topology of {exhibit_id} lacks {err}", file="study.yaml") from err
-    ids = [n.id for n in nodes]
-    problem = ""
-    for i in ids:
-        if ids.count(i) > 1:
-            problem = f"{i!r} is given twice"
-    for i in [i for e in edges for i in (e.start, e.end)] + [n.parent for n in nodes if n.parent]:
-        if i not in ids:
-            problem = f"{i!r} is unknown"
-    parents = {n.id: n.parent for n in nodes}
-    for i in ids if not problem else ():
-        above, seen = parents[i], {i}
-        while above and not problem:
-            problem = f"{i!r} lies within itself" if above in seen else ""
-            seen.add(above)
-            above = parents[above]
-    if problem or not nodes:
-        raise StudyError(f"the topology of {exhibit_id}: {problem or 'there are no nodes'}", file="study.yaml")
-    return Diagram(nodes, edges)
 
 
 def _describe(diagram: Diagram, words: _Words) -> str:

@@ -52,12 +52,15 @@ class Table:
         Columns that are set flush right.
     ids : tuple of str
         An anchor a row, or nothing.
+    stacks : bool
+        On a phone every row becomes a card with its columns' names, instead of a table that scrolls.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
     ids: tuple[str, ...] = ()
+    stacks: bool = False
 
 
 class Html(str):
@@ -73,6 +76,7 @@ def table_html(table: Table, label: str) -> str:
         parts = []
         for k, cell in enumerate(cells):
             number = ' class="vp-number"' if k in table.numeric else ""
+            number += f' data-label="{escape(table.columns[k])}"' if table.stacks and tag == "td" else ""
             scope = ' scope="col"' if tag == "th" else ""
             content = cell if isinstance(cell, Html) else breakable(printable(cell))
             parts.append(f"<{tag}{scope}{number}>{content}</{tag}>")
@@ -82,7 +86,7 @@ def table_html(table: Table, label: str) -> str:
     body = "".join(row_html(row, "td", anchor) for row, anchor in zip(table.rows, anchors, strict=True))
     return (
         f'<div class="vp-scroll" role="region" tabindex="0" aria-label="{escape(printable(label))}">'
-        f'<table class="vp-table"><thead>{row_html(table.columns, "th")}</thead><tbody>{body}</tbody></table></div>'
+        f'<table class="vp-table{" vp-stacks" if table.stacks else ""}"><thead>{row_html(table.columns, "th")}</thead><tbody>{body}</tbody></table></div>'
     )
 
 

@@ -39,14 +39,14 @@ def _course(label: str, points: list[Point], factor: Factor) -> str:
         return f"{label}: {joined(at(pair) for pair in values)}."
     highest, lowest = max(values, key=lambda pair: pair[0]), min(values, key=lambda pair: pair[0])
     if max(numbers) - min(numbers) < FLAT * max(abs(n) for n in numbers):
-        return f"{label} stays level, between {pretty(min(numbers))} and {pretty(max(numbers))}."
+        return f"{label}: level, between {pretty(min(numbers))} and {pretty(max(numbers))}."
     if numbers == sorted(numbers):
-        return f"{label} rises from {at(first)} to {at(last)}."
+        return f"{label}: rises from {at(first)} to {at(last)}."
     if numbers == sorted(numbers, reverse=True):
-        return f"{label} falls from {at(first)} to {at(last)}."
+        return f"{label}: falls from {at(first)} to {at(last)}."
     if highest is not first and highest is not last:
-        return f"{label} goes from {at(first)} up to {at(highest)} and ends at {at(last)}."
-    return f"{label} goes from {at(first)} down to {at(lowest)} and ends at {at(last)}."
+        return f"{label}: goes from {at(first)} up to {at(highest)} and ends at {at(last)}."
+    return f"{label}: goes from {at(first)} down to {at(lowest)} and ends at {at(last)}."
 
 
 def _bands(points: list[Point], factor: Factor) -> str:

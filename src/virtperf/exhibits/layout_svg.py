@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from virtperf.exhibits.layout import (
-    CHAR_PX,
-    HEAD,
-    LINE_PX,
-    PAD,
-    SMALL_CHAR_PX,
-    Diagram,
-    Layout,
-    Rect,
-    ends,
-    head,
-    label_lines,
-    lay_out,
-)
+from virtperf.exhibits.arrange import CHAR_PX, HEAD, LINE_PX, PAD, SMALL_CHAR_PX, Layout, Rect, label_lines
+from virtperf.exhibits.layout import ends, head, lay_out
 from virtperf.exhibits.style import BOX, CSS_COLOURS, GRID, INK, MUTED, NARROW, SURFACE, WIDE
+from virtperf.exhibits.topology import Diagram
 from virtperf.exhibits.words import escape, printable
 
 EDGE_PX = 3  # free around the drawing

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.exhibits import marks
-from virtperf.exhibits.axes import left_margin, positions, unit_words, x_axis, y_axis, y_top
+from virtperf.exhibits.axes import Scale, left_margin, plot_width, scale, x_axis, y_axis, y_label, y_top
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.style import NARROW, Look, Size, look, panels
+from virtperf.exhibits.style import Look, Size, look, panels
 from virtperf.study import Study
 
 DODGE_PX = 5  # series that share an x stand side by side
@@ -35,24 +35,19 @@ def draw_line(study: Study, points: list[Point], size: Size, curves: Mapping[str
     quantities = list(dict.fromkeys(p.quantity.name for p in points))
     labels = list(dict.fromkeys(p.series.label for p in points))
     factor = study.factors[points[0].series.over]
-    levels, where, numeric = positions(points, factor)
     parts = {name: [p for p in points if p.quantity.name == name] for name in quantities}
     ends = {name: _top(study, part, curves) for name, part in parts.items()}
-    turned = numeric and size is NARROW and len(levels) > 5
-    figure, axes = panels(size, len(quantities), left=left_margin(ends.values()), bottom=84 if turned else 48)
+    left = left_margin(ends.values())
+    x = scale(points, factor, plot_width(size, left))
+    figure, axes = panels(size, len(quantities), left=left, bottom=x.bottom)
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
-        kind = study.quantities[name]
-        unit = unit_words(study, name, [p.quantity for p in part])
-        y_axis(panel, ends[name], f"{kind.label}, {unit}" if unit != "1" else kind.label, size, low=kind.low)
-        pixel = x_axis(panel, levels, where, factor, size, numeric=numeric)
-        if panel is not axes[-1]:
-            panel.tick_params(labelbottom=False)
-            panel.set_xlabel("")
+        y_axis(panel, ends[name], y_label(study, name, part), size, low=study.quantities[name].low)
+        x_axis(panel, x, factor, labelled=panel is axes[-1])
         shown = list(dict.fromkeys(p.series.label for p in part))
         for k, label in enumerate(shown):
-            shift = (k - (len(shown) - 1) / 2) * 2 * DODGE_PX * pixel
+            shift = (k - (len(shown) - 1) / 2) * 2 * DODGE_PX * x.pixel
             series = [p for p in part if p.series.label == label]
-            _series(panel, series, where, look(labels.index(label)), shift, pixel, curves.get(label))
+            _series(panel, series, x, look(labels.index(label)), shift, curves.get(label))
     return figure
 
 
@@ -62,18 +57,11 @@ def _top(study: Study, points: list[Point], curves: Mapping[str, pd.DataFrame]) 
 
 
 def _series(
-    axes: Axes,
-    points: list[Point],
-    where: dict[Any, float],
-    style: Look,
-    shift: float,
-    pixel: float,
-    curve: pd.DataFrame | None,
+    axes: Axes, points: list[Point], scaled: Scale, style: Look, shift: float, curve: pd.DataFrame | None
 ) -> None:
-    x = [where[p.x] + shift for p in points]
+    x = [scaled.where[p.x] + shift for p in points]
     top = axes.get_ylim()[1]
-    known = [p.known for p in points]
-    if any(known):
+    if any(p.known for p in points):
         # The band is stated at the points only; between them the pale link guides the eye.
         low = [p.low if p.known else math.nan for p in points]
         high = [min(p.high, top) if p.known else math.nan for p in points]
@@ -86,8 +74,8 @@ def _series(
         marks.bare(axes, position, point, style)
         marks.band(axes, position, point, style, width=8)
         marks.hollow(axes, position, point, style)
-        marks.solid(axes, position + SOLID_PX * pixel, point.measured, style)
-        marks.example(axes, position - SOLID_PX * pixel, point.example)
+        marks.solid(axes, position + SOLID_PX * scaled.pixel, point.measured, style)
+        marks.example(axes, position - SOLID_PX * scaled.pixel, point.example)
 
 
 def _curve(axes: Axes, curve: pd.DataFrame, style: Look) -> None:

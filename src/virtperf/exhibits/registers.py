@@ -111,7 +111,8 @@ def quality_exhibit(data: StudyData) -> Shown:
     if len(bad):
         rows = tuple(
             (str(r["run_id"]), str(r["audit"]), pretty(float(r["value"])),
-             f"{pretty(float(r['low']))} to {pretty(float(r['high']))}", str(r["status"]), "" if r["note"] is None else str(r["note"]))
+             f"{pretty(float(r['low']))} to {pretty(float(r['high']))}", str(r["status"]),
+             "" if r["note"] is None else str(r["note"]))
             for r in bad.to_dict("records")
         )  # fmt: skip
         parts.append(

@@ -37,6 +37,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 2, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 1)))
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
 FONT_PX = 12
+RIGHT_PX = 14  # margin right of every panel
 
 RC = {
     "svg.fonttype": "none",
@@ -125,6 +126,6 @@ def panels(
     axes: list[Axes] = []
     for k in range(count):
         y = height - top - room * (k + 1) - gap * k
-        box = (left / size.width, y / height, (size.width - left - 14) / size.width, room / height)
+        box = (left / size.width, y / height, (size.width - left - RIGHT_PX) / size.width, room / height)
         axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
     return figure, axes

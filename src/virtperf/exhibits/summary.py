@@ -64,7 +64,7 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
     facts = [
         (number(float(len(claims))), f"statements encoded, from {plural(ledger, 'note')} on the paper", ""),
         (f"{reach.pinned} of {reach.points}", "plotted points that the text pins down to 1 %", _reach_words(reach)),
-        (number(float(conflicts)), "contradictions within the paper", ""),
+        (number(float(conflicts)), "contradictions within the paper", _aside(data)),
         (
             number(float(runs["measured"])),
             "measured runs",
@@ -88,6 +88,11 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
 
 def _note(text: str) -> str:
     return f'<dd class="vp-where">{escape(text)}</dd>' if text else ""
+
+
+def _aside(data: StudyData) -> str:
+    dropped = len(data.contradictions.get("dropped", ()))
+    return f"{plural(dropped, 'statement is', 'statements are')} set aside to resolve them" if dropped else ""
 
 
 def _reach_words(reach: Spread) -> str:

@@ -49,7 +49,7 @@ def to_svg(figure: Figure, *, prefix: str, title: str, description: str, kind: s
         r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>|<!--.*?-->", "", body, flags=re.DOTALL
     )
     body = _markup(body, _shorten)
-    body = _own_ids(body, prefix)
+    body = _own_ids(_flatten(body), prefix)
     width, height = (round(72 * inches) for inches in figure.get_size_inches())
     shown = "block" if kind == "wide" else "none"
     return (
@@ -86,6 +86,25 @@ def _rounded(match: re.Match[str]) -> str:
 def _font_parts(match: re.Match[str]) -> str:
     weight = "font-weight:bold;" if "bold" in match[1] or "700" in match[1] else ""
     return f"{weight}font-size:{match[2]}{match[3]}"
+
+
+def _flatten(body: str) -> str:
+    """Drop groups that say nothing and shapes that nobody sees."""
+    body = re.sub(r' id="(?:[a-zA-Z._]*_\d+|[a-zA-Z]+Collection_\d+)"', "", body)
+    body = re.sub(r'<path d="[^"]*" style="fill:none"/>', "", body)
+    kept: list[bool] = []
+    parts: list[str] = []
+    for part in re.split(r"(</?g(?: [^>]*)?/?>)", body):
+        if part == "</g>":
+            if kept.pop():
+                parts.append(part)
+        elif part.startswith(("<g>", "<g ")) and not part.endswith("/>"):
+            kept.append(part != "<g>")
+            if kept[-1]:
+                parts.append(part)
+        elif not part.startswith("<g/"):
+            parts.append(part)
+    return "".join(parts)
 
 
 def _own_ids(body: str, prefix: str) -> str:

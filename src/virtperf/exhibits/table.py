@@ -83,7 +83,8 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
         if entry["column"] not in cells.columns or not 0 <= place < len(rows):
             raise StudyError(
                 f"there is no cell {entry['row']!r}, {entry['column']!r} in {entry['table']}",
-                file="tables/corrections.csv", line=number, expected=f"a first cell and one of the columns {', '.join(map(str, cells.columns))}",
+                file="tables/corrections.csv", line=number,
+                expected=f"a first cell and one of the columns {', '.join(map(str, cells.columns))}",
             )  # fmt: skip
         held = str(cells[entry["column"]].iloc[rows[place]])
         if held != entry["printed"]:

@@ -63,7 +63,7 @@ _SETTING = re.compile(
 )
 _TIME_LIMIT = re.compile(r"Time limit of (\d{1,9}) seconds has been reached\. Shutting down\.")
 _DATA_TAG = re.compile(r"</?data\b([^<>]*)>")
-_DATA_ATTRIBUTE = re.compile(r"(\w+)[ \t]*=[ \t]*\"?([^\"\s]+)\"?")
+_DATA_ATTRIBUTE = re.compile(r"\b(\w{1,60})[ \t]{0,9}=[ \t]{0,9}\"?([^\"\s]+)\"?")
 
 
 class IwlConsole:

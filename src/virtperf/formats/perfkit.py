@@ -129,6 +129,8 @@ class _Listing:
                 self._cut_off(cut, "line", last)
                 body = body[:-1]
             found = read_items(layout, body, self.file)
+            if not found:
+                self.warnings.append(f"{self.file} line {first}: {page.report} has no values on this page")
             self.items += [(len(self.pages), layout, line, field, value) for line, field, value in found]
         else:
             heading = find_heading(body, layouts, (page.facts or {}).get("release", ""))

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from virtperf.errors import FormatError
 from virtperf.formats.perfkit_layout import Column, Layout
+from virtperf.formats.perfkit_page import LONGEST_LINE
 from virtperf.formats.perfkit_values import NUMBER, number
 
-LONGEST_LINE = 512
 DEFAULT_SIZE = "MiB"
 _UNITS = r"(?:kB|MB|GB|TB|[ ]?B|K|M|G|%|/s|s)?"
 VALUE = rf"(?:{NUMBER}(?:\.[0-9]{{0,9}})?{_UNITS}|\.[0-9]{{1,9}}{_UNITS}|-{{2,}}|\.{{2,}})"

@@ -28,6 +28,7 @@ _RESULT = re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b")
 _MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
 _RELEASE = re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)")
 HEADER_LINES = 12
+LONGEST_LINE = 512
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     """
     first = PAGE_BEGINS.match(lines[0])
     assert first is not None
-    report, rest = first.groups()
+    report, rest = first[1], first[2][:LONGEST_LINE]
     if len(lines) == 1:  # not even its own end
         return None
     asa = lines[0].startswith("1")
@@ -99,7 +100,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None]] = {}
     for at, text in enumerate(lines[1:HEADER_LINES], start=1):
-        found = _PERIOD.fullmatch(text)
+        found = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
         if found is None:
             continue
         if at == len(lines) - 1:

@@ -10,11 +10,12 @@ import pandas as pd
 
 from virtperf.errors import FormatError
 from virtperf.formats.perfkit_layout import Cell, Layout, choose
+from virtperf.formats.perfkit_page import LONGEST_LINE
 from virtperf.formats.perfkit_values import number, numbers
 from virtperf.formats.text import strings
 
-LONGEST_LINE = 512
 HEADING_LINES = 4  # captions in up to three lines, names in the last
+HEADING_WITHIN = 40  # lines below a page's header
 _RULE = re.compile(r"[ .:_=-]*")
 
 
@@ -155,7 +156,7 @@ def find_heading(
 ) -> tuple[int, Layout, tuple[Cell, ...]] | None:
     """Place in `body` of the line that names the columns, the layout that it agrees with, and its cells."""
     above: list[str] = []
-    for place, (_, line) in enumerate(body):
+    for place, (_, line) in enumerate(body[:HEADING_WITHIN]):
         if _RULE.fullmatch(line) or len(line) > LONGEST_LINE:
             continue
         chosen = choose(layouts, (*above, line), release)

@@ -18,7 +18,7 @@ from virtperf.formats.text import DAY, clock_text
 from virtperf.units import conversion_factor
 
 DEFAULT_INTERVAL = 60.0
-ITEM_WIDTH, LABEL_WIDTH = 48, 30
+ITEM_WIDTH, LABEL_WIDTH = 46, 30
 MARGIN = 96
 _GLUED = {"%": "%", "s": "s", "1/s": "/s", "pages/s": "/s"}
 
@@ -203,7 +203,7 @@ def _counters(layout: Layout, values: dict[str, float]) -> list[str]:
             text += f"{printed:>{width}}" if len(printed) < width else f" {printed}"
         texts.append(text)
     pairs = [texts[n : n + 2] for n in range(0, len(texts), 2)]
-    return [*layout.heading, *(f" {f'{pair[0]:<41}'}{pair[1] if len(pair) > 1 else ''}" for pair in pairs), ""]
+    return [*layout.heading, *(f" {f'{pair[0]:<39}'}  {pair[1] if len(pair) > 1 else ''}" for pair in pairs), ""]
 
 
 def _sections(layout: Layout, values: dict[str, float]) -> list[str]:
@@ -224,7 +224,7 @@ def _sections(layout: Layout, values: dict[str, float]) -> list[str]:
     ]
     length = max(map(len, sides.values()))
     left, right = (side + [""] * (length - len(side)) for side in sides.values())
-    return ["", *(f" {a:<{ITEM_WIDTH}}{b}" for a, b in zip(left, right, strict=True)), ""]
+    return ["", *(f" {a:<{ITEM_WIDTH}}  {b}" for a, b in zip(left, right, strict=True)), ""]
 
 
 def _glued(value: float, item: Column) -> str:

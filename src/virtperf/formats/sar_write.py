@@ -15,20 +15,9 @@ from virtperf.formats.text import DAY, HALF_DAY, clock_text
 _EPOCH = date(1970, 1, 1).toordinal()
 # Counts that sysstat prints without decimals; every other value has two.
 _WHOLE = (
-    "kb",
-    "dentunusd",
-    "file-nr",
-    "inode-nr",
-    "pty-nr",
-    "runq-sz",
-    "plist-sz",
-    "blocked",
-    "MBfs",
-    "Ifree",
-    "Iused",
-)
-_WHOLE += ("totsck", "tcpsck", "udpsck", "rawsck", "ip-frag", "tcp-tw", "tcp6sck", "udp6sck", "raw6sck", "ip6-frag")
-
+    "kb", "dentunusd", "file-nr", "inode-nr", "pty-nr", "runq-sz", "plist-sz", "blocked", "MBfs", "Ifree", "Iused",
+    "totsck", "tcpsck", "udpsck", "rawsck", "ip-frag", "tcp-tw", "tcp6sck", "udp6sck", "raw6sck", "ip6-frag",
+)  # fmt: skip
 _AT_END = ("fchost", "filesystem", "mountpoint")  # entities that stand at the right end of their row
 
 

@@ -43,7 +43,7 @@ def _console(
     )  # fmt: skip
     duration = raw["duration_s"]
     totals = {
-        "Run time": duration, "Clients completed": 0, "Clients completed (of)": clients,
+        "Run time": duration, "Clients completed": 0, "Clients completed max": clients,
         "Page elements": elements[-1], "Page element throughput": elements[-1] / duration,
         "Transactions": transactions[-1], "Transaction throughput": transactions[-1] / duration,
         "Network I/O errors": 0, "Web server errors": 0,

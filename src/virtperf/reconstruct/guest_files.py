@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from virtperf.formats import Reading, get_format
 from virtperf.reconstruct.plan import Guest
@@ -46,6 +47,12 @@ def _netstat(run: SimulatedRun, raw: Mapping[str, Any], at: float) -> Reading:
     step = raw["status_interval_s"]
     elements = sum(x[run.status_t <= at].sum() * step for x in run.throughput.values()) / len(run.throughput)
     segments = np.floor(elements * raw["conventions"]["segments_per_element"]["value"])
-    fields = {"segments received": segments, "segments sent out": segments, "segments retransmitted": 0.0}
-    frame = records("Tcp", "host", [""], np.array([np.nan]), {k: np.array([[float(v)]]) for k, v in fields.items()})
-    return Reading(frame, "none")
+    counters = {
+        "Ip": {"total packets received": segments},
+        "Tcp": {"segments received": segments, "segments sent out": segments, "segments retransmitted": 0.0},
+    }
+    parts = [
+        records(section, "host", [""], np.array([np.nan]), {k: np.array([[float(v)]]) for k, v in fields.items()})
+        for section, fields in counters.items()
+    ]
+    return Reading(pd.concat(parts, ignore_index=True), "none")

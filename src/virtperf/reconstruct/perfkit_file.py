@@ -23,12 +23,12 @@ def perfkit_listing(plan: RunPlan, run: SimulatedRun, raw: Mapping[str, Any]) ->
     step = raw["monitor_interval_s"]
     t = raw["start"].hour * 3600 + raw["start"].minute * 60 + raw["start"].second + run.monitor_t
     processors = run.processors.shape[1]
-    charged = np.round(100 * (1 - run.hypervisor / run.processors.sum(axis=1)))[:, None]
-    cpu = np.round(100 * run.processors)
+    cpu = np.round(100 * run.processors, 1)
+    charged = np.round(cpu * (1 - run.hypervisor / run.processors.sum(axis=1))[:, None], 1)
     parts = [
         records("FCX100", "processor", [f"P{i:02d}" for i in range(processors)], t, {
-            "%CPU": cpu, "%EMU": np.round(cpu * charged / 100), "%CP": cpu - np.round(cpu * charged / 100),
-            "%WT": 100 - cpu, "%SYS": cpu - np.round(cpu * charged / 100),
+            "%CPU": cpu, "%CP": np.round(cpu - charged, 1), "%EMU": charged, "%WT": np.round(100 - cpu, 1),
+            "%SYS": np.round(cpu - charged, 1),
         }),
         _guests(plan, run, t, step),
     ]  # fmt: skip
@@ -37,8 +37,8 @@ def perfkit_listing(plan: RunPlan, run: SimulatedRun, raw: Mapping[str, Any]) ->
     frame = pd.concat(parts, ignore_index=True).sort_values("t", kind="stable", ignore_index=True)
     host = raw["hosts"][plan.levels[raw["hosts"]["factor"]]]
     info = {
-        "date": raw["start"].date().isoformat(), "interval_s": str(step), "model": host["model"],
-        "release": f"z/VM {host['version']}",
+        "run date": raw["start"].date().isoformat(), "interval s": str(step), "cpu": host["model"],
+        "release": host["version"],
     }  # fmt: skip
     return get_format("perfkit").write(Reading(frame, "time-of-day", info))
 

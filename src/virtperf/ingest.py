@@ -1,0 +1,235 @@
+"""The ingest stage: every run folder read into tidy samples, once per content.
+
+A run whose files, `run.yaml`, study and readers have not changed is taken from the cache; the output has the same bytes
+either way. A run that can't be read is quarantined: it is named in the index with the reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+from virtperf.errors import RunError, VirtperfError
+from virtperf.files import json_text, replaced_folder
+from virtperf.ingest_cache import Cache, content_key, fingerprint, hash_file
+from virtperf.metrics import MetricDictionary, load_metrics
+from virtperf.parquet import write_parquet
+from virtperf.run_folder import RUN_FILE, raw_files
+from virtperf.runs import Run, load_run
+from virtperf.samples import read_run
+from virtperf.study import Study
+
+INDEX = "index.json"
+FEW = 4
+"""Up to so many runs are read without other processes, which would take longer to start."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """How an ingest went.
+
+    Attributes
+    ----------
+    n_ok : int
+        Runs in the output.
+    n_read : int
+        Of all runs, quarantined ones included, those that were not in the cache.
+    quarantined : tuple of dict
+        The refused runs, as in the index: run, root, file, line, problem, expected, found, remedy.
+    warnings : int
+        Warnings about runs in the output.
+    """
+
+    n_ok: int
+    n_read: int
+    quarantined: tuple[dict[str, Any], ...]
+    warnings: int
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One run folder to be read; `hashes` has every raw file."""
+
+    root: str
+    folder: Path
+    hashes: Mapping[str, str]
+    sizes: Mapping[str, int]
+    key: str
+
+
+def ingest(
+    study: Study, roots: Mapping[str, Path], metrics: Path, out: Path, cache: Path, *,
+    jobs: int | None = None, progress: Progress = lambda _: None,
+) -> IngestSummary:  # fmt: skip
+    """Read all runs of a study.
+
+    Parameters
+    ----------
+    study : Study
+    roots : mapping of str to Path
+        Folders of run folders by their kind (`virtperf.runs.ROOTS`); one that does not exist has no runs.
+    metrics : Path
+        The metric dictionary.
+    out : Path
+        Replaced as a whole: ``<run_id>.parquet`` (columns `virtperf.samples.SAMPLE_COLUMNS`) and ``index.json``.
+    cache : Path
+        Results by content; may be deleted at any time.
+    jobs : int, optional
+        Processes, default the number of processors.
+    progress : callable, optional
+        Told in words what is being done.
+
+    Raises
+    ------
+    StudyError
+        The metric dictionary is wrong. Whatever is wrong with a run quarantines that run.
+    """
+    dictionary = load_metrics(metrics)
+    store = Cache(cache)
+    mark = fingerprint(study, metrics)
+    progress("comparing files")
+    tasks, refused = _tasks(study, roots, mark)
+    results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
+    missing = [task for task in tasks if task.key not in results]
+    for number, (key, entry) in enumerate(_read_all(missing, study, dictionary, store, jobs), start=1):
+        progress(f"run {number} of {len(missing)}")
+        results[key] = entry
+    entries = [results[task.key] for task in tasks]
+    runs = [e["run"] for e in entries if "run" in e]
+    quarantined = sorted(
+        refused + [e["quarantined"] for e in entries if "quarantined" in e], key=lambda q: (q["run"], q["root"])
+    )
+    progress("writing")
+    with replaced_folder(out) as folder:
+        for task in tasks:
+            if "run" in results[task.key]:
+                store.copy(task.key, folder / f"{task.folder.name}.parquet")
+        (folder / INDEX).write_text(json_text(_index(study, dictionary, runs, quarantined)), encoding="utf-8")
+    warnings = sum(len(r["warnings"]) + sum(len(f["warnings"]) for f in r["files"]) for r in runs)
+    return IngestSummary(len(runs), len(missing), tuple(quarantined), warnings)
+
+
+def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
+    """Run folders by name, and those that are refused before anything is read: unsafe ones, and repetitions.
+
+    Roots come in the order that is given: of two runs with the same name or the same files the later is refused, so
+    that simulated files which were copied among measured ones are found out.
+    """
+    tasks: dict[str, _Task] = {}
+    refused = []
+    contents: dict[str, str] = {}
+    for root, place in roots.items():
+        folders = [p for p in place.iterdir() if p.is_dir() and p.name[0] != "."] if place.is_dir() else []
+        for folder in sorted(folders, key=lambda p: p.name):
+            try:
+                task = _task(root, folder, mark)
+                if folder.name in tasks:
+                    raise RunError(
+                        f"a run of this name stands in the {tasks[folder.name].root} runs too", file=folder.name,
+                        remedy="give it another name.",
+                    )  # fmt: skip
+                same = "".join(sorted(task.hashes.values()))
+                if same in contents:
+                    raise RunError(
+                        f"its raw files are the same, byte for byte, as those of the run {contents[same]}",
+                        file=folder.name, remedy="remove one of the two, or put its own files there.",
+                    )  # fmt: skip
+            except (VirtperfError, OSError) as err:
+                refused.append(_refusal(folder.name, root, err))
+            else:
+                contents[same] = folder.name
+                tasks[folder.name] = task
+    return [tasks[name] for name in sorted(tasks)], refused
+
+
+def _task(root: str, folder: Path, mark: str) -> _Task:
+    paths = raw_files(folder)
+    hashed = {path: hash_file(folder / path) for path in paths}
+    run_file = folder / RUN_FILE
+    # a run.yaml that is missing or leads elsewhere is refused when the run is read; it is not opened here
+    own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+    key = content_key(mark, root, folder.name, own, *(f"{path} {digest}" for path, (digest, _) in hashed.items()))
+    return _Task(root, folder, {p: d for p, (d, _) in hashed.items()}, {p: n for p, (_, n) in hashed.items()}, key)
+
+
+def _read_all(
+    tasks: list[_Task], study: Study, dictionary: MetricDictionary, store: Cache, jobs: int | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    jobs = min(jobs or cpu_count() or 1, len(tasks))
+    if jobs <= 1 or len(tasks) <= FEW:
+        for task in tasks:
+            yield task.key, _read_one(task, study, dictionary, store)
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _prepare, (study, dictionary, store)) as pool:
+        for done in as_completed([pool.submit(_read_prepared, task) for task in tasks]):
+            yield done.result()
+
+
+_prepared: tuple[Study, MetricDictionary, Cache]
+
+
+def _prepare(*shared: Any) -> None:
+    global _prepared
+    _prepared = shared  # type: ignore[assignment]
+
+
+def _read_prepared(task: _Task) -> tuple[str, dict[str, Any]]:
+    return task.key, _read_one(task, *_prepared)
+
+
+def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:
+    """Read a run and keep the result in the cache; a refusal is a result too."""
+    try:
+        run = load_run(task.folder, study, task.root, sorted(task.hashes))
+        found = read_run(task.folder, run, dictionary)
+    except (VirtperfError, OSError) as err:
+        entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
+        store.put(task.key, entry)
+        return entry
+    files = [{**file, "bytes": task.sizes[file["path"]], "sha256": task.hashes[file["path"]]} for file in found.files]
+    entry = {
+        "run": {
+            **_described(run, task.root), "processors": found.processors, "samples": len(found.samples),
+            "metrics": sorted(set(found.samples["metric"])), "warnings": found.warnings, "files": files,
+        }
+    }  # fmt: skip
+    store.put(task.key, entry, lambda path: write_parquet(found.samples, path))
+    return json.loads(json.dumps(entry))
+
+
+def _described(run: Run, root: str) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id, "root": root, "provenance": run.provenance, "replicate": run.replicate,
+        "factors": dict(run.factors), "start": run.start.isoformat(), "duration_s": run.duration_s,
+        "warmup_s": run.warmup_s, "window_s": list(run.window_s), "clients": run.clients,
+        "think_time_s": run.think_time_s, "tools": dict(run.tools),
+    }  # fmt: skip
+
+
+def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
+    if not isinstance(err, VirtperfError):
+        name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
+        err = RunError(f"it can't be read ({type(err).__name__})", file=name, found=getattr(err, "strerror", None))
+    parts = ("file", "line", "problem", "expected", "found", "remedy")
+    return {"run": run, "root": root, **{part: getattr(err, part) for part in parts}}
+
+
+def _index(
+    study: Study, dictionary: MetricDictionary, runs: list[dict[str, Any]], quarantined: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The index: what the metrics are, every run with its files, every refused run with the reason."""
+    used = {name for run in runs for name in run["metrics"]}
+    metrics = {
+        name: {"unit": m.unit, "kind": m.kind, "formats": list(m.formats), "definition": m.definition}
+        for name, m in dictionary.metrics.items()
+        if name in used
+    }
+    return {"study": study.id, "metrics": metrics, "runs": runs, "quarantined": quarantined}

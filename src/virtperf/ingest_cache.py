@@ -1,0 +1,105 @@
+"""Results of reading runs, kept by the content that they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import virtperf
+from virtperf.files import write_atomically
+from virtperf.formats import all_formats
+from virtperf.study import Study
+
+# What reading a run passes through, relative to the package. Whatever changes here makes old results worthless.
+SOURCES = (
+    "clocks.py", "errors.py", "formats", "ingest.py", "ingest_cache.py", "metrics.py", "parquet.py", "run_folder.py",
+    "runs.py", "samples.py", "schemas/run.json", "study.py", "units.py", "yamlio.py",
+)  # fmt: skip
+LIBRARIES = ("defusedxml", "jsonschema", "numpy", "pandas", "pyarrow", "pyyaml")
+SETTINGS = "VIRTPERF_"
+
+
+def content_key(*parts: str) -> str:
+    """One digest of many texts, of which no two lists share one."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """SHA-256 and size of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return digest, file.tell()
+
+
+def fingerprint(study: Study, metrics: Path) -> str:
+    """A digest of everything that reading a run depends on beside the run: code, libraries, dictionary, study.
+
+    Environment variables of the package that name a file (a user's own layouts) count with the file's content.
+    """
+    package = Path(virtperf.__file__).parent
+    parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
+    for name in SOURCES:
+        place = package / name
+        files = sorted(p for p in place.rglob("*") if p.suffix in (".py", ".yaml")) if place.is_dir() else [place]
+        parts += [f"{p.relative_to(package)} {hash_file(p)[0]}" for p in files]
+    parts += [f"{name} {metadata.version(name)}" for name in LIBRARIES]
+    for name, fmt in all_formats().items():
+        top = type(fmt).__module__.partition(".")[0]
+        owners = sorted(metadata.packages_distributions().get(top, ())) if top != "virtperf" else []
+        parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]}")
+    for name, value in sorted(os.environ.items()):
+        if name.startswith(SETTINGS) and Path(value).is_file():
+            parts.append(f"{name} {hash_file(Path(value))[0]}")
+    return content_key(*parts)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder of results: an entry of JSON each, and a file beside those that have one.
+
+    A damaged or half-written result counts as none.
+    """
+
+    folder: Path
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The entry of that key, if it and its file are whole."""
+        try:
+            stored = json.loads(self._path(key, ".json").read_bytes())
+            if stored["file"] is not None and hash_file(self._path(key, ".parquet"))[0] != stored["file"]:
+                return None
+            return stored["entry"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, entry: dict[str, Any], write: Callable[[Path], None] | None = None) -> None:
+        """Keep an entry, and the file that `write` writes to the path that it is given."""
+        target = self._path(key, ".parquet")
+        digest = None
+        if write is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".", dir=target.parent)
+            os.close(handle)
+            try:
+                write(Path(name))
+                digest = hash_file(Path(name))[0]
+                Path(name).replace(target)
+            finally:
+                Path(name).unlink(missing_ok=True)
+        text = json.dumps({"file": digest, "entry": entry}, allow_nan=False)
+        write_atomically(self._path(key, ".json"), text)
+
+    def copy(self, key: str, target: Path) -> None:
+        """Copy the file of that key: a copy, so that whoever changes an output does not change the cache."""
+        shutil.copyfile(self._path(key, ".parquet"), target)
+
+    def _path(self, key: str, suffix: str) -> Path:
+        return self.folder / key[:2] / f"{key}{suffix}"
