@@ -23,21 +23,23 @@ help: ## List the commands
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "virtperf needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V). Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	  { echo "virtperf needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V). Try: make repro PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "Python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "environment: installing pinned packages into $(VENV) (a minute or two, once)"
-	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --no-input --require-hashes -r requirements.lock
 	@$(VENV)/bin/python -m pip install --quiet --no-input --no-deps --no-build-isolation -e .
 	@touch $@
 
 repro: ## Create the environment, run what is out of date, say where the reports are
-	@begin=$$(date +%s); $(MAKE) --no-print-directory $(STAMP) && ready=$$(date +%s) && \
+	@begin=$$(date +%s); $(MAKE) --silent --no-print-directory $(STAMP) && ready=$$(date +%s) && \
 	dvc repro --quiet && done=$$(date +%s) && \
 	for page in reports/*.html; do echo "report: $$page"; done && \
 	echo "took $$((ready - begin)) s for the environment, $$((done - ready)) s for the pipeline"
 
+# nbval compares every output as it stands: outputs are deterministic, so nothing is sanitized. It runs in one process
+# (a kernel per notebook is enough for two cores), and `-W ignore` leaves the kernel's own warnings to its authors.
 test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, notebooks, report in a browser
 	@echo "== lint" && ruff check --quiet . && ruff format --check --quiet .
 	@echo "== types" && mypy --no-error-summary

@@ -91,6 +91,46 @@ def reconstruct(layout: Layout, study_id: str) -> None:
 
 @main.command()
 @_study_argument
+@click.option("--keep-going", is_flag=True, help="End with success although runs were quarantined.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes that read runs; default: one per processor.")
+@click.pass_obj
+def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) -> None:
+    """Read every run folder, reconstructed and measured alike, into tidy samples.
+
+    Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and quarantined run. Only
+    runs that changed are read again. A run that can't be read is quarantined with the reason and the others go on; the
+    command then ends with status 3, unless --keep-going.
+    """
+    from virtperf.ingest import ingest as run
+
+    study = _load(layout, study_id)
+    roots = {"reconstructed": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
+    with _progress(f"reading {study_id}") as progress:
+        done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
+    for refused in done.quarantined:
+        parts = {name: refused[name] for name in ("file", "line", "expected", "found", "remedy")}
+        click.echo(f"quarantined {refused['run']}: {VirtperfError(refused['problem'], **parts)}", err=True)
+    if done.quarantined and not keep_going:
+        raise SystemExit(EXIT_QUARANTINED)
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def summarize(layout: Layout, study_id: str) -> None:
+    """Reduce samples to steady-state means with intervals, the study's quantities, and audits.
+
+    Reads data/samples/STUDY, writes data/runs/STUDY: runs.parquet, observations.parquet, audits.parquet.
+    """
+    from virtperf.summarize import summarize as run
+
+    study = _load(layout, study_id)
+    parameters = load_parameters(layout.parameters)
+    run(study, layout.samples(study_id), layout.runs(study_id), level=parameters.level)
+
+
+@main.command()
+@_study_argument
 @click.pass_obj
 def check(layout: Layout, study_id: str) -> None:
     """Compare every claim with the observations: verdicts, estimates, reasons.

@@ -59,7 +59,10 @@ class VirtperfError(Exception):
         return _rebuild, (type(self), self.problem, self.file, self.line, self.expected, self.found, self.remedy)
 
 
-def _rebuild(cls, problem, file, line, expected, found, remedy):  # type: ignore[no-untyped-def]
+def _rebuild(
+    cls: type[VirtperfError], problem: str, file: str | None, line: int | None, expected: str | None,
+    found: str | None, remedy: str | None,
+) -> VirtperfError:  # fmt: skip
     return cls(problem, file=file, line=line, expected=expected, found=found, remedy=remedy)
 
 

@@ -154,7 +154,7 @@ def _task(root: str, folder: Path, mark: str) -> _Task:
     paths = raw_files(folder)
     hashed = {path: hash_file(folder / path) for path in paths}
     run_file = folder / RUN_FILE
-    # a run.yaml that is missing or leads elsewhere is refused when the run is read; it is not opened here
+    # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
     own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
     key = content_key(mark, root, folder.name, own, *(f"{path} {digest}" for path, (digest, _) in hashed.items()))
     return _Task(root, folder, {p: d for p, (d, _) in hashed.items()}, {p: n for p, (_, n) in hashed.items()}, key)
@@ -178,7 +178,7 @@ _prepared: tuple[Study, MetricDictionary, Cache]
 
 def _prepare(*shared: Any) -> None:
     global _prepared
-    _prepared = shared  # type: ignore[assignment]
+    _prepared = shared
 
 
 def _read_prepared(task: _Task) -> tuple[str, dict[str, Any]]:
@@ -190,7 +190,7 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
     try:
         run = load_run(task.folder, study, task.root, sorted(task.hashes))
         found = read_run(task.folder, run, dictionary)
-    except (VirtperfError, OSError) as err:
+    except Exception as err:  # whatever is wrong with one run, the others go on
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
@@ -217,7 +217,10 @@ def _described(run: Run, root: str) -> dict[str, Any]:
 def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
     if not isinstance(err, VirtperfError):
         name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
-        err = RunError(f"it can't be read ({type(err).__name__})", file=name, found=getattr(err, "strerror", None))
+        err = RunError(
+            f"it can't be read ({type(err).__name__})", file=name, found=getattr(err, "strerror", None) or str(err),
+            remedy=None if isinstance(err, OSError) else "report it as an error of virtperf, with the run.",
+        )  # fmt: skip
     parts = ("file", "line", "problem", "expected", "found", "remedy")
     return {"run": run, "root": root, **{part: getattr(err, part) for part in parts}}
 

@@ -20,11 +20,11 @@ class ReconstructParameters(_Strict):
     """How raw run folders are simulated around the centre of what the text allows."""
 
     assumptions_off: tuple[str, ...] = ()
-    replicates: int = Field(3, ge=1, le=100)
-    run_cv: float = Field(0.005, ge=0, le=0.5)
-    sample_cv: float = Field(0.02, ge=0, le=0.5)
-    autocorrelation: float = Field(0.4, ge=0, lt=1)
-    ramp_s: float = Field(45.0, gt=0, le=600)
+    replicates: int = Field(default=3, ge=1, le=100)
+    run_cv: float = Field(default=0.005, ge=0, le=0.5)
+    sample_cv: float = Field(default=0.02, ge=0, le=0.5)
+    autocorrelation: float = Field(default=0.4, ge=0, lt=1)
+    ramp_s: float = Field(default=45.0, gt=0, le=600)
 
 
 class ReportParameters(_Strict):
@@ -39,7 +39,7 @@ class Parameters(_Strict):
     """All of `params.yaml`."""
 
     seed: int = Field(ge=0)
-    level: float = Field(0.95, gt=0.5, lt=1)
+    level: float = Field(default=0.95, gt=0.5, lt=1)
     reconstruct: ReconstructParameters = ReconstructParameters()
     report: ReportParameters = ReportParameters()
 
@@ -48,8 +48,8 @@ class NotebookParameters(_Strict):
     """What a study's notebook takes (its cell tagged `parameters` has these names)."""
 
     data: str = "../data"
-    level: float = Field(0.95, gt=0.5, lt=1)
-    seed: int = Field(0, ge=0)
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    seed: int = Field(default=0, ge=0)
     assumptions: bool = True
     show_examples: bool = False
     provenance: Literal["reconstructed", "measured"] = "reconstructed"

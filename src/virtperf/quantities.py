@@ -86,7 +86,8 @@ def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
 
 def split_expression(text: str) -> list[tuple[float, str]]:
     """(coefficient, quantity text) pairs of a sum; raises `ValueError` where it can't be read."""
-    terms, position = [], 0
+    terms: list[tuple[float, str]] = []
+    position = 0
     while position < len(text.rstrip()):
         match = _TERM.match(text, position)
         if match is None or (terms and not match[1]):

@@ -19,6 +19,7 @@ from virtperf.yamlio import Document, SafeLoader, load_yaml
 
 LARGEST_RUN_FILE = 1024**2
 DEEPEST_YAML = 20
+LARGEST_NUMBER = 1e12
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
     "reconstructed": ("reconstructed",),
@@ -113,6 +114,7 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str]) -> Run:
         data["provenance"] in ROOTS[root], f"provenance {data['provenance']!r} has no place in this folder",
         "provenance", expected=" or ".join(ROOTS[root]),
     )  # fmt: skip
+    _finite(data, check)
     factors = _factors(data["factors"], study, check)
     begin, end = data["window_s"]
     check.require(begin < end, "the window ends before it begins", "window_s")
@@ -146,8 +148,8 @@ class _Check:
 
 def _document(folder: Path, file: str) -> Document:
     path = folder / RUN_FILE
-    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
-        raise RunError("the file is missing", file=file, remedy="see docs/run-folders.md for what it holds")
+    if path.is_symlink() or not path.is_file():
+        raise RunError("the file is missing or a link", file=file, remedy="see docs/run-folders.md for what it holds")
     if path.stat().st_size > LARGEST_RUN_FILE:
         raise RunError("the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes")
     try:
@@ -182,6 +184,23 @@ def _refuse_tricks(text: str, file: str) -> None:
                 raise RunError("nested too deeply", file=file, line=line, expected=f"at most {DEEPEST_YAML} levels")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+
+
+def _finite(data: Mapping[str, Any], check: _Check) -> None:
+    """YAML knows .nan and .inf, which pass every limit of a schema."""
+    places: list[tuple[str | int, ...]] = [("duration_s",), ("warmup_s",), ("window_s", 0), ("window_s", 1)]
+    places += [("think_time_s",)] if "think_time_s" in data else []
+    places += [
+        ("files", i, key)
+        for i, entry in enumerate(data.get("files", []))
+        for key in ("start_s", "interval_s", "at_s", "clock_offset_s")
+        if key in entry
+    ]
+    for place in places:
+        value: Any = data
+        for key in place:
+            value = value[key]
+        check.require(abs(value) < LARGEST_NUMBER, f"{place[-1]} is no usable number", *place, found=repr(value)[:40])
 
 
 def _factors(written: Mapping[str, Level], study: Study, check: _Check) -> dict[str, Level]:

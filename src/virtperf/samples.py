@@ -199,7 +199,7 @@ def _rates(counters: pd.DataFrame, warnings: list[str]) -> pd.DataFrame:
     for entity, rows in counters[back].groupby("entity", sort=True):
         first = rows.iloc[0]
         warnings.append(
-            f"{entity or WHOLE}: {', '.join(sorted(set(rows['metric'])))} went back at {first['t_s']:g} s, as after a "
+            f"{entity!s}: {', '.join(sorted(set(rows['metric'])))} went back at {first['t_s']:g} s, as after a "
             "restart; no rate is computed across it"
         )
     keep = same & ~back

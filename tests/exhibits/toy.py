@@ -64,7 +64,7 @@ topology:
   host:
     nodes:
       - {id: client, label: "Client <script>alert(1)</script>"}
-      - {id: lpar, label: "Host <b>1</b>"}
+      - {id: lpar, label: "Host <u>1</u>"}
       - {id: web, label: "lnweb[n], 1 CPU", parent: lpar}
       - {id: app, label: Application server, parent: lpar}
       - {id: lan, label: Guest LAN, parent: lpar}

@@ -122,13 +122,12 @@ class Book:
 
     def condition(self, quantity: str, provenance: str, **levels: Level) -> np.ndarray:
         """The replicates of a quantity under a condition that no figure shows; shape (runs,)."""
-        wanted = self.study.quantity_at(quantity, levels)
         runs = self._data.observations
-        keep = ((runs["provenance"] == provenance) & (runs["quantity"] == quantity)).to_numpy(dtype=bool)
-        for factor, level in wanted.at:
-            keep &= np.array([files.as_level(v) == level for v in runs[factor]], dtype=bool)
+        runs = runs[(runs["provenance"] == provenance) & (runs["quantity"] == quantity)]
+        for factor, level in self.study.quantity_at(quantity, levels).at:
+            runs = runs.loc[[files.as_level(v) == level for v in runs[factor]]]
         column = "relative" if self.study.quantities[quantity].references else "value"
-        return runs[column].to_numpy(dtype=float)[keep]
+        return runs[column].to_numpy(dtype=float)
 
     def summary(self) -> Shown:
         """The headline box: what the text pins down, verdict counts, contradictions, runs."""

@@ -68,13 +68,17 @@ def printed(claim: Claim) -> str:
     if claim.value is not None:
         shown = f"{pretty(claim.value)}{unit}"
         exact = claim.low == claim.high == claim.value
-        return shown if exact or limits == "anything" else f"{shown} ({limits}{unit})"
+        if exact or limits == "anything":
+            return shown
+        # Limits that round to one number are told by their distance: 22,990 (±0.5).
+        near = pretty(claim.low) == pretty(claim.high)
+        return f"{shown} (±{pretty((claim.high - claim.low) / 2)}{unit})" if near else f"{shown} ({limits}{unit})"
     if limits != "anything":
         return f"{limits}{unit}"
     if claim.kind == "monotone":
         return claim.direction or "one direction"
     if claim.kind == "equivalence":
-        return f"equal within {pretty(100 * claim.margin)} %"
+        return f"equal within {pretty(100 * claim.margin)} %" if claim.margin else "equal"
     return _WORDS.get(claim.kind, claim.kind)
 
 
@@ -136,7 +140,7 @@ def _measured_cell(word: str, result: dict[str, Any]) -> str:
         if name in result and math.isfinite(float(result[name]))
     ]
     reason = result.get("reason")
-    if isinstance(reason, str) and reason:
+    if isinstance(reason, str) and reason and word != "no measurement":
         notes.append(printable(reason))
     return verdict(word) + "".join(f'<small class="vp-where">{escape(note)}</small>' for note in notes)
 

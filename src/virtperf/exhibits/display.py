@@ -11,6 +11,7 @@ import pandas as pd
 
 from virtperf.exhibits.words import PROVENANCES, breakable, escape, printable
 
+_SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small
 TEXT_WIDTH = 44  # longest cell of a text table
 
 
@@ -53,7 +54,7 @@ class Table:
     ids : tuple of str
         An anchor a row, or nothing.
     stacks : bool
-        On a phone every row becomes a card with its columns' names, instead of a table that scrolls.
+        On a phone every row becomes a card instead of a table that scrolls; the page's style names the cells.
     """
 
     columns: tuple[str, ...]
@@ -76,7 +77,6 @@ def table_html(table: Table, label: str) -> str:
         parts = []
         for k, cell in enumerate(cells):
             number = ' class="vp-number"' if k in table.numeric else ""
-            number += f' data-label="{escape(table.columns[k])}"' if table.stacks and tag == "td" else ""
             scope = ' scope="col"' if tag == "th" else ""
             content = cell if isinstance(cell, Html) else breakable(printable(cell))
             parts.append(f"<{tag}{scope}{number}>{content}</{tag}>")
@@ -84,9 +84,11 @@ def table_html(table: Table, label: str) -> str:
 
     anchors = table.ids or ("",) * len(table.rows)
     body = "".join(row_html(row, "td", anchor) for row, anchor in zip(table.rows, anchors, strict=True))
+    stacks = " vp-stacks" if table.stacks else ""
+    head = row_html(table.columns, "th")
     return (
         f'<div class="vp-scroll" role="region" tabindex="0" aria-label="{escape(printable(label))}">'
-        f'<table class="vp-table{" vp-stacks" if table.stacks else ""}"><thead>{row_html(table.columns, "th")}</thead><tbody>{body}</tbody></table></div>'
+        f'<table class="vp-table{stacks}"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
     )
 
 
@@ -119,10 +121,8 @@ def badges(provenances: Sequence[str]) -> str:
 def download(table: pd.DataFrame, name: str, words: str = "Download the numbers (CSV)") -> str:
     """A link that holds the table as a CSV file: it works without a server."""
     csv = table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
-    return (
-        f'<a class="vp-download" download="{escape(name)}.csv" href="data:text/csv;charset=utf-8,{quote(csv)}">'
-        f"{escape(words)}</a>"
-    )
+    address = f"data:text/csv;charset=utf-8,{quote(csv, safe=_SAFE)}"
+    return f'<a class="vp-download" download="{escape(name)}.csv" href="{address}">{escape(words)}</a>'
 
 
 def details(summary: str, content: str) -> str:

@@ -107,7 +107,11 @@ def quality_exhibit(data: StudyData) -> Shown:
         refused = tuple(tuple(_cell(q, c) for c in columns) for q in quarantined)
         parts.append(_titled("Refused runs", Table(tuple(c.capitalize() for c in columns), refused)))
     if warned:
-        parts.append(_titled("Warnings", Table(("Run", "Warning"), tuple(warned))))
+        runs_by_warning: dict[str, list[str]] = {}
+        for run, warning in warned:
+            runs_by_warning.setdefault(warning, []).append(run)
+        grouped = tuple((warning, _few(affected)) for warning, affected in runs_by_warning.items())
+        parts.append(_titled("Warnings", Table(("Warning", "Runs"), grouped)))
     if len(bad):
         rows = tuple(
             (str(r["run_id"]), str(r["audit"]), pretty(float(r["value"])),
@@ -135,6 +139,11 @@ def _warnings(run: dict) -> list[str]:
         if isinstance(file, dict):
             found += [f"{file.get('path', file.get('file', ''))}: {w}" for w in file.get("warnings", ())]
     return [str(w) for w in found]
+
+
+def _few(runs: list[str], most: int = 4) -> str:
+    more = len(runs) - most
+    return joined(runs) if more <= 0 else f"{', '.join(runs[:most])} and {plural(more, 'other')}"
 
 
 def _cell(entry: dict, column: str) -> str:

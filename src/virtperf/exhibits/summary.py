@@ -59,7 +59,7 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
         word: sum(r.get("measured_verdict", "no measurement") == word for r in results.values())
         for word in MEASURED_VERDICTS
     }
-    runs = {p: int((data.runs["provenance"] == p).sum()) for p in ("measured", "reconstructed", "example")}
+    runs = {p: data.runs.loc[data.runs["provenance"] == p, "run_id"].nunique() for p in ("measured", "reconstructed")}
     conflicts = len(data.contradictions.get("conflicts", ()))
     facts = [
         (number(float(len(claims))), f"statements encoded, from {plural(ledger, 'note')} on the paper", ""),

@@ -55,11 +55,11 @@ class Feasible:
         return system.interval(Expression(((1.0, quantity),)), self.mask(system, without))
 
 
-def solve(study: Study, claims: Claims, off: tuple[str, ...] = ()) -> Feasible:
+def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True) -> Feasible:
     """Find the contradictions among the active claims and the system that the others form.
 
     The response-time law needs intervals of throughput first: it joins after they are known without it, and is
-    linearised again with the narrower intervals that it gave.
+    linearised again with the narrower intervals that it gave. `explain` is passed on to `find_contradictions`.
     """
     active = claims.active(off)
     costs = {c.id: drop_cost(c) for c in active}
@@ -72,7 +72,9 @@ def solve(study: Study, claims: Claims, off: tuple[str, ...] = ()) -> Feasible:
         named = dict.fromkeys(q for row in rows for q, _ in row.terms)
         systems = tuple(LinearSystem(group) for group in _groups([*rows, *natural_rows(study, [*named, *extra])]))
         found = [
-            find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=number == rounds)
+            find_contradictions(
+                s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=explain and number == rounds
+            )
             for s in systems
         ]
         dropped = {claim for f in found for claim in f.dropped}

@@ -31,7 +31,7 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
     off = parameters.reconstruct.assumptions_off
     progress("contradictions")
     feasible = solve(study, claims, off)
-    bare = solve(study, claims, ("all",))
+    bare = solve(study, claims, ("all",), explain=False)
     found = centres(feasible, progress)
     centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
     with replaced_folder(out) as folder:

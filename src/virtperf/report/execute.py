@@ -77,7 +77,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
                     execution_timeout=CELL_TIMEOUT_S, autosave_cell_every=0, kernel_manager_class=_LocalKernel,
                 )  # fmt: skip
             except PapermillExecutionError as err:
-                raise _explain(err, notebook) from err
+                raise _explain(err, notebook, injected=bool(parameters)) from err
         finished = normalise(nbformat.read(done, as_version=4))
     write_atomically(out, nbformat.writes(finished) + "\n")
     return out
@@ -135,14 +135,16 @@ def _surroundings(folder: Path) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _explain(err: PapermillExecutionError, notebook: Path) -> VirtperfError:
+def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:
+    # The cell that papermill puts in stands behind the parameters, before all that can fail.
+    number = err.cell_index + (0 if injected else 1)
     traceback = _ANSI.sub("", "\n".join(err.traceback))
     lines = [int(n) for n in re.findall(r"(?:Cell In\[\d+\]|<ipython-input[^>]*>)[^\n]*?,? line (\d+)", traceback)]
     source = err.source.splitlines()
     line = lines[0] if lines else None
     shown = source[line - 1].strip() if line is not None and 0 < line <= len(source) else (source[0] if source else "")
     return VirtperfError(
-        f"cell {err.cell_index + 1} fails at its line {line or 1} ({shown}) with {err.ename}: "
+        f"cell {number} fails at its line {line or 1} ({shown}) with {err.ename}: "
         f"{_ANSI.sub('', str(err.evalue))}",
         file=notebook.name, remedy="open the notebook in JupyterLab and run it up to that cell.",
     )  # fmt: skip

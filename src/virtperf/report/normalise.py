@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from nbformat import NotebookNode
+from nbformat import NotebookNode, from_dict
 
 _CELL_METADATA = ("execution", "papermill", "collapsed", "scrolled", "jp-MarkdownHeadingCollapsed")
 _KEPT_LANGUAGE = ("name", "file_extension", "mimetype", "pygments_lexer")
@@ -25,7 +25,7 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
     if "language_info" in clean.metadata:
         language = clean.metadata["language_info"]
         metadata["language_info"] = {k: language[k] for k in _KEPT_LANGUAGE if k in language}
-    clean.metadata = NotebookNode(metadata)
+    clean.metadata = from_dict(metadata)
     for position, cell in enumerate(clean.cells):
         for name in _CELL_METADATA:
             cell.metadata.pop(name, None)

@@ -1,0 +1,104 @@
+"""What runs say about a study's quantities: its `observed` rules applied, and values relative to reference points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from virtperf.quantities import Level
+from virtperf.run_series import RunSeries
+from virtperf.study import QuantityKind, Study
+
+NUMBERS = ("value", "se", "n_eff", "df", "low", "high", "relative", "relative_se")
+TEXTS = ("source", "entity_kind", "metric", "stationarity", "note")
+
+
+def observe(study: Study, run: RunSeries) -> list[dict[str, Any]]:
+    """One row a quantity that the study says how to observe; NaN and the reason in `note` where this run can't tell."""
+    return [_observe(name, kind, run) for name, kind in study.quantities.items() if kind.observed]
+
+
+def _observe(name: str, kind: QuantityKind, run: RunSeries) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "quantity": name, **dict.fromkeys(NUMBERS, np.nan), **dict.fromkeys(TEXTS, ""), "entities": 0, "n": 0,
+    }  # fmt: skip
+    rule = kind.observed
+    for source in rule["from"]:
+        found = run.combined(source["metric"], source["entity_kind"], rule["combine"])
+        if found is None:
+            continue
+        scale = float(rule.get("scale", 1))
+        mean = found.steady.mean
+        low, high = sorted((scale * mean.low, scale * mean.high))
+        return row | {
+            "value": scale * mean.mean, "se": abs(scale) * mean.se, "n_eff": mean.n_eff, "df": mean.df,
+            "low": low, "high": high, "n": mean.n, "entities": len(found.entities), "metric": found.metric,
+            "source": found.source, "entity_kind": found.entity_kind, "stationarity": found.steady.stationarity,
+            "note": "; ".join(found.steady.flags),
+        }  # fmt: skip
+    wanted = " nor ".join(f"{s['metric']} of a {s['entity_kind']}" for s in rule["from"])
+    return row | {"note": f"not measured in this run: no {wanted}"}
+
+
+def add_relative(study: Study, rows: Sequence[dict[str, Any]], levels: Mapping[str, Mapping[str, Level]]) -> None:
+    """Fill `relative` and `relative_se`: 100 % (the reference's value) is the mean of the runs at the reference point.
+
+    A run is compared with runs of its own provenance only. The reference point of a run is the one that shares most
+    factor levels with it (`Study.reference_for`). Errors are those within runs, by the delta method; a run that is part
+    of its reference shares its error with it, so a single reference run has none.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Rows of `observe`, with run_id and provenance; changed in place.
+    levels : mapping
+        Factor levels by run id.
+    """
+    by_point: dict[tuple[str, str, tuple], list[dict[str, Any]]] = {}
+    for row in rows:
+        at = study.quantity_at(row["quantity"], levels[row["run_id"]]).at
+        by_point.setdefault((row["provenance"], row["quantity"], at), []).append(row)
+    for (provenance, name, at), group in by_point.items():
+        kind = study.quantities[name]
+        if not kind.observed.get("relative"):
+            continue
+        found = study.reference_for(study.quantity_at(name, dict(at)))
+        if found is None:
+            continue
+        point, hundred = found
+        reference = [r for r in by_point.get((provenance, name, point.at), []) if np.isfinite(r["value"])]
+        for row in group:
+            if np.isfinite(row["value"]):
+                _relate(row, reference, hundred, study.show(point))
+
+
+def _relate(row: dict[str, Any], reference: list[dict[str, Any]], hundred: float, where: str) -> None:
+    k = len(reference)
+    base = sum(r["value"] for r in reference) / k if k else np.nan
+    if not k or base == 0:
+        problem = "no run" if not k else "nothing was observed"
+        note = f"no relative value: {problem} at the reference point, {where}"
+        row["note"] = f"{row['note']}; {note}".lstrip("; ")
+        return
+    row["relative"] = hundred * row["value"] / base
+    spread = np.array([r["se"] for r in reference]) / k
+    shared = row["se"] / k if any(r is row for r in reference) else 0.0
+    # var(v / b) with b the mean: v may be one of its terms, whose error then counts in both
+    variance = (
+        (row["se"] / base) ** 2
+        + (row["value"] / base**2) ** 2 * float((spread**2).sum())
+        - 2 * row["value"] / base**3 * row["se"] * shared
+    )
+    row["relative_se"] = hundred * float(np.sqrt(max(variance, 0.0)))
+
+
+def observation_frame(study: Study, rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """The rows as a table, columns in a fixed order, levels of factors as text."""
+    columns = [
+        "run_id", "provenance", "replicate", *study.factors, "quantity", "value", "se", "n", "n_eff", "df", "low",
+        "high", "relative", "relative_se", "metric", "source", "entity_kind", "entities", "stationarity", "note",
+    ]  # fmt: skip
+    return pd.DataFrame(list(rows), columns=columns)

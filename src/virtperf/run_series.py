@@ -1,0 +1,197 @@
+"""The samples of one run as time series, and their steady state within the run's measurement window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from scipy import special
+
+from virtperf.steady import Mean, differ, stationarity, steady_mean, warmup
+
+SURE = 0.999
+"""Confidence at which a warm-up that was found later than declared shortens the window: MSER picks the cut that looks
+worst, so a test at a lower level finds too many."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of the run."""
+
+    t: np.ndarray
+    value: np.ndarray
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A series within its run's window.
+
+    Attributes
+    ----------
+    warmup_s : float
+        Detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
+    begin_s : float
+        Where the evaluated stretch begins: the declared window, or later where the warm-up demonstrably lasts longer.
+    stationarity : str
+        As in `virtperf.steady.Stationarity`; "" for totals.
+    flags : tuple of str
+    """
+
+    mean: Mean
+    warmup_s: float
+    begin_s: float
+    stationarity: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Several entities' series as one quantity; `steady` is of their sum or mean."""
+
+    metric: str
+    source: str
+    entity_kind: str
+    entities: tuple[str, ...]
+    steady: Steady
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """A run with its series by (source, entity kind, entity, metric), and what the index says about run and metrics."""
+
+    info: Mapping[str, Any]
+    metrics: Mapping[str, Mapping[str, Any]]
+    series: Mapping[tuple[str, str, str, str], Series]
+    level: float
+    _found: dict[tuple[str, str, str, str], Steady] = field(default_factory=dict, repr=False)
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Begin and end in seconds; a sample belongs to it after the begin, since it speaks of what was before it."""
+        begin, end = self.info["window_s"]
+        return float(begin), float(end)
+
+    def of(self, metric: str, entity_kind: str, source: str | None = None) -> tuple[str, dict[str, Series]]:
+        """Series of a metric by entity, from one format: `source`, or the dictionary's first that has any."""
+        formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
+        for name in formats:
+            found = {k[2]: s for k, s in self.series.items() if k[0] == name and k[1] == entity_kind and k[3] == metric}
+            if found:
+                return name, found
+        return "", {}
+
+    def steady(self, key: tuple[str, str, str, str]) -> Steady:
+        """The steady state of one series."""
+        if key not in self._found:
+            self._found[key] = evaluate(self.series[key], self.window, self.level)
+        return self._found[key]
+
+    def combined(self, metric: str, entity_kind: str, how: str, source: str | None = None) -> Combined | None:
+        """Sum or mean over entities; None where the run has none.
+
+        Entities that were sampled together are combined sample by sample, so that what they have in common counts in
+        the error. Otherwise their means are combined, with errors as of independent ones.
+        """
+        name, found = self.of(metric, entity_kind, source)
+        if not found:
+            return None
+        entities = tuple(sorted(found))
+        share = 1 / len(found) if how == "mean" else 1.0
+        together = _together([found[e] for e in entities])
+        if together is not None:
+            steady = evaluate(Series(together.t, together.value * share), self.window, self.level)
+            left_out = max(len(s.t) for s in found.values()) - len(together.t)
+            if left_out:
+                note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
+                steady = replace(steady, flags=(*steady.flags, note))
+        else:
+            steady = _independent([self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level)
+        return Combined(metric, name, entity_kind, entities, steady)
+
+
+def load_series(
+    path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
+) -> RunSeries:
+    """The series of one run from its Parquet file, which is sorted by series and time."""
+    table = pq.read_table(path)
+    columns = ("source", "entity_kind", "entity", "metric")
+    t, value = (table[name].to_numpy() for name in ("t_s", "value"))
+    changes = np.zeros(max(len(t) - 1, 0), dtype=bool)
+    for name in columns:
+        column = table[name].combine_chunks()
+        changes |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False) if len(t) > 1 else changes
+    begins = np.concatenate([[0], np.flatnonzero(changes) + 1]) if len(t) else np.zeros(0, dtype=int)
+    ends = np.append(begins[1:], len(t))
+    keys = zip(*(table[name].take(begins).to_pylist() for name in columns), strict=True)
+    series = {key: Series(t[a:b], value[a:b]) for key, a, b in zip(keys, begins, ends, strict=True)}
+    return RunSeries(info, metrics, series, level)
+
+
+def evaluate(series: Series, window: tuple[float, float], level: float) -> Steady:
+    """Mean of a series over the window, after the warm-up that it shows itself.
+
+    A warm-up that MSER-5 puts after the window's begin shortens the window only where the stretch before it has another
+    mean than the stretch after it, at `SURE`: MSER's cut scatters widely in series that are steady all the time.
+    """
+    begin, end = window
+    t, x = series.t, series.value
+    if np.isnan(t).any():  # a total
+        return Steady(steady_mean(x[:1], level), np.nan, np.nan, "", ())
+    inside = (t > begin) & (t <= end)
+    if not inside.any():
+        nothing = Mean(np.nan, np.nan, 0, 0.0, np.nan, np.nan, np.nan, level, "no sample")
+        return Steady(nothing, np.nan, begin, "undetermined", ("no sample in the window",))
+    flags: list[str] = []
+    warmup_s, begin_s = np.nan, begin
+    whole = (t >= 0) & (t <= end)
+    if t[whole][0] < begin:
+        found = warmup(x[whole])
+        if found.status == "not steady":
+            flags.append("no steady state: still moving in the second half")
+        elif found.status == "steady":
+            warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
+            early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
+            if early.any() and late.any() and differ(x[early], x[late], SURE):
+                flags.append(f"the warm-up lasts until {warmup_s:g} s, longer than declared; the window begins there")
+                inside, begin_s = late, warmup_s
+    used = x[inside]
+    return Steady(steady_mean(used, level), warmup_s, begin_s, stationarity(used).kind, tuple(flags))
+
+
+def _together(series: list[Series]) -> Series | None:
+    """The sum over series at the times that all of them have; None where there are hardly any."""
+    first = series[0]
+    if all(len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series):
+        return Series(first.t, np.sum([s.value for s in series], axis=0))
+    common = first.t
+    for s in series[1:]:
+        common = np.intersect1d(common, s.t)
+    if 2 * len(common) < max(len(s.t) for s in series):
+        return None
+    return Series(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
+
+
+def _independent(parts: list[Steady], share: float, level: float) -> Steady:
+    mean = share * sum(p.mean.mean for p in parts)
+    variances = np.array([(share * p.mean.se) ** 2 for p in parts])
+    dfs = np.array([p.mean.df for p in parts])
+    se = float(np.sqrt(variances.sum()))
+    # Welch and Satterthwaite
+    df = float(variances.sum() ** 2 / (variances**2 / dfs).sum()) if se > 0 else float(np.nanmin([*dfs, 1e6]))
+    half = float(special.stdtrit(df, (1 + level) / 2)) * se if np.isfinite(se) else np.nan
+    n = min(p.mean.n for p in parts)
+    found = Mean(
+        mean, se, n, min(p.mean.n_eff for p in parts), df, mean - half, mean + half, level, "independent means"
+    )
+    kinds = {p.stationarity for p in parts}
+    flags = dict.fromkeys(flag for p in parts for flag in p.flags)
+    note = "sampled at different times; errors are taken as independent"
+    return Steady(
+        found, float(np.max([p.warmup_s for p in parts])), max(p.begin_s for p in parts),
+        kinds.pop() if len(kinds) == 1 else "undetermined", (*flags, note),
+    )  # fmt: skip

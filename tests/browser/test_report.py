@@ -1,0 +1,209 @@
+"""Reports in a real browser: silent, readable on any screen, in both themes, on paper, without scripts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Opener
+from tests.exhibits.toy import DOLLARS, HOSTILE
+
+pytestmark = pytest.mark.browser
+
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8").split("\n", 1)[1]
+
+
+def test_it_is_silent(visit: Opener, page_file: Path) -> None:
+    seen = visit(page_file)
+    seen.page.wait_for_timeout(200)
+    assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_the_page_never_scrolls_sideways(visit: Opener, page_file: Path, width: int) -> None:
+    seen = visit(page_file, width=width)
+    seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    wide = seen.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width
+
+
+def test_a_phone_gets_narrow_drawings_and_others_wide_ones(visit: Opener, page_file: Path) -> None:
+    for width, shown, hidden in ((390, "narrow", "wide"), (1280, "wide", "narrow")):
+        page = visit(page_file, width=width).page
+        assert page.locator(f"svg.vp-{shown}:visible").count() == page.locator(f"svg.vp-{shown}").count() > 0
+        assert page.locator(f"svg.vp-{hidden}:visible").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_of_a_drawing_is_cut_off_or_tiny(visit: Opener, page_file: Path, width: int) -> None:
+    page = visit(page_file, width=width).page
+    found = page.evaluate(
+        """() => [...document.querySelectorAll('svg.vp-drawing')].filter(s => s.checkVisibility()).flatMap(s => {
+            const frame = s.getBoundingClientRect(), scale = frame.width / s.viewBox.baseVal.width;
+            return [...s.querySelectorAll('text')].map(t => { const r = t.getBoundingClientRect();
+                return [Math.max(0 - r.left, r.right - innerWidth, frame.top - r.top - 4, r.bottom - frame.bottom - 4),
+                        scale * parseFloat(getComputedStyle(t).fontSize), t.textContent]; }); })"""
+    )
+    assert found
+    assert [text for out, _, text in found if out > 1] == []
+    assert min(size for _, size, _ in found) >= 9
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_tick_labels_do_not_overlap(visit: Opener, page_file: Path, width: int) -> None:
+    page = visit(page_file, width=width).page
+    overlapping = page.evaluate(
+        """() => [...document.querySelectorAll('svg.vp-drawing')].filter(s => s.checkVisibility()).flatMap(s => {
+            const boxes = [...s.querySelectorAll('text')].map(t => [t.getBoundingClientRect(), t.textContent]);
+            const hits = [];
+            boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+                const x = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const y = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (x > 2 && y > 4) { hits.push([p, q]); } }));
+            return hits; })"""
+    )
+    assert overlapping == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast(visit: Opener, page_file: Path, scheme: str) -> None:
+    page = visit(page_file, color_scheme=scheme).page
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    *worst, (count, _) = page.evaluate(CONTRAST)
+    assert count > 50
+    assert worst[0][0] >= 4.5, worst
+
+
+def test_the_theme_button_goes_round(visit: Opener, page_file: Path) -> None:
+    page = visit(page_file, color_scheme="light").page
+    button = page.locator("#theme")
+    grounds = []
+    for name in ("automatic", "light", "dark"):
+        assert button.inner_text() == f"Theme: {name}"
+        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        button.click()
+    assert button.inner_text() == "Theme: automatic"
+    assert grounds[0] == grounds[1] != grounds[2]
+
+
+def test_links_of_the_contents_lead_to_their_headings(visit: Opener, page_file: Path) -> None:
+    page = visit(page_file).page
+    links = page.locator(".vp-contents-wide a")
+    assert links.count() > 2
+    for position in (0, links.count() // 2, links.count() - 1):
+        link = links.nth(position)
+        link.click()
+        heading = page.locator(f"[id='{link.get_attribute('href')[1:]}']")
+        assert link.inner_text() in heading.inner_text()
+        assert heading.evaluate(
+            "e => { const r = e.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight; }"
+        )
+
+
+def test_contents_on_a_phone_open_and_close(visit: Opener, page_file: Path) -> None:
+    page = visit(page_file, width=390).page
+    contents = page.locator(".vp-contents-narrow")
+    assert not contents.locator("a").first.is_visible()
+    contents.locator("summary").click()
+    contents.locator("a").last.click()
+    assert contents.get_attribute("open") is None
+    assert page.evaluate("scrollY") > 0
+
+
+def test_the_keyboard_reaches_everything(visit: Opener, page_file: Path) -> None:
+    page = visit(page_file).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "vp-skip"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    names = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        names.add(page.evaluate("document.activeElement.tagName"))
+    assert {"A", "SUMMARY"} <= names
+    unreachable = page.evaluate(
+        "[...document.querySelectorAll('.vp-scroll, pre')].filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0 && !e.closest('.vp-source')).length"
+    )
+    assert unreachable == 0
+
+
+def test_it_reads_without_scripts(visit: Opener, page_file: Path) -> None:
+    seen = visit(page_file, java_script_enabled=False)
+    page = seen.page
+    assert seen.errors == [] and seen.requests == []
+    assert page.locator("main h1").count() == 1
+    assert page.locator("svg.vp-wide").first.is_visible()
+    assert not page.locator("#theme").is_visible()
+    details = page.locator("details.vp-source").first
+    details.locator("summary").click()
+    assert details.locator("pre").is_visible()
+
+
+def test_it_prints(visit: Opener, page_file: Path) -> None:
+    page = visit(page_file, color_scheme="dark").page
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF") and len(pdf) > 10_000
+    page.emulate_media(media="print")
+    assert page.locator(".vp-source:visible, #theme:visible, .vp-skip:visible").count() == 0
+    assert page.locator("svg.vp-wide:visible").count() == page.locator("svg.vp-wide").count()
+    ink, ground = page.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
+    assert ink == "rgb(0, 0, 0)" and ground in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
+    assert page.evaluate("getComputedStyle(document.querySelector('svg.vp-wide')).breakInside") == "avoid"
+
+
+def test_every_drawing_has_a_name_and_a_finding(visit: Opener, page_file: Path) -> None:
+    page = visit(page_file).page
+    for drawing in page.locator("svg.vp-wide").all():
+        named = drawing.get_attribute("aria-labelledby").split()
+        texts = [page.locator(f"[id='{i}']").text_content() for i in named]
+        assert drawing.get_attribute("role") == "img" and all(len(t) > 10 for t in texts)
+
+
+def test_the_numbers_download(visit: Opener, toy_page: Path) -> None:
+    page = visit(toy_page, accept_downloads=True).page
+    with page.expect_download() as started:
+        page.locator("#figure-2 a.vp-download").click()
+    assert started.value.suggested_filename == "toy-figure-2.csv"
+    assert Path(started.value.path()).read_text(encoding="utf-8").startswith("exhibit,series,guests,quantity")
+
+
+def test_hostile_text_is_text(visit: Opener, toy_page: Path) -> None:
+    seen = visit(toy_page)
+    page = seen.page
+    assert seen.dialogs == [] and page.evaluate("document.scripts.length") == 1
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    for place in (
+        "#figure-2 figcaption",
+        "#figure-2 .vp-legend",
+        "#figure-2-claims",
+        "#table-1",
+        "#quality",
+        "main > div",
+    ):
+        assert HOSTILE in page.locator(place).first.inner_text().replace("\u200b", ""), place
+    assert DOLLARS in page.locator("#figure-2 .vp-legend").inner_text()
+    assert any(HOSTILE in t for t in page.locator("#figure-2 svg.vp-wide text").all_text_contents())
+
+
+def test_a_script_that_got_in_would_not_run(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
+    # The second lock: the page's policy. The test breaks the first one itself.
+    broken = tmp_path / "broken.html"
+    html = toy_page.read_text(encoding="utf-8")
+    broken.write_text(
+        re.sub(r"</main>", f"{HOSTILE}<img src=x onerror=alert(2)></main>", html, count=1), encoding="utf-8"
+    )
+    seen = visit(broken)
+    seen.page.wait_for_timeout(200)
+    assert seen.dialogs == [] and len(seen.errors) >= 2
+
+
+def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
+    page = visit(toy_page).page
+    page.evaluate("document.querySelector('#figure-2 .vp-glossary dt').id = 'inside'; location.hash = '#inside'")
+    page.wait_for_timeout(200)
+    assert page.locator("#inside").is_visible()

@@ -1,0 +1,52 @@
+"""The sentence under a figure follows from its points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from virtperf.exhibits.book import Book
+from virtperf.exhibits.finding import finding
+from virtperf.exhibits.layers import Mean, Point
+
+
+def with_values(book: Book, values: list[float], **changes: object) -> list[Point]:
+    points = [p for p in book._points_of(book.study.exhibit("figure-2")) if p.quantity.level("system") == "a"]
+    return [
+        replace(p, centre=v, reconstructed=None, measured=None, low=v - 1, high=v + 1, **changes)
+        for p, v in zip(points, values, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 2, 3, 4], "rises from 1 (2 guests) to 4 (16 guests)"),
+        ([4, 3, 2, 1], "falls from 4 (2 guests) to 1 (16 guests)"),
+        ([1, 5, 9, 4], "goes from 1 (2 guests) up to 9 (8 guests) and ends at 4 (16 guests)"),
+        ([9, 5, 1, 4], "goes from 9 (2 guests) down to 1 (8 guests) and ends at 4 (16 guests)"),
+        ([100, 100.2, 100.1, 100.4], "level, between 100 and 100.4"),
+        ([math.nan] * 4, "no values yet"),
+    ],
+)
+def test_the_course_of_a_series(book: Book, values: list[float], said: str) -> None:
+    assert said in finding(book.study, with_values(book, values))
+
+
+def test_open_and_widest_bands_are_named(book: Book) -> None:
+    points = with_values(book, [10, 20, 30, 40])
+    points[0] = replace(points[0], high=math.inf)
+    points[3] = replace(points[3], low=5.0)
+    said = finding(book.study, points)
+    assert "no upper limit for 2 guests" in said
+    assert "widest is that of 16 guests: 5 to 41" in said
+
+
+def test_agreement_of_measured_points_is_counted(book: Book) -> None:
+    points = with_values(book, [10, 20, 30, 40])
+    points[0] = replace(points[0], measured=Mean(10.5, 10, 11, ("r1",)))
+    assert "1 measured point, which agrees" in finding(book.study, points)
+    points[1] = replace(points[1], measured=Mean(50, 45, 55, ("r2",)))
+    assert "2 measured points, 1 of which agrees" in finding(book.study, points)
