@@ -46,11 +46,15 @@ def real(root):
 
 def records(*rows):
     frame = pd.DataFrame(rows, columns=["report", "entity_kind", "entity", "field", "t", "value"])
-    return frame.astype(dict.fromkeys(("report", "entity_kind", "entity", "field"), "str") | {"t": float, "value": float})
+    return frame.astype(
+        dict.fromkeys(("report", "entity_kind", "entity", "field"), "str") | {"t": float, "value": float}
+    )
 
 
 def test_a_field_becomes_a_metric_in_its_unit(dictionary):
-    found = dictionary.translate(records(("R", "processor", "P0", "%CPU", 60, 250), ("R", "processor", "P0", "?", 60, 1)), "f")
+    found = dictionary.translate(
+        records(("R", "processor", "P0", "%CPU", 60, 250), ("R", "processor", "P0", "?", 60, 1)), "f"
+    )
     assert found.to_dict("records") == [
         {"entity_kind": "processor", "entity": "P0", "t": 60.0, "value": 2.5, "metric": "busy", "kind": "gauge"}
     ]

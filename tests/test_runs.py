@@ -1,6 +1,9 @@
 import os
 
 import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.toy_runs import toy_study, write_run
 from virtperf import run_folder
@@ -200,3 +203,25 @@ def test_a_name_that_is_no_text_is_refused(tmp_path):
 )
 def test_whose_a_file_is(path, entity):
     assert owner(path) == entity
+
+
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates() | st.datetimes()
+_KEYS = st.sampled_from(["study", "run", "provenance", "factors", "start", "duration_s", "window_s", "files", "tools"])
+_TREES = st.recursive(
+    _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS | _SCALARS, inner, max_size=3)
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=60) | st.dictionaries(_KEYS | _SCALARS, _TREES, max_size=5))
+def test_whatever_run_yaml_holds_is_a_run_or_a_refusal(study, tmp_path_factory, content):
+    folder = write_run(tmp_path_factory.mktemp("fuzz"))
+    if isinstance(content, dict):
+        # over a good document, so that the checks behind the schema are reached too
+        good = yaml.safe_load((folder / "run.yaml").read_text())
+        content = yaml.safe_dump(good | content, allow_unicode=True).encode("utf-8", "replace")
+    (folder / "run.yaml").write_bytes(content)
+    try:
+        load(folder, study)
+    except RunError as err:
+        assert err.file == "r1/run.yaml"

@@ -121,7 +121,9 @@ def test_snapshots_give_one_rate_and_a_missing_counter_was_zero(read):
 
 def test_snapshots_across_a_restart_give_no_rate(read):
     files = {"g1/begin.txt": netstat(1000), "g1/end.txt": netstat(10)}
-    found = read(files, files=[{"path": p, "format": "netstat", "at_s": t} for p, t in zip(files, (300, 900), strict=True)])
+    found = read(
+        files, files=[{"path": p, "format": "netstat", "at_s": t} for p, t in zip(files, (300, 900), strict=True)]
+    )
     assert series(found, "tcp_segments_received", "g1") == ([], [])
     assert "went back" in found.warnings[0]
 

@@ -87,7 +87,9 @@ def netstat(received: int, retransmitted: int = 0) -> bytes:
     return text.encode()
 
 
-def xentop(cpu: dict[str, list[float]], seconds: dict[str, list[int]], interval: int = 60, start: str = "14:05") -> bytes:
+def xentop(
+    cpu: dict[str, list[float]], seconds: dict[str, list[int]], interval: int = 60, start: str = "14:05"
+) -> bytes:
     """Samples with summary lines; `cpu` in percent and `seconds` by domain, one value a sample."""
     hour, minute = map(int, start.split(":"))
     lines = []

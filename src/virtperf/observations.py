@@ -84,15 +84,11 @@ def _relate(row: dict[str, Any], reference: list[dict[str, Any]], hundred: float
         row["note"] = f"{row['note']}; {note}".lstrip("; ")
         return
     row["relative"] = hundred * row["value"] / base
-    spread = np.array([r["se"] for r in reference]) / k
-    shared = row["se"] / k if any(r is row for r in reference) else 0.0
-    # var(v / b) with b the mean: v may be one of its terms, whose error then counts in both
-    variance = (
-        (row["se"] / base) ** 2
-        + (row["value"] / base**2) ** 2 * float((spread**2).sum())
-        - 2 * row["value"] / base**3 * row["se"] * shared
-    )
-    row["relative_se"] = hundred * float(np.sqrt(max(variance, 0.0)))
+    ratio = row["value"] / base
+    # one term for each independent run: the row itself, which may be part of its reference, and the reference's others
+    own = 1 - ratio / k if any(r is row for r in reference) else 1.0
+    variance = (own * row["se"]) ** 2 + sum((ratio / k * r["se"]) ** 2 for r in reference if r is not row)
+    row["relative_se"] = hundred * float(np.sqrt(variance)) / abs(base)
 
 
 def observation_frame(study: Study, rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import special
 
-from virtperf.steady import Mean, differ, stationarity, steady_mean, warmup
+from virtperf.steady import Mean, departs, stationarity, steady_mean, warmup
 
 SURE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks the cut that looks
@@ -156,7 +156,7 @@ def evaluate(series: Series, window: tuple[float, float], level: float) -> Stead
         elif found.status == "steady":
             warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
             early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
-            if early.any() and late.any() and differ(x[early], x[late], SURE):
+            if departs(x[early], x[late], SURE):
                 flags.append(f"the warm-up lasts until {warmup_s:g} s, longer than declared; the window begins there")
                 inside, begin_s = late, warmup_s
     used = x[inside]

@@ -181,16 +181,20 @@ def correlation(residuals: np.ndarray, parameters: int) -> float:
     return min(max((n * raw + parameters) / (n - parameters - 2), 0.0), LARGEST_CORRELATION)
 
 
-def differ(a: np.ndarray, b: np.ndarray, level: float) -> bool:
-    """Whether two stretches have different means (Welch's test on AR(1) standard errors)."""
-    first, second = ar1_mean(a, level), ar1_mean(b, level)
-    variances = np.array([first.se**2, second.se**2])
-    if not np.isfinite(variances).all():
+def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
+    """Whether an early stretch has another mean than the steady state that follows it.
+
+    The noise of both stretches is taken from the late one: if the early one belongs to the same steady state it has the
+    same noise, and if it is a ramp its own variance says nothing.
+    """
+    if len(early) == 0 or len(late) < 2:
         return False
-    if variances.sum() == 0:
-        return first.mean != second.mean
-    df = variances.sum() ** 2 / (variances**2 / np.array([first.df, second.df])).sum()
-    return bool(abs(first.mean - second.mean) > special.stdtrit(df, (1 + level) / 2) * np.sqrt(variances.sum()))
+    steady = ar1_mean(late, level)
+    f = _inflation(correlation(late - late.mean(), 1), len(early))
+    sigma2 = steady.se**2 * steady.n_eff  # se^2 = sigma^2 f / n
+    apart = abs(float(np.mean(early)) - steady.mean)
+    se = np.sqrt(sigma2 * f / len(early) + steady.se**2)
+    return bool(apart > special.stdtrit(steady.df, (1 + level) / 2) * se)
 
 
 def stationarity(x: np.ndarray, alpha: float = 0.01) -> Stationarity:

@@ -11,7 +11,7 @@ import pytest
 from tests.exhibits import toy
 from virtperf.errors import StudyError
 from virtperf.exhibits.book import Book
-from virtperf.exhibits.summary import spread
+from virtperf.exhibits.summary import reach
 from virtperf.models.result import Estimate
 
 
@@ -81,11 +81,13 @@ def test_registers(book: Book) -> None:
 
 
 def test_summary_counts(book: Book) -> None:
-    # 6 points whose limits differ by at most 1 % of the upper: three of resident memory, 4 and 8 guests of system A,
-    # throughput at 20480; two have no upper limit.
-    reach = spread([p for points in book._points.values() for p in points])
-    assert (reach.points, reach.pinned, reach.open_ended, reach.unknown) == (18, 6, 2, 0)
-    assert reach.bounded == 18 - 6 - 2
+    points = [p for points in book._points.values() for p in points]
+    found = reach(book.study, points)
+    references = [p for p in points if (r := book.study.reference_for(p.quantity)) is not None and r[0] == p.quantity]
+    assert found.points == len(points) - len(references) < len(points)
+    narrow = [p for p in points if p not in references and (p.high - p.low) / (p.high + p.low) <= 0.05]
+    assert found.within[0] == len(narrow) <= found.within[1]
+    assert found.open_ended == 2
     text = repr(book.summary())
     assert re.search(r"text: corroborated +1", text) and re.search(r"measured: refuted +1", text)
     assert re.search(r"measured: reproduced +0", text) and re.search(r"measured runs +9", text)

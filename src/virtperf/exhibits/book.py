@@ -12,6 +12,7 @@ import pandas as pd
 
 from virtperf.errors import StudyError
 from virtperf.exhibits import data as files
+from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.claims import claims_exhibit
 from virtperf.exhibits.diagram import diagram_exhibit
 from virtperf.exhibits.display import Shown
@@ -112,13 +113,10 @@ class Book:
         return pd.concat(parts, ignore_index=True).dropna(subset=["value"]).reset_index(drop=True)
 
     def values(self, exhibit_id: str, series: str, x: Level, provenance: str) -> np.ndarray:
-        """The replicates behind one point of a figure, in the figure's unit; shape (runs,)."""
+        """The replicates behind one point of a figure, in the figure's unit; shape (runs,), perhaps none."""
         runs = self.observations(exhibit_id, provenance)
         here = np.array([level == x for level in runs["x"]], dtype=bool) & (runs["series"] == series).to_numpy()
-        found = runs["value"].to_numpy(dtype=float)[here]
-        if not len(found):
-            raise StudyError(f"{exhibit_id}: no {provenance} runs of {series} at {x}")
-        return found
+        return runs["value"].to_numpy(dtype=float)[here]
 
     def condition(self, quantity: str, provenance: str, **levels: Level) -> np.ndarray:
         """The replicates of a quantity under a condition that no figure shows; shape (runs,)."""
@@ -147,7 +145,7 @@ class Book:
         Parameters
         ----------
         curves : mapping, optional
-            Fitted models by series label; each has ``predict(x, interval="mean", alpha=...)``.
+            Fitted models by series label; each has ``predict(x, interval="mean", alpha=...)``, or is `Unavailable`.
 
         Raises
         ------
@@ -158,6 +156,8 @@ class Book:
         points = self._points_of(exhibit)
         drawn = {}
         for label, fit in (curves or {}).items():
+            if isinstance(fit, Unavailable):
+                continue
             x = [p.x for p in points if p.series.label == label]
             if not x or not all(isinstance(level, int | float) for level in x):
                 known = ", ".join(dict.fromkeys(p.series.label for p in points))
@@ -198,6 +198,8 @@ class Book:
 
     def equivalence(self, test: EquivalenceLike, *, title: str, provenance: str = "reconstructed") -> Shown:
         """The outcome of an equivalence test (`virtperf.models.equivalence`)."""
+        if isinstance(test, Unavailable):
+            return estimates_exhibit({"verdict": test}, title=title, provenance=provenance, study=self.study.id)
         return equivalence_exhibit(test, title=title, provenance=provenance, study=self.study.id)
 
     def contradictions(self) -> Shown:

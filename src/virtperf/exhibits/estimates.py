@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from virtperf.exhibits import display
+from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.display import Shown, Table
 from virtperf.exhibits.words import escape, number, pretty, printable, slug
 
@@ -38,7 +39,7 @@ def estimates_exhibit(
     Parameters
     ----------
     estimates : mapping
-        Label to `Estimate`, or label to a mapping of labels to estimates (one group of rows each).
+        Label to `Estimate` or `Unavailable`, or label to a mapping of labels to them (one group of rows each).
     title : str
     provenance : str
         Of the data that the estimates come from: published, reconstructed, measured or example.
@@ -50,6 +51,13 @@ def estimates_exhibit(
     anchor = anchor or slug(title)
     rows, text, csv = [], [], []
     for label, e in _flat(estimates):
+        if isinstance(e, Unavailable):
+            reason = printable(e.reason)
+            rows.append((label, "not available", "", "", reason))
+            text.append([label, "n/a", "n/a", "n/a", "", reason])
+            csv.append({"estimate": label, "value": math.nan, "low": math.nan, "high": math.nan, "unit": unit,
+                        "level": math.nan, "method": "", "warnings": reason})  # fmt: skip
+            continue
         limits = (
             f"{_limit(e.low)} to {_limit(e.high)}"
             if math.isfinite(e.low) or math.isfinite(e.high)

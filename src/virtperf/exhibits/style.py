@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -106,10 +107,10 @@ def look(position: int) -> Look:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Matplotlib's settings for drawing an exhibit, whatever the user's own are."""
+    """seaborn's grid theme with the settings above, whatever the user's own are."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(RC)  # type: ignore[arg-type]
+        seaborn.set_theme(context="notebook", style="whitegrid", rc=RC)
         yield
 
 

@@ -10,49 +10,48 @@ from virtperf.exhibits.claims import verdict
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.words import VERDICTS, escape, number, plural, pretty
+from virtperf.exhibits.words import VERDICTS, escape, plural
+from virtperf.study import Study
 
 TEXT_VERDICTS = ("corroborated", "independent", "contradicted")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
-PINNED = 0.01  # a point is pinned down if its interval is narrower than this share of its larger limit
+WITHIN = (0.05, 0.10)  # a point counts as pinned down to +-5 % or +-10 % of the middle of its interval
 
 
 @dataclass(frozen=True)
-class Spread:
-    """How far the text pins the plotted points down: counts of points by the width of their interval."""
+class Reach:
+    """How far the text pins the plotted points down.
+
+    Attributes
+    ----------
+    points : int
+        Plotted points, without those that are 100 by convention.
+    within : tuple of int
+        Points whose interval is narrower than each of `WITHIN`.
+    open_ended : int
+        Points without an upper limit.
+    """
 
     points: int
-    pinned: int
-    bounded: int
+    within: tuple[int, ...]
     open_ended: int
-    unknown: int
-    median_width: float
 
 
-def spread(points: list[Point]) -> Spread:
-    """Count points: pinned down (within `PINNED`), bounded on both sides, without an upper limit, not computed."""
-    widths = []
-    open_ended = unknown = 0
-    for p in points:
-        if not p.known:
-            unknown += 1
-        elif math.isinf(p.high) or math.isinf(p.low):
-            open_ended += 1
-        else:
-            scale = max(abs(p.low), abs(p.high))
-            widths.append((p.high - p.low) / scale if scale else 0.0)
-    widths.sort()
-    middle = (widths[(len(widths) - 1) // 2] + widths[len(widths) // 2]) / 2 if widths else math.nan
-    pinned = sum(w <= PINNED for w in widths)
-    return Spread(len(points), pinned, len(widths) - pinned, open_ended, unknown, middle)
+def reach(study: Study, points: list[Point], *, bare: bool = False) -> Reach:
+    """Count points by the half-width of their interval relative to its middle; `bare`: without our assumptions."""
+    free = [p for p in points if (found := study.reference_for(p.quantity)) is None or found[0] != p.quantity]
+    limits = [(p.low_bare, p.high_bare) if bare else (p.low, p.high) for p in free]
+    closed = [(high - low) / (high + low) if high > 0 else 0.0 for low, high in limits if math.isfinite(low + high)]
+    return Reach(
+        len(free), tuple(sum(w <= most for w in closed) for most in WITHIN), sum(math.isinf(high) for _, high in limits)
+    )
 
 
 def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
     """The headline box."""
-    reach = spread(points)
     claims = [c for c in data.claims if not c.assumed] if data.claims else []
     assumed = [c for c in data.claims if c.assumed] if data.claims else []
-    ledger = int(data.study.data.get("claims_in_ledger", 0))
+    left_out = len(data.claims.not_encoded) if data.claims else 0
     results = {c.id: data.result(c.id) for c in claims}
     text = {word: sum(r.get("text_verdict") == word for r in results.values()) for word in TEXT_VERDICTS}
     measured = {
@@ -60,23 +59,35 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
         for word in MEASURED_VERDICTS
     }
     runs = {p: data.runs.loc[data.runs["provenance"] == p, "run_id"].nunique() for p in ("measured", "reconstructed")}
-    conflicts = len(data.contradictions.get("conflicts", ()))
+    with_ours, bare = reach(data.study, points), reach(data.study, points, bare=True)
     facts = [
-        (number(float(len(claims))), f"statements encoded, from {plural(ledger, 'note')} on the paper", ""),
-        (f"{reach.pinned} of {reach.points}", "plotted points that the text pins down to 1 %", _reach_words(reach)),
-        (number(float(conflicts)), "contradictions within the paper", _aside(data)),
         (
-            number(float(runs["measured"])),
+            f"{with_ours.within[0]} of {with_ours.points}",
+            "plotted points that the text pins down to ±5 %",
+            f"{with_ours.within[1]} to ±10 %; without our {plural(len(assumed), 'assumption')} {bare.within[0]} and "
+            f"{bare.within[1]}, and {bare.open_ended} have no upper limit at all",
+        ),
+        (
+            str(len(claims)),
+            "statements encoded",
+            f"from {plural(int(data.study.data.get('claims_in_ledger', 0)), 'note')} on the paper; {left_out} not "
+            "encoded, with reasons",
+        ),
+        (str(text["contradicted"]), "statements that the paper itself excludes", "see Contradictions"),
+        (
+            str(runs["measured"]),
             "measured runs",
-            f"{runs['reconstructed']} reconstructed runs stand beside them",
+            f"beside {plural(runs['reconstructed'], 'reconstructed run')}, which decide nothing",
         ),
     ]
     boxes = "".join(
         f'<div class="vp-fact"><dt>{escape(label)}</dt><dd>{escape(value)}</dd>{_note(note)}</div>'
         for value, label, note in facts
     )
+    found = " ".join(str(data.study.data.get("summary", "")).split())
     html = (
-        f'<section class="vp-summary" id="summary" aria-label="Summary"><dl class="vp-facts">{boxes}</dl>'
+        f'<section class="vp-summary" id="summary" aria-label="Summary"><p>{escape(found)}</p>'
+        f'<dl class="vp-facts">{boxes}</dl>'
         f"{_counts('From the text alone', text)}{_counts('From measured runs', measured)}{_missing(data)}</section>"
     )
     rows = [[label, value, note] for value, label, note in facts]
@@ -88,20 +99,6 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
 
 def _note(text: str) -> str:
     return f'<dd class="vp-where">{escape(text)}</dd>' if text else ""
-
-
-def _aside(data: StudyData) -> str:
-    dropped = len(data.contradictions.get("dropped", ()))
-    return f"{plural(dropped, 'statement is', 'statements are')} set aside to resolve them" if dropped else ""
-
-
-def _reach_words(reach: Spread) -> str:
-    parts = [f"{reach.bounded} lie between two limits", f"{reach.open_ended} have no upper limit"]
-    if reach.unknown:
-        parts.append(f"{reach.unknown} are not computed yet")
-    if not math.isnan(reach.median_width):
-        parts.append(f"half of the closed intervals are narrower than {pretty(100 * reach.median_width, 2)} %")
-    return "; ".join(parts)
 
 
 def _counts(title: str, counts: dict[str, int]) -> str:

@@ -13,7 +13,7 @@ CSV_SIGNIFICANT = 6
 
 VERDICTS = {
     "corroborated": "the paper's other statements imply it",
-    "independent": "nothing else in the paper speaks of it",
+    "independent": "the paper's other statements leave it open",
     "contradicted": "the paper's other statements exclude it",
     "assumed": "an assumption of ours, not a statement of the paper",
     "off": "an assumption of ours that is switched off",

@@ -30,12 +30,12 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         Naming the first row (counted from 1) that breaks the rule.
     """
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
-    raw: Any = np.asarray(values)
-    if raw.dtype.kind not in "iufb":
-        try:
+    try:
+        raw: Any = np.asarray(values)
+        if raw.dtype.kind not in "iufb":
             raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)
-        except TypeError as error:
-            raise ModelError(f"{name} holds something that is not a number", expected="numbers only") from error
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{name} holds something that is not a number", expected="one number a row") from error
     array = np.array(raw, dtype=np.float64)
     if array.ndim != 1:
         raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value a row")
@@ -48,7 +48,7 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (str, bytes)):
+    if isinstance(value, (str, bytes, complex)):
         raise TypeError(value)
     return float(value)  # type: ignore[arg-type]
 

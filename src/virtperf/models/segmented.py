@@ -95,6 +95,7 @@ class SegmentedResult(FitResult):
         ModelError
             With fewer than five rows or four distinct x.
         """
+        checks.enough(self.x, NAMES["free"], name="x")
         kinks, _ = _kinks(self.x, self.y, self.weights, "free")
         df = self.nobs - 4
         if df < 1:

@@ -1,0 +1,84 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from virtperf.errors import ModelError
+from virtperf.models.linear import fit_line
+from virtperf.models.result import Estimate, f_test, inverse_gram, t_interval, t_quantile
+
+
+def test_a_monotone_map_keeps_the_order_of_the_limits():
+    e = Estimate(2.0, 1.0, math.inf, 0.95, "delta", ("w",))
+    assert e.map(lambda v: 1 / v) == Estimate(0.5, 0.0, 1.0, 0.95, "delta", ("w",))
+    assert 1.5 in e
+    assert 0.5 not in e
+
+
+def test_an_infinite_limit_is_said_in_words():
+    assert str(Estimate(2.0, 1.0, math.inf, 0.9, "t")) == "2 (90 % t: 1 to no finite upper limit)"
+
+
+def test_t_interval_against_scipy():
+    e = t_interval(1.0, 0.5, 4, 0.05)
+    assert (e.low, e.high) == pytest.approx(stats.t.interval(0.95, 4, loc=1, scale=0.5), rel=1e-12)
+    assert t_interval(1.0, 0.5, 0, 0.05).low == -math.inf
+    assert t_interval(1.0, math.nan, 4, 0.05).warnings == ("there is no standard error at a bound",)
+    with pytest.raises(ModelError):
+        t_quantile(4, 0.0)
+
+
+def test_f_test_against_scipy_and_at_its_ends():
+    assert f_test(8.0, 2, 3.0, 6, "h").pvalue == pytest.approx(stats.f.sf(8, 2, 6), rel=1e-12)
+    assert f_test(1.0, 1, 0.0, 3, "h").pvalue == 0.0
+    assert f_test(0.0, 1, 0.0, 3, "h").pvalue == 1.0
+    assert f_test(-1e-17, 1, 1.0, 3, "h").statistic == 0.0
+    with pytest.raises(ModelError, match="no degrees of freedom"):
+        f_test(1.0, 1, 1.0, 0, "h")
+
+
+def test_inverse_gram_and_its_rank():
+    j = np.random.default_rng(1).normal(size=(9, 3)) * [1, 1e6, 1e-6]
+    inverse, known = inverse_gram(j)
+    assert known
+    assert inverse @ (j.T @ j) == pytest.approx(np.eye(3), abs=1e-3)
+    assert not inverse_gram(np.ones((4, 2)))[1]
+    assert not inverse_gram(np.zeros((4, 1)))[1]
+
+
+def test_criteria_by_their_definitions():
+    fit = fit_line([1, 2, 3, 4, 5, 6], [1.0, 2.2, 2.7, 4.4, 4.9, 6.3])
+    sd = math.sqrt(fit.rss / 6)
+    assert fit.llf == pytest.approx(stats.norm.logpdf(fit.resid, scale=sd).sum(), rel=1e-12)
+    assert fit.aicc == pytest.approx(fit.aic + 2 * 3 * 4 / (6 - 3 - 1))
+    assert fit.aicc > fit.aic
+
+
+def test_weights_in_proportion_change_the_likelihood_only_by_a_constant():
+    x, y = [1, 2, 3, 4, 5], [1.0, 2.2, 2.7, 4.4, 4.9]
+    a = fit_line(x, y, weights=[1, 2, 3, 4, 5])
+    b = fit_line(x, y, weights=[10, 20, 30, 40, 50])
+    assert b.params == pytest.approx(a.params, rel=1e-12)
+    assert b.bse == pytest.approx(a.bse, rel=1e-12)
+    assert b.llf == pytest.approx(a.llf, rel=1e-12)
+
+
+def test_the_summary_is_the_same_text_each_time():
+    x, y = [1, 2, 3, 4], [1.0, 2.2, 2.7, 4.4]
+    assert fit_line(x, y).summary() == fit_line(x, y).summary()
+    lines = fit_line(x, y).summary().splitlines()
+    assert lines[0] == "Straight line: y = intercept + slope x"
+    assert [line.split()[0] for line in lines[3:5]] == ["intercept", "slope"]
+
+
+def test_bands_are_ordered_and_contain_the_curve():
+    fit = fit_line([1, 2, 3, 4, 5], [1.0, 2.2, 2.7, 4.4, 4.9])
+    new = np.linspace(-3, 9, 7)
+    mean, observation = fit.predict(new, interval="mean"), fit.predict(new, interval="observation")
+    assert fit.predict(new) == pytest.approx(mean["value"].to_numpy(), rel=1e-14)
+    assert (observation["low"] < mean["low"]).all()
+    assert (mean["low"] < mean["value"]).all()
+    assert (mean["high"] < observation["high"]).all()
+    with pytest.raises(ModelError, match="unknown interval"):
+        fit.predict(new, interval="confidence")

@@ -1,0 +1,218 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from virtperf.errors import ModelError
+from virtperf.models.usl import compare_usl, fit_usl, gradient, throughput
+
+LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
+RATE = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
+CPUS = np.array([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64.0])
+RAYS = np.array([20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310.0])
+QUANTITIES = ("peak_load", "peak_throughput", "asymptote")
+
+
+def test_the_gradient_is_the_derivative():
+    theta = np.array([0.03, 1e-3, 50.0])
+    numeric = np.column_stack([
+        optimize.approx_fprime(theta, lambda t, i=i: throughput(LOAD, t)[i], 1e-7 * theta) for i in range(len(LOAD))
+    ]).T  # fmt: skip
+    assert gradient(LOAD, theta) == pytest.approx(numeric, rel=1e-4)
+
+
+def test_the_peak_interval_is_skewed_to_the_right():
+    e = fit_usl(LOAD, RATE).peak_load()
+    assert e.high - e.value > 2 * (e.value - e.low)
+    d = fit_usl(LOAD, RATE).peak_load(method="delta")
+    assert d.high - d.value == pytest.approx(d.value - d.low)
+
+
+def test_quantities_follow_from_the_coefficients():
+    fit = fit_usl(LOAD, RATE)
+    a, b, g = fit.params
+    peak = math.sqrt((1 - a) / b)
+    assert fit.peak_load().value == pytest.approx(peak, rel=1e-12)
+    assert fit.peak_throughput().value == pytest.approx(fit.predict(peak)[0], rel=1e-12)
+    assert fit.asymptote().value == pytest.approx(g / a, rel=1e-12)
+    assert fit.efficiency(72).value == pytest.approx(fit.predict(72)[0] / (72 * g), rel=1e-12)
+    assert fit.efficiency(1).value == 1.0
+
+
+def profiled(fit, constraint):
+    """Return the smallest sum of squares under a constraint on (alpha, beta, gamma), by another optimiser."""
+    scale = fit.params
+    best = optimize.minimize(
+        lambda t: np.sum((fit.y - throughput(fit.x, t * scale)) ** 2) / fit.rss,
+        np.ones(3),
+        method="SLSQP",
+        bounds=[(0, None)] * 3,
+        constraints={"type": "eq", "fun": lambda t: constraint(*(t * scale))},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    return best.fun * fit.rss
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("peak_load", lambda a, b, g: math.sqrt((1 - a) / b)),
+        ("peak_throughput", lambda a, b, g: g / (a - b + 2 * math.sqrt(b * (1 - a)))),
+        ("asymptote", lambda a, b, g: g / a),
+        ("efficiency", lambda a, b, g: 1 / (1 + 215 * (a + b * 216))),
+    ],
+)
+def test_limits_of_quantities_lie_on_the_threshold(name, value):
+    fit = fit_usl(LOAD, RATE)
+    e = fit.efficiency(216) if name == "efficiency" else getattr(fit, name)()
+    threshold = fit.rss + fit.scale * 2.7764451051977987**2  # t(0.975, 4)
+    for limit in (e.low, e.high):
+        rss = profiled(fit, lambda a, b, g, limit=limit: value(a, b, g) / limit - 1)
+        assert rss == pytest.approx(threshold, rel=1e-5)
+
+
+def test_data_that_do_not_show_a_peak_have_no_upper_limit():
+    e = fit_usl(CPUS, RAYS).peak_load()
+    assert e.value == e.high == math.inf
+    assert 64 < e.low < math.inf
+    assert any("no finite upper limit" in w for w in e.warnings)
+    with pytest.raises(ModelError, match=r"delta method means nothing.*method=\"profile\""):
+        fit_usl(CPUS, RAYS).peak_load(method="delta")
+
+
+def test_linear_data_have_no_limit_of_any_kind():
+    load = np.arange(1.0, 9)
+    fit = fit_usl(load, 7 * load * (1 + 0.01 * (-1.0) ** load))
+    assert fit.peak_throughput().high == math.inf
+    assert fit.asymptote().high == math.inf
+    assert fit.peak_load().high == math.inf
+    assert compare_usl(fit.x, fit.y).preferred().kind == "linear"
+
+
+def test_smaller_kinds_have_no_peak():
+    for kind in ("amdahl", "linear"):
+        with pytest.raises(ModelError, match="has no peak"):
+            fit_usl(LOAD, RATE, kind=kind).peak_load()
+    amdahl = fit_usl(LOAD, RATE, kind="amdahl")
+    assert amdahl.peak_throughput() == amdahl.asymptote()
+    assert amdahl.param_names == ("alpha", "gamma")
+    assert fit_usl(LOAD, RATE, kind="linear").efficiency(9).value == 1.0
+
+
+def test_choice_agrees_with_the_interval_of_beta():
+    for n, x in ((LOAD, RATE), (CPUS, RAYS), (CPUS[:6], RAYS[:6])):
+        compared = compare_usl(n, x)
+        excludes_zero = compared.fits["usl"].estimate("beta").low > 0
+        assert (compared.preferred().kind == "usl") == excludes_zero
+
+
+def test_the_comparison_table():
+    table = compare_usl(LOAD, RATE).table().set_index("kind")
+    assert list(table.index) == ["linear", "amdahl", "usl"]
+    assert table["rss"].is_monotonic_decreasing
+    assert table.loc["usl", "lr_pvalue_bound"] == pytest.approx(table.loc["usl", "lr_pvalue"] / 2)
+    on_bound = compare_usl(CPUS, RAYS).table().set_index("kind")
+    assert on_bound.loc["usl", "f_pvalue"] == pytest.approx(1.0)
+    assert on_bound.loc["usl", "lr_pvalue_bound"] == 1.0
+    assert on_bound["aicc"].idxmin() == "amdahl"
+
+
+curves = st.tuples(
+    st.floats(0.0, 0.5), st.floats(1e-5, 0.02), st.floats(0.5, 2000.0), st.integers(0, 2**31), st.floats(0.002, 0.05)
+)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(curves, st.sampled_from([1e-6, 1e-3, 7.0, 1e6]))
+def test_the_unit_of_throughput_does_not_matter(curve, factor):
+    a, b, g, seed, noise = curve
+    n = np.array([1, 2, 4, 8, 16, 24, 32.0])
+    x = throughput(n, np.array([a, b, g])) * np.exp(noise * np.random.default_rng(seed).standard_normal(7))
+    one, other = fit_usl(n, x), fit_usl(n, factor * x)
+    assert other.params * [1, 1, 1 / factor] == pytest.approx(one.params, rel=1e-6, abs=1e-9)
+    e, f = one.peak_load(), other.peak_load()
+    assert (f.value, f.low, f.high) == pytest.approx((e.value, e.low, e.high), rel=1e-4)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(curves)
+def test_intervals_contain_their_estimates_and_grow_with_the_level(curve):
+    a, b, g, seed, noise = curve
+    n = np.array([1, 2, 4, 8, 16, 24, 32.0])
+    x = throughput(n, np.array([a, b, g])) * np.exp(noise * np.random.default_rng(seed).standard_normal(7))
+    fit = fit_usl(n, x)
+    for name in QUANTITIES:
+        wide, narrow = getattr(fit, name)(), getattr(fit, name)(alpha=0.2)
+        assert wide.low <= narrow.low * (1 + 1e-9)
+        assert narrow.low <= wide.value * (1 + 1e-9)
+        assert wide.value <= narrow.high * (1 + 1e-9)
+        assert narrow.high <= wide.high * (1 + 1e-9)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(curves)
+def test_exact_curves_are_recovered(curve):
+    a, b, g, _, _ = curve
+    n = np.array([1, 2, 4, 8, 16, 24, 32.0])
+    found = fit_usl(n, throughput(n, np.array([a, b, g]))).params
+    assert found == pytest.approx([a, b, g], rel=1e-7, abs=1e-9)
+
+
+def test_the_order_of_rows_does_not_matter():
+    order = [3, 0, 6, 2, 5, 1, 4]
+    a, b = fit_usl(LOAD, RATE), fit_usl(LOAD[order], RATE[order])
+    assert b.params == pytest.approx(a.params, rel=1e-10)
+    assert b.peak_load().high == pytest.approx(a.peak_load().high, rel=1e-8)
+
+
+def test_replicates_and_weights():
+    twice = fit_usl(np.tile(LOAD, 2), np.append(RATE * 1.01, RATE * 0.99))
+    assert twice.df_resid == 11
+    assert twice.lack_of_fit().df_denom == 7
+    weighted = fit_usl(LOAD, RATE, weights=np.full(7, 2.0))
+    assert weighted.params == pytest.approx(fit_usl(LOAD, RATE).params, rel=1e-10)
+    assert weighted.rss == pytest.approx(2 * fit_usl(LOAD, RATE).rss, rel=1e-10)
+
+
+def test_bad_input_names_the_row():
+    with pytest.raises(ModelError, match=r"throughput in row 2 of 4 is not positive"):
+        fit_usl([1, 2, 3, 4], [1, 0, 3, 4])
+    with pytest.raises(ModelError, match=r"throughput in row 4 of 4 is not a finite number"):
+        fit_usl([1, 2, 3, 4], [1, 2, 3, math.inf])
+    with pytest.raises(ModelError, match=r"load in row 1 of 4 is not positive"):
+        fit_usl([0, 2, 3, 4], [1, 2, 3, 4])
+    with pytest.raises(ModelError, match=r"load has too few distinct values"):
+        fit_usl([2, 2, 2, 4], [1, 2, 3, 4])
+    with pytest.raises(ModelError, match=r"2 rows can't determine 3 parameters"):
+        fit_usl([1, 2], [1, 2])
+    with pytest.raises(ModelError, match="efficiency needs a load"):
+        fit_usl(LOAD, RATE).efficiency(0.5)
+
+
+def test_three_points_give_a_curve_but_no_limits():
+    fit = fit_usl([1, 8, 32], [10, 60, 90])
+    assert fit.resid == pytest.approx(np.zeros(3), abs=1e-7)
+    e = fit.peak_load()
+    assert e.high == math.inf
+    assert "no degrees of freedom are left" in e.warnings
+
+
+def best_time(function, repeats=7):
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def test_fits_and_profiles_are_fast():
+    """About 2 ms and 5 ms on an idle core; the limits leave room for a busy one."""
+    assert best_time(lambda: fit_usl(LOAD, RATE)) < 0.010
+    fit = fit_usl(LOAD, RATE)
+    for name in QUANTITIES:
+        assert best_time(getattr(fit, name)) < 0.040
