@@ -62,8 +62,8 @@ class Claim:
         Relative margin of an equivalence or of linearity.
     assumed : bool
         An assumption of ours, switchable.
-    reading : str
-        How a vague word was turned into numbers, where it was.
+    reading, note : str
+        How a vague word was turned into numbers, where it was; any other remark.
     instances : tuple of Instance
     """
 
@@ -83,6 +83,7 @@ class Claim:
     default_on: bool
     conflicts: tuple[str, ...]
     reading: str
+    note: str
     why: str
     instances: tuple[Instance, ...]
     line: int
@@ -182,7 +183,7 @@ def _claim(study: Study, entry: Mapping[str, Any], *, assumed: bool, line: int) 
         value=None if value is None else float(value), strict=entry.get("strict", True),
         direction=entry.get("direction", ""), margin=float(entry.get("margin", 0)), assumed=assumed,
         default_on=entry.get("enabled", True), conflicts=tuple(entry.get("conflicts", ())),
-        reading=entry.get("reading", ""), why=entry.get("why", ""), instances=_instances(study, entry), line=line,
+        reading=entry.get("reading", ""), note=entry.get("note", ""), why=entry.get("why", ""), instances=_instances(study, entry), line=line,
         constant=float(entry.get("constant", 0)),
     )  # fmt: skip
 

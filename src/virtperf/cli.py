@@ -189,3 +189,7 @@ def keep_outputs(layout: Layout, study_id: str) -> None:
 
     _load(layout, study_id)
     run(layout.executed(study_id), layout.notebook(study_id))
+
+
+if __name__ == "__main__":
+    main()

@@ -163,7 +163,12 @@ class Study:
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
         if not references:
             return None
-        return max(references, key=lambda r: sum(a == b for a, b in zip(r[0].at, quantity.at, strict=True)))
+
+        def likeness(reference: tuple[Quantity, float]) -> tuple[int, list[bool]]:
+            same = [a == b for a, b in zip(reference[0].at, quantity.at, strict=True)]
+            return sum(same), same  # of equally like ones, the one that agrees in the earlier factor
+
+        return max(references, key=likeness)
 
     def show(self, quantity: Quantity) -> str:
         """A quantity as a reader sees it: levels that differ from the defaults, in words."""

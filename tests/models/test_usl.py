@@ -50,7 +50,7 @@ def profiled(fit, constraint):
         lambda t: np.sum((fit.y - throughput(fit.x, t * scale)) ** 2) / fit.rss,
         np.ones(3),
         method="SLSQP",
-        bounds=[(0, None)] * 3,
+        bounds=[(1e-3, None)] * 3,
         constraints={"type": "eq", "fun": lambda t: constraint(*(t * scale))},
         options={"ftol": 1e-14, "maxiter": 1000},
     )

@@ -100,4 +100,6 @@ def test_the_same_seed_writes_the_same_bytes(made, tmp_path):
     write_run(STUDY, plans["scaling-xen-9-r1"], raw, load_parameters(ROOT / "params.yaml"), tmp_path / "again")
     for path in (folder / "scaling-xen-9-r1").rglob("*"):
         if path.is_file():
-            assert path.read_bytes() == (tmp_path / "again" / path.relative_to(folder / "scaling-xen-9-r1")).read_bytes()
+            assert (
+                path.read_bytes() == (tmp_path / "again" / path.relative_to(folder / "scaling-xen-9-r1")).read_bytes()
+            )

@@ -244,7 +244,7 @@ class USLComparison:
                 ratio = max(2 * (fit.llf - smaller.llf), 0.0) if math.isfinite(fit.llf) else math.inf
                 p = float(special.chdtrc(1, ratio)) if math.isfinite(ratio) else 0.0
                 row |= {"f": test.statistic, "f_pvalue": test.pvalue, "lr": ratio, "lr_pvalue": p}
-                row["lr_pvalue_bound"] = p / 2 if ratio > 0 else 1.0
+                row["lr_pvalue_bound"] = p / 2 if ratio > 1e-9 else 1.0  # less is rounding at the bound itself
             rows.append(row)
             smaller = fit
         return pd.DataFrame(rows)

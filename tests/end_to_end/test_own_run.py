@@ -1,0 +1,55 @@
+"""An analyst's own run: shown as solid points and judged when measured, shown only on request when made up."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+
+import pytest
+
+from tests.end_to_end.conftest import STUDY, Workplace
+
+EXAMPLE = "example-xen-9"
+
+
+def place(workplace: Workplace, root, provenance: str) -> None:
+    target = workplace.measured / EXAMPLE
+    shutil.copytree(root / "examples" / STUDY / EXAMPLE, target)
+    text = (target / "run.yaml").read_text()
+    (target / "run.yaml").write_text(re.sub(r"provenance: \w+", f"provenance: {provenance}", text))
+
+
+def verdicts(workplace: Workplace) -> dict[str, str]:
+    text = (workplace.root / "data" / "verdicts" / STUDY / "verdicts.csv").read_text()
+    return {row["claim"]: row["measured_verdict"] for row in csv.DictReader(io.StringIO(text))}
+
+
+@pytest.mark.slow
+def test_an_example_is_drawn_on_request_only_and_decides_nothing(workplace: Workplace, root):
+    place(workplace, root, "example")
+    workplace.run("ingest", STUDY)
+    page = workplace.after_ingest()
+    assert "made up for documentation" not in page
+    assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
+    parameters = workplace.root / "params.yaml"
+    parameters.write_text(parameters.read_text().replace("show_examples: false", "show_examples: true"))
+    page = workplace.after_ingest()
+    assert "made up for documentation" in page
+    assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
+
+
+@pytest.mark.slow
+def test_a_run_of_a_users_own_is_drawn_solid_and_judges_claims(workplace: Workplace, root):
+    # the same made-up files stand in for a user's run, in a folder that is thrown away
+    place(workplace, root, "measured")
+    workplace.run("ingest", STUDY)
+    page = workplace.after_ingest()
+    assert "solid: measured" in page
+    decided = {
+        claim: verdict
+        for claim, verdict in verdicts(workplace).items()
+        if verdict not in ("no measurement", "not judged")
+    }
+    assert decided, "one run of Xen at 9 guests speaks of its CPU utilization at least"

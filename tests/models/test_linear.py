@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from virtperf.errors import ModelError
+from virtperf.models.linear import fit_line, fit_linear, fit_polynomial
+
+X = np.array([1, 2, 3, 4, 5, 6, 7.0])
+Y = np.array([2.1, 3.9, 6.2, 7.8, 10.1, 12.2, 13.7])
+
+
+@pytest.mark.parametrize("cov_type", ["nonrobust", "HC3"])
+@pytest.mark.parametrize("weights", [None, [1, 2, 3, 4, 3, 2, 1]])
+def test_agrees_with_statsmodels(cov_type, weights):
+    fit = fit_line(X, Y, weights=weights, cov_type=cov_type)
+    other = sm.WLS(Y, sm.add_constant(X), weights=1.0 if weights is None else weights).fit(
+        cov_type=cov_type, use_t=True
+    )
+    assert fit.params == pytest.approx(other.params, rel=1e-10)
+    assert fit.bse == pytest.approx(other.bse, rel=1e-10)
+    assert fit.conf_int(0.1) == pytest.approx(other.conf_int(0.1), rel=1e-10)
+    assert fit.llf == pytest.approx(other.llf, rel=1e-10)
+    assert fit.rsquared == pytest.approx(other.rsquared, rel=1e-10)
+    new = np.array([0.0, 4.5, 20.0])
+    frame = other.get_prediction(sm.add_constant(new)).summary_frame(0.05)
+    mean = fit.predict(new, interval="mean")
+    assert mean[["low", "high"]].to_numpy() == pytest.approx(frame[["mean_ci_lower", "mean_ci_upper"]].to_numpy())
+    test = other.f_test((np.eye(2), [0.1, 2.0]))
+    mine = fit.joint_test(intercept=0.1, slope=2.0)
+    assert (mine.statistic, mine.pvalue) == pytest.approx((float(test.fvalue), float(test.pvalue)), rel=1e-8)
+
+
+def test_the_joint_region_contains_the_estimate_and_the_t_interval_is_its_section():
+    fit = fit_line(X, Y)
+    a, b = fit.params
+    assert fit.joint_test(intercept=a, slope=b).pvalue == pytest.approx(1.0)
+    assert fit.joint_test(slope=fit.slope().high).pvalue == pytest.approx(0.05, rel=1e-9)
+    assert fit.joint_test(intercept=fit.intercept(0.2).low).pvalue == pytest.approx(0.2, rel=1e-9)
+
+
+def test_a_bend_is_noticed_and_a_straight_line_is_not():
+    assert fit_line(X, Y).linearity_test().pvalue > 0.2
+    assert fit_line(X, Y + 0.2 * X**2).linearity_test().pvalue < 0.01
+
+
+def test_lack_of_fit_needs_replicates_and_uses_their_spread():
+    with pytest.raises(ModelError, match="7 distinct x in 7 rows allow no lack-of-fit test"):
+        fit_line(X, Y).lack_of_fit()
+    noise = np.tile([0.1, -0.1], 7)
+    bent = fit_line(np.repeat(X, 2), np.repeat((X - 4) ** 2, 2) + noise)
+    straight = fit_line(np.repeat(X, 2), np.repeat(3 * X, 2) + noise)
+    assert bent.lack_of_fit().pvalue < 1e-6
+    assert straight.lack_of_fit().pvalue > 0.9
+    assert (bent.lack_of_fit().df_num, bent.lack_of_fit().df_denom) == (5, 7)
+
+
+@pytest.mark.parametrize(("shift", "factor"), [(0, 1), (1e6, 1), (-3, 1e-5), (0, 1e7)])
+def test_units_of_x_only_change_units(shift, factor):
+    """The slope scales, its t value and the fitted values do not change."""
+    one, other = fit_line(X, Y), fit_line(shift + factor * X, Y)
+    assert other.params[1] * factor == pytest.approx(one.params[1], rel=1e-8)
+    assert other.bse[1] * factor == pytest.approx(one.bse[1], rel=1e-6)
+    assert other.fittedvalues == pytest.approx(one.fittedvalues, rel=1e-8)
+
+
+def test_polynomials_and_designs():
+    cubic = fit_polynomial(X, 1 + X**3, 3)
+    assert cubic.params == pytest.approx([1, 0, 0, 1], abs=1e-9)
+    assert cubic.predict([10])[0] == pytest.approx(1001)
+    through_zero = fit_linear(X[:, None], Y, ["slope"])
+    assert through_zero.params[0] == pytest.approx(X @ Y / (X @ X), rel=1e-12)
+    assert through_zero.predict([[10.0]])[0] == pytest.approx(10 * through_zero.params[0])
+
+
+def test_two_points_give_a_line_without_errors():
+    fit = fit_line([1, 2], [3, 5])
+    assert fit.params == pytest.approx([1, 2])
+    assert fit.slope().high == np.inf
+    assert "no degrees of freedom" in fit.warnings[0]
+
+
+def test_bad_input():
+    with pytest.raises(ModelError, match="x has too few distinct values"):
+        fit_line([2, 2, 2], [1, 2, 3])
+    with pytest.raises(ModelError, match="x has 3 rows but y has 2"):
+        fit_line([1, 2, 3], [1, 2])
+    with pytest.raises(ModelError, match="y in row 1 of 2"):
+        fit_line([1, 2], [np.nan, 2])
+    with pytest.raises(ModelError, match="do not determine a, b"):
+        fit_linear(np.ones((4, 2)), [1, 2, 3, 4], ["a", "b"])
+    with pytest.raises(ModelError, match="unknown covariance type"):
+        fit_line(X, Y, cov_type="HC9")
+    with pytest.raises(ModelError, match="one row alone determines"):
+        fit_line([1, 1, 1, 5], [1, 2, 3, 9], cov_type="HC3")

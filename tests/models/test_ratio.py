@@ -1,0 +1,123 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from virtperf.errors import ModelError
+from virtperf.models.ratio import Mean, fieller, ratio_of_means, ratio_of_stats
+
+A = np.array([101.2, 99.8, 100.5, 100.9, 99.5, 100.1])
+B = np.array([50.7, 49.2, 51.0, 49.9, 50.4, 51.3])
+OPTIONS = [{"method": m, **o} for m in ("fieller", "log") for o in ({}, {"paired": True}, {"equal_var": True})]
+
+
+def test_paired_fieller_limits_are_where_the_paired_t_test_turns():
+    """Fieller's set is exactly the set of r at which a - r b is not significant."""
+    e = ratio_of_means(A, B, paired=True)
+    for r in (e.low, e.high):
+        assert stats.ttest_1samp(A - r * B, 0).pvalue == pytest.approx(0.05, rel=1e-9)
+
+
+def test_pooled_fieller_limits_by_their_definition():
+    e = ratio_of_means(A, B[:4], equal_var=True)
+    df = 8
+    s2 = (A.var() * 6 + B[:4].var() * 4) / df
+
+    def excess(r):
+        return abs(A.mean() - r * B[:4].mean()) / math.sqrt(s2 * (1 / 6 + r * r / 4)) - stats.t.ppf(0.975, df)
+
+    assert e.low == pytest.approx(optimize.brentq(excess, 1.5, e.value), rel=1e-10)
+    assert e.high == pytest.approx(optimize.brentq(excess, e.value, 2.5), rel=1e-10)
+
+
+def test_welch_degrees_of_freedom_are_those_of_the_scaled_difference():
+    """At the estimated ratio r, the Welch test of a against r b has Fieller's degrees of freedom."""
+    e = ratio_of_means(A, B)
+    r = A.mean() / B.mean()
+    df = stats.ttest_ind(A, r * B, equal_var=False).df
+    other = fieller(A.mean(), B.mean(), A.var(ddof=1) / 6, B.var(ddof=1) / 6, 0.0, df)
+    assert (e.low, e.high) == pytest.approx((other.low, other.high), rel=1e-10)
+
+
+def test_the_log_ratio_by_its_formula():
+    e = ratio_of_means(A, B, method="log")
+    u, v = A.std(ddof=1) / math.sqrt(6) / A.mean(), B.std(ddof=1) / math.sqrt(6) / B.mean()
+    df = (u**2 + v**2) ** 2 / (u**4 / 5 + v**4 / 5)
+    half = stats.t.ppf(0.975, df) * math.hypot(u, v)
+    assert e.high / e.value == pytest.approx(math.exp(half), rel=1e-10)
+    assert e.value / e.low == pytest.approx(math.exp(half), rel=1e-10)
+    assert e.method == "log-ratio"
+
+
+samples = st.tuples(
+    st.integers(2, 8), st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.floats(1e-4, 0.1), st.integers(0, 2**31)
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(samples, st.sampled_from(OPTIONS))
+def test_inverse_symmetry_scale_and_level(case, options):
+    n, m1, m2, spread, seed = case
+    rng = np.random.default_rng(seed)
+    a, b = (m * (1 + spread * rng.standard_normal(n)) for m in (m1, m2))
+    e, inverse = ratio_of_means(a, b, **options), ratio_of_means(b, a, **options)
+    assert e.low <= e.value <= e.high
+    if e.low > 0 and math.isfinite(e.high):
+        assert (1 / inverse.high, 1 / inverse.low) == pytest.approx((e.low, e.high), rel=1e-6)
+    # A pooled variance has a meaning only if both samples have one unit.
+    other = 1000 if options.get("equal_var") else 8
+    scaled = ratio_of_means(1000 * a, other * b, **options)
+    factor = 1000 / other
+    assert scaled.value == pytest.approx(factor * e.value, rel=1e-9)
+    if math.isfinite(e.high):
+        assert (scaled.low, scaled.high) == pytest.approx((factor * e.low, factor * e.high), rel=1e-6)
+    narrow = ratio_of_means(a, b, alpha=0.2, **options)
+    assert e.low <= narrow.low
+    assert narrow.high <= e.high
+
+
+def test_a_sample_divided_by_itself_is_one_without_error_when_paired():
+    e = ratio_of_means(A, A, paired=True)
+    assert (e.value, e.low, e.high) == pytest.approx((1, 1, 1), abs=1e-7)
+
+
+def test_statistics_stand_for_samples():
+    assert ratio_of_stats(Mean.of(A), Mean.of(B)) == ratio_of_means(A, B)
+    assert ratio_of_stats(Mean(10, 0, 5), Mean(5, 0, 5)).high == 2.0
+
+
+def test_a_denominator_near_zero_has_an_unbounded_set():
+    """t(0.975, 10) = 2.228, so g = 4.96 > 1; with a clearly not zero the set is two rays, else everything."""
+    rays = fieller(10.0, 1.0, 1.0, 1.0, 0.0, 10)
+    assert (rays.low, rays.high) == (-math.inf, math.inf)
+    assert "everything outside" in rays.warnings[0]
+    both = fieller(0.5, 1.0, 1.0, 1.0, 0.0, 10)
+    assert "no value is excluded" in both.warnings[0]
+
+
+def test_fieller_tends_to_the_delta_method():
+    e = fieller(10.0, 5.0, 1e-8, 1e-8, 0.0, 20)
+    half = stats.t.ppf(0.975, 20) * 2 * math.sqrt(1e-8 / 100 + 1e-8 / 25)
+    assert e.high - e.value == pytest.approx(half, rel=1e-3)
+
+
+def test_bad_input():
+    with pytest.raises(ModelError, match="numerator has one value; expected at least two replicates"):
+        ratio_of_means([1], [1, 2])
+    with pytest.raises(ModelError, match="denominator in row 2 of 2"):
+        ratio_of_means([1, 2], [1, math.nan])
+    with pytest.raises(ModelError, match="numerator has 3 rows but denominator has 2"):
+        ratio_of_means([1, 2, 3], [1, 2], paired=True)
+    with pytest.raises(ModelError, match="denominator's mean is zero"):
+        ratio_of_means([1, 2], [-1, 1])
+    with pytest.raises(ModelError, match="denominator is zero"):
+        ratio_of_means([1, 2], [-1, 1], paired=True)
+    with pytest.raises(ModelError, match="log-ratio interval needs positive means"):
+        ratio_of_means([1, 2], [-1, -2], method="log")
+    with pytest.raises(ModelError, match="unknown interval method"):
+        ratio_of_means([1, 2], [1, 2], method="delta")
+    with pytest.raises(ModelError, match="standard error of at least 0"):
+        Mean(1.0, -1.0, 3)

@@ -1,0 +1,198 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from virtperf.errors import ModelError
+from virtperf.models.segmented import NAMES, fit_segmented
+
+X = np.arange(1.0, 8)
+FLAT_THEN_DOWN = np.array([10, 10.1, 9.9, 10, 9, 8.1, 6.9])
+
+
+def brute(x, y, form, psi):
+    """Residual sum of squares for a given breakpoint."""
+    over = np.maximum(psi - x, 0) if form == "rise-plateau" else np.maximum(x - psi, 0)
+    design = np.column_stack([np.ones(len(x)), over] + ([x] if form == "free" else []))
+    rest = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    return float(rest @ rest)
+
+
+def test_the_global_optimum_is_found_where_a_descent_stops_early():
+    """R's segmented stops at 8.0191517323 with a sum of squares of 0.206371406; the gap below x = 8 holds a better one.
+
+    Data: 2 + 0.5 x + 2 max(x - 8, 0), plus 0.1 for even and minus 0.1 for odd x.
+    """
+    x = np.arange(21.0)
+    y = 2 + 0.5 * x + 2 * np.maximum(x - 8, 0) + 0.1 * (-1) ** x
+    fit = fit_segmented(x, y)
+    assert brute(x, y, "free", 8.0191517323) == pytest.approx(0.206371406, rel=1e-8)
+    assert fit.rss == pytest.approx(brute(x, y, "free", fit.params[-1]), rel=1e-12)
+    assert fit.rss < 0.2055
+    assert 8.0191517323 in fit.breakpoint()
+
+
+data = st.tuples(
+    st.sampled_from(list(NAMES)),
+    st.integers(5, 14),
+    st.floats(0.5, 9.5),
+    st.sampled_from([0.01, 0.3, 2.0]),
+    st.integers(0, 2**31),
+)
+
+
+def simulated(form, n, psi, noise, seed):
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.choice(np.arange(0, 10, 0.25), n, replace=False))
+    over = np.minimum(x - psi, 0) if form == "rise-plateau" else -np.maximum(x - psi, 0)
+    return x, 20 + over + noise * rng.standard_normal(n) + (0.3 * x if form == "free" else 0)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(data)
+def test_no_breakpoint_is_better_and_the_limits_lie_on_the_threshold(case):
+    form = case[0]
+    x, y = simulated(*case)
+    fit = fit_segmented(x, y, form=form)
+    low = x[0] if form == "plateau-decline" else x[1]
+    high = x[-1] if form == "rise-plateau" else x[-2]
+    others = min(brute(x, y, form, psi) for psi in np.linspace(low, high, 200))
+    assert fit.rss <= others * (1 + 1e-9)
+    if fit.df_resid < 1:
+        return
+    e = fit.breakpoint()
+    assert e.low <= e.value <= e.high
+    assert fit.breakpoint(alpha=0.2).low >= e.low
+    assert fit.breakpoint(alpha=0.2).high <= e.high
+    threshold = fit.rss + fit.scale * float(_t975(fit.df_resid)) ** 2
+    for limit in (e.low, e.high):
+        if low < limit < high:
+            assert brute(x, y, form, limit) == pytest.approx(threshold, rel=1e-6)
+
+
+def _t975(df):
+    from scipy import stats
+
+    return stats.t.ppf(0.975, df)
+
+
+@pytest.mark.parametrize(("shift", "factor"), [(0, 1000.0), (50, 1), (-7, 0.01)])
+@pytest.mark.parametrize("form", ["free", "plateau-decline"])
+def test_units_only_change_units(form, shift, factor):
+    one = fit_segmented(X, FLAT_THEN_DOWN, form=form).breakpoint()
+    other = fit_segmented(shift + factor * X, 3 + 5 * FLAT_THEN_DOWN, form=form).breakpoint()
+    for name in ("value", "low", "high"):
+        assert getattr(other, name) == pytest.approx(shift + factor * getattr(one, name), rel=1e-8)
+
+
+def test_a_rise_to_a_plateau_is_a_decline_seen_backwards():
+    down = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
+    up = fit_segmented(-X, FLAT_THEN_DOWN, form="rise-plateau")
+    assert up.rss == pytest.approx(down.rss, rel=1e-12)
+    assert up.params == pytest.approx(down.params * [1, -1, -1], rel=1e-10)
+    assert up.bse == pytest.approx(down.bse, rel=1e-8)
+    a, b = up.breakpoint(), down.breakpoint()
+    assert (a.low, a.high) == pytest.approx((-b.high, -b.low), rel=1e-10)
+
+
+def test_fitted_values_and_slopes():
+    fit = fit_segmented(X, FLAT_THEN_DOWN)
+    assert fit.predict(X) == pytest.approx(fit.fittedvalues, rel=1e-12)
+    left, right = fit.predict([0, 1]), fit.predict([10, 11])
+    assert left[1] - left[0] == pytest.approx(fit.params[1])
+    assert right[1] - right[0] == pytest.approx(fit.params[2])
+    assert fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").params[0] == pytest.approx(10.0)
+
+
+def test_the_standard_error_agrees_with_numeric_derivatives():
+    fit = fit_segmented(X, FLAT_THEN_DOWN)
+    step = 1e-6
+    from dataclasses import replace
+
+    columns = []
+    for i in range(4):
+        up, down = fit.params.copy(), fit.params.copy()
+        up[i] += step
+        down[i] -= step
+        columns.append((replace(fit, params=up).predict(X) - replace(fit, params=down).predict(X)) / (2 * step))
+    j = np.column_stack(columns)
+    assert fit.cov_params() == pytest.approx(fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10)
+
+
+def test_a_straight_line_has_no_breakpoint():
+    x = np.arange(12.0)
+    fit = fit_segmented(x, x + 0.3 * (-1) ** x)
+    e = fit.breakpoint()
+    assert (e.low, e.high) == (-math.inf, math.inf)
+    assert "without a break" in e.warnings[0]
+    assert fit.break_test().pvalue > 0.1
+
+
+def test_a_clear_break_is_significant_and_the_test_is_seeded():
+    fit = fit_segmented(X, FLAT_THEN_DOWN)
+    assert fit.break_test().pvalue < 0.02
+    assert fit.break_test(seed=3) == fit.break_test(seed=3)
+    assert fit.break_test(n_sim=99).pvalue >= 0.01
+
+
+def test_the_break_test_keeps_its_size():
+    """Under a straight line the p-value is uniform.
+
+    400 data sets, 5 % level: the count of rejections is binomial(400, 0.05), mean 20, SD 4.36; mean +- 4 SD is 3..37.
+    """
+    rng = np.random.default_rng(11)
+    x = np.arange(9.0)
+    fits = (fit_segmented(x, 3 + 2 * x + rng.standard_normal(9)) for _ in range(400))
+    assert 3 <= sum(fit.break_test(n_sim=199, seed=i).pvalue <= 0.05 for i, fit in enumerate(fits)) <= 37
+
+
+def test_an_exact_line_and_an_exact_hinge():
+    assert fit_segmented(X, 2 * X + 1).break_test().pvalue == 1.0
+    hinge = fit_segmented(X, np.minimum(X, 4.3))
+    assert hinge.params[-1] == pytest.approx(4.3, rel=1e-12)
+    assert hinge.break_test().pvalue == pytest.approx(1 / 2000)
+
+
+def test_a_break_that_only_the_last_point_shows_is_not_located():
+    fit = fit_segmented(X, np.array([10, 10.1, 9.9, 10, 10.1, 9.9, 7.0]), form="plateau-decline")
+    e = fit.breakpoint()
+    assert e.high == 7.0
+    assert any("last two x" in w for w in e.warnings)
+
+
+def test_a_slope_against_the_form_is_said():
+    assert any("rises" in w for w in fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").warnings)
+    assert any("falls" in w for w in fit_segmented(-X, -FLAT_THEN_DOWN, form="rise-plateau").warnings)
+    assert not fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").warnings
+
+
+def test_weights_count_as_repetitions():
+    w = np.array([1, 2, 1, 3, 1, 2, 1])
+    weighted = fit_segmented(X, FLAT_THEN_DOWN, weights=w)
+    repeated = fit_segmented(np.repeat(X, w), np.repeat(FLAT_THEN_DOWN, w))
+    assert weighted.params == pytest.approx(repeated.params, rel=1e-9)
+    assert weighted.rss == pytest.approx(repeated.rss, rel=1e-9)
+
+
+def test_bad_input():
+    with pytest.raises(ModelError, match="3 rows can't determine 4 parameters"):
+        fit_segmented([1, 2, 3], [1, 2, 3])
+    with pytest.raises(ModelError, match="x has too few distinct values"):
+        fit_segmented([1, 1, 2, 2, 3], [1, 2, 3, 4, 5])
+    with pytest.raises(ModelError, match="unknown form"):
+        fit_segmented(X, FLAT_THEN_DOWN, form="hockey-stick")
+    with pytest.raises(ModelError, match="y in row 7 of 7"):
+        fit_segmented(X, [*FLAT_THEN_DOWN[:6], np.nan])
+    four = fit_segmented(X[:4], FLAT_THEN_DOWN[:4])
+    assert four.breakpoint().warnings == ("no degrees of freedom are left",)
+    with pytest.raises(ModelError, match="needs more rows"):
+        four.break_test()
+
+
+def test_the_summary_names_the_form_and_is_plain_text():
+    text = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").summary()
+    assert text.startswith("Two-piece line (plateau-decline): y = plateau + slope2")
+    assert json.loads(json.dumps(text)) == text
