@@ -183,7 +183,8 @@ def _claim(study: Study, entry: Mapping[str, Any], *, assumed: bool, line: int) 
         value=None if value is None else float(value), strict=entry.get("strict", True),
         direction=entry.get("direction", ""), margin=float(entry.get("margin", 0)), assumed=assumed,
         default_on=entry.get("enabled", True), conflicts=tuple(entry.get("conflicts", ())),
-        reading=entry.get("reading", ""), note=entry.get("note", ""), why=entry.get("why", ""), instances=_instances(study, entry), line=line,
+        reading=entry.get("reading", ""), note=entry.get("note", ""),
+        why=entry.get("why", ""), instances=_instances(study, entry), line=line,
         constant=float(entry.get("constant", 0)),
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ def main(ctx: click.Context, root: Path) -> None:
 
     \b
         virtperf reconstruct STUDY
-        virtperf ingest zvm-xen-2009
+        virtperf ingest STUDY
     """
     ctx.obj = Layout(root)
 
@@ -101,7 +101,7 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
     runs that changed are read again. A run that can't be read is quarantined with the reason and the others go on; the
     command then ends with status 3, unless --keep-going.
     """
-    from virtperf.ingest import ingest as run
+    from virtperf.ingest.stage import ingest as run
 
     study = _load(layout, study_id)
     roots = {"reconstructed": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
@@ -122,7 +122,7 @@ def summarize(layout: Layout, study_id: str) -> None:
 
     Reads data/samples/STUDY, writes data/runs/STUDY: runs.parquet, observations.parquet, audits.parquet.
     """
-    from virtperf.summarize import summarize as run
+    from virtperf.summarize.stage import summarize as run
 
     study = _load(layout, study_id)
     parameters = load_parameters(layout.parameters)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 SIGNIFICANT_DIGITS = 7
 """Digits of exported numbers: fewer than where solvers and processors may differ, more than any reader needs."""
@@ -71,3 +73,16 @@ def csv_text(frame: pd.DataFrame) -> str:
 def json_text(value: Any) -> str:
     """JSON in a stable form: two blanks of indentation, keys in the given order."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table: strings as strings, floats as float64, no index, no versions or times in the metadata."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
+    pq.write_table(table.cast(schema), path, compression="zstd", row_group_size=1 << 20)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_large_string(kind) or pa.types.is_dictionary(kind) or pa.types.is_null(kind):
+        return pa.string()
+    return kind

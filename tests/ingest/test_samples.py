@@ -3,12 +3,12 @@ import pandas as pd
 import pytest
 
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
-from virtperf.clocks import align
 from virtperf.errors import FormatError, RunError
+from virtperf.ingest.clocks import align
+from virtperf.ingest.folder import raw_files
+from virtperf.ingest.runs import RawFile, load_run
+from virtperf.ingest.samples import SAMPLE_COLUMNS, read_run
 from virtperf.metrics import load_metrics
-from virtperf.run_folder import raw_files
-from virtperf.runs import RawFile, load_run
-from virtperf.samples import SAMPLE_COLUMNS, read_run
 
 
 @pytest.fixture

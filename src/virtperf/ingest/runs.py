@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 from virtperf.errors import RunError, StudyError
+from virtperf.ingest.folder import RUN_FILE, owner
 from virtperf.quantities import Level
-from virtperf.run_folder import RUN_FILE, owner
 from virtperf.study import Study
 from virtperf.yamlio import Document, SafeLoader, load_yaml
 

@@ -20,8 +20,7 @@ from virtperf.study import Study
 
 # What reading a run passes through, relative to the package. Whatever changes here makes old results worthless.
 SOURCES = (
-    "clocks.py", "errors.py", "formats", "ingest.py", "ingest_cache.py", "metrics.py", "parquet.py", "run_folder.py",
-    "runs.py", "samples.py", "schemas/run.json", "study.py", "units.py", "yamlio.py",
+    "errors.py", "files.py", "formats", "ingest", "metrics.py", "schemas/run.json", "study.py", "units.py", "yamlio.py",
 )  # fmt: skip
 LIBRARIES = ("defusedxml", "jsonschema", "numpy", "pandas", "pyarrow", "pyyaml")
 SETTINGS = "VIRTPERF_"

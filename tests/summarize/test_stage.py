@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from tests.toy_runs import console, netstat, toy_study, write_run, xentop
-from virtperf.audits import audit
 from virtperf.errors import VirtperfError
-from virtperf.ingest import ingest
-from virtperf.run_series import RunSeries, Series, evaluate
-from virtperf.summarize import summarize
+from virtperf.ingest.stage import ingest
+from virtperf.summarize.audits import audit
+from virtperf.summarize.series import RunSeries, Series, evaluate
+from virtperf.summarize.stage import summarize
 
 
 @pytest.fixture

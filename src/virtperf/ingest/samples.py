@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.clocks import align
 from virtperf.errors import FormatError, VirtperfError
 from virtperf.formats import Reading, get_format, sniff
+from virtperf.ingest.clocks import align
+from virtperf.ingest.runs import RawFile, Run
 from virtperf.metrics import WHOLE, MetricDictionary
-from virtperf.runs import RawFile, Run
 
 SAMPLE_COLUMNS = ("run_id", "source", "entity_kind", "entity", "metric", "t_s", "value")
 """Columns of samples, in the order in which they are sorted; `t_s` and `value` are float64, the others strings."""

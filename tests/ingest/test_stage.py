@@ -8,11 +8,11 @@ import yaml
 
 from tests.imports import SOURCE, closure, module_path
 from tests.toy_runs import console, sar, toy_study, write_run, xentop
-from virtperf import ingest_cache
 from virtperf.files import replaced_folder
-from virtperf.ingest import ingest
-from virtperf.ingest_cache import SOURCES, Cache, content_key
-from virtperf.samples import SAMPLE_COLUMNS
+from virtperf.ingest import cache as ingest_cache
+from virtperf.ingest.cache import SOURCES, Cache, content_key
+from virtperf.ingest.samples import SAMPLE_COLUMNS
+from virtperf.ingest.stage import ingest
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_layout_of_the_users_own_counts_as_content(place, tmp_path, monkeypatc
 def test_every_module_that_reading_passes_through_counts_as_content():
     listed = {p for name in SOURCES for p in _python(SOURCE / "virtperf" / name)}
     formats = {f"virtperf.formats.{p.stem}" for p in (SOURCE / "virtperf" / "formats").glob("[a-z]*.py")}
-    used = {module_path(name) for name in closure({"virtperf.samples", "virtperf.runs", "virtperf.parquet"} | formats)}
+    used = {module_path(name) for name in closure({"virtperf.ingest.samples", "virtperf.ingest.runs"} | formats)}
     # factor levels are compared, not computed with
     aside = {module_path("virtperf"), module_path("virtperf.quantities")}
     assert used - listed - aside == set()

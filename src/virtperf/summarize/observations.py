@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from virtperf.quantities import Level
-from virtperf.run_series import RunSeries
 from virtperf.study import QuantityKind, Study
+from virtperf.summarize.series import RunSeries
 
 NUMBERS = ("value", "se", "n_eff", "df", "low", "high", "relative", "relative_se")
 TEXTS = ("source", "entity_kind", "metric", "stationarity", "note")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from virtperf.errors import RunError
-from virtperf.runs import RawFile, Run
+from virtperf.ingest.runs import RawFile, Run
 
 DAY = 86400.0
 

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.toy_runs import toy_study, write_run
-from virtperf import run_folder
 from virtperf.errors import RunError
-from virtperf.run_folder import owner, raw_files
-from virtperf.runs import load_run
+from virtperf.ingest import folder as run_folder
+from virtperf.ingest.folder import owner, raw_files
+from virtperf.ingest.runs import load_run
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from virtperf.run_series import RunSeries, Series, evaluate
+from virtperf.summarize.series import RunSeries, Series, evaluate
 
 COLUMNS = ("run_id", "provenance", "audit", "value", "expected", "low", "high", "status", "note")
 OK, VIOLATED = "ok", "violated"

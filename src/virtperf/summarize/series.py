@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import special
 
-from virtperf.steady import Mean, departs, stationarity, steady_mean, warmup
+from virtperf.summarize.steady import Mean, departs, stationarity, steady_mean, warmup
 
 SURE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks the cut that looks

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.steady import ar1_mean, batch_means, correlation, departs, mser, stationarity, steady_mean, warmup
+from virtperf.summarize.steady import (
+    ar1_mean,
+    batch_means,
+    correlation,
+    departs,
+    mser,
+    stationarity,
+    steady_mean,
+    warmup,
+)
 
 
 @pytest.fixture

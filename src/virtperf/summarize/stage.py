@@ -9,14 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.audits import COLUMNS as AUDIT_COLUMNS
-from virtperf.audits import audit
 from virtperf.errors import VirtperfError
-from virtperf.files import replaced_folder, rounded
-from virtperf.observations import add_relative, observation_frame, observe
-from virtperf.parquet import write_parquet
-from virtperf.run_series import RunSeries, load_series
+from virtperf.files import replaced_folder, rounded, write_parquet
 from virtperf.study import Study
+from virtperf.summarize.audits import COLUMNS as AUDIT_COLUMNS
+from virtperf.summarize.audits import audit
+from virtperf.summarize.observations import add_relative, observation_frame, observe
+from virtperf.summarize.series import RunSeries, load_series
 
 DIGITS = 10
 """Significant digits of stored results: all that mean something, fewer than where processors may differ."""

@@ -1,0 +1,1 @@
+"""Run folders, reconstructed and measured alike, read into tidy samples."""
