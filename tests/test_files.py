@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from virtperf.files import csv_text, replaced_folder, rounded, write_atomically
+from virtperf.files import replaced_folder, write_atomically
+from virtperf.tables import csv_text, rounded
 
 
 def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
@@ -35,7 +36,7 @@ def test_a_file_is_written_whole(tmp_path):
 
 
 def test_rounding_to_significant_digits():
-    assert rounded([123.456789, 1e-9 / 3, -2.5e10 / 3, 0], 3).tolist() == [123.0, 3.33e-10, -8.33e9, 0.0]
+    assert rounded([123.456789, 1e-8 / 3, -2.5e10 / 3, 0, 1e-10], 3).tolist() == [123.0, 3.33e-9, -8.33e9, 0.0, 0.0]
     assert np.isnan(rounded([np.nan])[0])
     assert rounded([np.inf])[0] == np.inf
 

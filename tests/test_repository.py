@@ -14,7 +14,7 @@ from tests.imports import SOURCE, imported, module_path
 # Each module imports only what stands in an earlier row (or its own package); `models` know neither studies nor formats.
 LAYERS = [
     {"errors"},
-    {"yamlio", "units", "files", "paths"},
+    {"yamlio", "units", "files", "tables", "paths"},
     {"quantities", "metrics", "params"},
     {"study"},
     {"claims"},

@@ -141,7 +141,8 @@ def check(layout: Layout, study_id: str) -> None:
 
     from virtperf.check import check as run
     from virtperf.claims import load_claims
-    from virtperf.files import csv_text, replaced_folder
+    from virtperf.files import replaced_folder
+    from virtperf.tables import csv_text
 
     study = _load(layout, study_id)
     parameters = load_parameters(layout.parameters)

@@ -1,4 +1,4 @@
-"""Writing results: atomically, and with numbers that are the same bytes everywhere."""
+"""Writing results: whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-SIGNIFICANT_DIGITS = 7
-"""Digits of exported numbers: fewer than where solvers and processors may differ, more than any reader needs."""
 
 
 @contextmanager
@@ -51,38 +43,6 @@ def write_atomically(path: Path, data: bytes | str) -> None:
         Path(name).unlink(missing_ok=True)
 
 
-def rounded(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
-    """Numbers rounded to significant digits; infinities and NaN stay."""
-    x = np.asarray(values, dtype=float)
-    finite = np.isfinite(x) & (x != 0)
-    magnitude = np.floor(np.log10(np.abs(x, where=finite, out=np.ones_like(x))))
-    factor = 10.0 ** (digits - 1 - magnitude)
-    result = np.where(finite, np.round(x * factor) / factor, x)
-    return np.where(np.abs(result) < 1e-12, 0.0, result)
-
-
-def csv_text(frame: pd.DataFrame) -> str:
-    """A table as CSV with rounded numbers, unbounded and missing ones as empty cells, `\\n` line ends."""
-    out = frame.copy()
-    for column in out.select_dtypes("number").columns:
-        if out[column].dtype.kind == "f":
-            out[column] = [("" if not np.isfinite(v) else f"{v:.{SIGNIFICANT_DIGITS}g}") for v in rounded(out[column])]
-    return out.to_csv(index=False, lineterminator="\n")
-
-
 def json_text(value: Any) -> str:
     """JSON in a stable form: two blanks of indentation, keys in the given order."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table: strings as strings, floats as float64, no index, no versions or times in the metadata."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
-    pq.write_table(table.cast(schema), path, compression="zstd", row_group_size=1 << 20)
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_large_string(kind) or pa.types.is_dictionary(kind) or pa.types.is_null(kind):
-        return pa.string()
-    return kind

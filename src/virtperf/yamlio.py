@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import yaml
 
 from virtperf.errors import StudyError
+
+# jsonschema imports every format checker that is installed; this one builds a grammar for a whole second, at the start
+# of every command, and no schema here uses formats.
+_SLOW = "rfc3987_syntax"
+_before = sys.modules.get(_SLOW)
+sys.modules[_SLOW] = None  # type: ignore[assignment]
+try:
+    import jsonschema
+finally:
+    if _before is None:
+        del sys.modules[_SLOW]
+    else:
+        sys.modules[_SLOW] = _before
 
 try:
     from yaml import CSafeLoader as SafeLoader

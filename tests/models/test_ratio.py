@@ -52,6 +52,17 @@ def test_the_log_ratio_by_its_formula():
     assert e.method == "log-ratio"
 
 
+def test_the_paired_log_ratio_is_that_of_the_logarithms():
+    """For a small spread, the delta method equals a paired t interval on logarithms, covariance included."""
+    a = np.array([100.0, 102, 104, 103, 101])
+    b = np.array([50.1, 50.9, 52.1, 51.4, 50.4])
+    e = ratio_of_means(a, b, method="log", paired=True)
+    d = np.log(a) - np.log(b)
+    half = stats.t.ppf(0.975, 4) * d.std(ddof=1) / math.sqrt(5)
+    assert math.log(e.high / e.low) / 2 == pytest.approx(half, rel=0.03)
+    assert math.log(ratio_of_means(a, b, method="log").high / e.value) > 5 * half
+
+
 samples = st.tuples(
     st.integers(2, 8), st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.floats(1e-4, 0.1), st.integers(0, 2**31)
 )

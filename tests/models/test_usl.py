@@ -50,7 +50,7 @@ def profiled(fit, constraint):
         lambda t: np.sum((fit.y - throughput(fit.x, t * scale)) ** 2) / fit.rss,
         np.ones(3),
         method="SLSQP",
-        bounds=[(1e-3, None)] * 3,
+        bounds=[(1e-3, 1 / scale[0]), (1e-3, None), (1e-3, None)],
         constraints={"type": "eq", "fun": lambda t: constraint(*(t * scale))},
         options={"ftol": 1e-14, "maxiter": 1000},
     )
@@ -73,6 +73,17 @@ def test_limits_of_quantities_lie_on_the_threshold(name, value):
     for limit in (e.low, e.high):
         rss = profiled(fit, lambda a, b, g, limit=limit: value(a, b, g) / limit - 1)
         assert rss == pytest.approx(threshold, rel=1e-5)
+
+
+def test_the_efficiency_respects_the_bounds_of_the_coefficients():
+    """Near alpha = 1 the lower limit is reached with alpha on its bound, and more beta."""
+    load = np.array([1, 2, 3, 4, 6, 8.0])
+    fit = fit_usl(load, throughput(load, np.array([0.9, 0.004, 10.0])) * [1.04, 0.96, 1.03, 0.97, 1.02, 0.98])
+    e = fit.efficiency(8)
+    threshold = fit.rss + fit.scale * 3.1824463052837078**2  # t(0.975, 3)
+    for limit in (e.low, e.high):
+        rss = profiled(fit, lambda a, b, g, limit=limit: 1 / (1 + 7 * (a + 8 * b)) / limit - 1)
+        assert rss == pytest.approx(threshold, rel=1e-4)
 
 
 def test_data_that_do_not_show_a_peak_have_no_upper_limit():

@@ -20,7 +20,8 @@ from virtperf.study import Study
 
 # What reading a run passes through, relative to the package. Whatever changes here makes old results worthless.
 SOURCES = (
-    "errors.py", "files.py", "formats", "ingest", "metrics.py", "schemas/run.json", "study.py", "units.py", "yamlio.py",
+    "errors.py", "formats", "ingest", "metrics.py", "schemas/run.json", "study.py", "tables.py", "units.py",
+    "yamlio.py",
 )  # fmt: skip
 LIBRARIES = ("defusedxml", "jsonschema", "numpy", "pandas", "pyarrow", "pyyaml")
 SETTINGS = "VIRTPERF_"

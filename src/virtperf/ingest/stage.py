@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from virtperf.errors import RunError, VirtperfError
-from virtperf.files import json_text, replaced_folder, write_parquet
+from virtperf.files import json_text, replaced_folder
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files
 from virtperf.ingest.runs import Run, load_run
 from virtperf.ingest.samples import read_run
 from virtperf.metrics import MetricDictionary, load_metrics
 from virtperf.study import Study
+from virtperf.tables import write_parquet
 
 INDEX = "index.json"
 FEW = 4

@@ -108,11 +108,13 @@ class NLSResult(FitResult):
         """Return the profile-likelihood estimate of the quantity that is constant along `path`."""
         # The nearest coordinates known so far are the next start: it matters far from the optimum.
         known = [(path.value, path.phi)]
+        least = [self.rss]
 
         def rss_at(c: float) -> float:
             _, start = min(known, key=lambda pair: abs(pair[0] - c))
             found = self.along(path, c, start)
             known.append((c, found.params))
+            least[0] = min(least[0], found.rss)
             return found.rss
 
         low, high = limits(rss_at, path, rss=self.rss, scale=self.scale, quantile=t_quantile(self.df_resid, alpha))
@@ -121,6 +123,8 @@ class NLSResult(FitResult):
             notes.append(f"{name} is on its bound {path.value:g}: the interval is one-sided")
         if self.df_resid <= 0:
             notes.append("no degrees of freedom are left")
+        if least[0] < (1 - 1e-6) * self.rss - (1e-13 * float(np.linalg.norm(self.y))) ** 2:
+            notes.append("the profile found a better fit than the reported optimum: other starts are needed")
         return Estimate(path.value, low, high, 1 - alpha, "profile likelihood", tuple(notes))
 
     def along(self, path: Path, c: float, start: Array) -> Minimum:

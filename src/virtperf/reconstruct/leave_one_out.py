@@ -111,7 +111,8 @@ def _information(feasible: Feasible, system: LinearSystem, claim: Claim) -> floa
 def _gain(with_it: float, without: float) -> float:
     if not np.isfinite(without):
         return 0.0
-    return float(np.clip(1 - with_it / without, 0.0, 1.0))
+    gain = 1 - with_it / without
+    return float(min(gain, 1.0)) if gain > TOLERANCE else 0.0
 
 
 def _width(feasible: Feasible, quantity: Quantity, without: str | None) -> float:

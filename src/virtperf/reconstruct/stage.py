@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.claims import Claims
-from virtperf.files import csv_text, json_text, replaced_folder, rounded
+from virtperf.files import json_text, replaced_folder
 from virtperf.params import Parameters
 from virtperf.quantities import Quantity
 from virtperf.reconstruct.feasible import Feasible, centres, solve
@@ -17,6 +17,7 @@ from virtperf.reconstruct.leave_one_out import judge
 from virtperf.reconstruct.plan import load_raw, plan_runs
 from virtperf.reconstruct.raw import write_runs
 from virtperf.study import Study
+from virtperf.tables import csv_text, rounded
 
 Progress = Callable[[str], None]
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import highspy
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import csc_array
 
 from virtperf.quantities import Expression
 from virtperf.reconstruct.constraints import Row
 
 DUAL_ZERO = 1e-9
+OPTIMAL = highspy.HighsModelStatus.kOptimal
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class LinearSystem:
         self.scale = np.maximum(np.abs(self.A).max(axis=1, initial=0.0), 1e-12)
         self._scaled = self.A / self.scale[:, None], self.b / self.scale
         self.owner = np.array([row.claim for row in rows], dtype=object)
+        self._model: highspy.Highs | None = None
+        self._mask = np.zeros(0, dtype=bool)
 
     def vector(self, expression: Expression) -> np.ndarray | None:
         """Coefficients over `quantities`, or None when the expression names one that no row does."""
@@ -52,9 +57,21 @@ class LinearSystem:
             c[self.index[quantity]] += coefficient
         return c
 
-    def _solve(self, c: np.ndarray, mask: np.ndarray | None):  # type: ignore[no-untyped-def]
-        A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
-        return linprog(c, A_ub=A, b_ub=b, bounds=(None, None), method="highs-ds")
+    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> highspy.HighsModelStatus:
+        """Minimise ``c x`` over the (masked) rows; a row outside the mask gets no bound.
+
+        One model serves all questions: each starts from the basis of the one before, which makes it many times faster.
+        """
+        if self._model is None:
+            self._model = _model(*self._scaled)
+            self._mask = np.ones(len(self.rows), dtype=bool)
+        wanted = np.ones(len(self.rows), dtype=bool) if mask is None else mask
+        for i in np.flatnonzero(wanted != self._mask):
+            self._model.changeRowBounds(int(i), -np.inf, float(self._scaled[1][i]) if wanted[i] else np.inf)
+        self._mask = wanted.copy()
+        self._model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
+        self._model.run()
+        return self._model.getModelStatus()
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """The rows of those claims and of the natural bounds."""
@@ -63,19 +80,18 @@ class LinearSystem:
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether some values obey all (masked) rows."""
-        return self._solve(np.zeros(len(self.quantities)), mask).status == 0
+        return self._solve(np.zeros(len(self.quantities)), mask) == OPTIMAL
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The smallest value of the expression: -inf where nothing bounds it."""
         c = self.vector(expression)
         if c is None:
             return Extreme(-np.inf, ())
-        result = self._solve(c, mask)
-        if result.status != 0:
+        if self._solve(c, mask) != OPTIMAL:
             return Extreme(-np.inf, ())
-        owners = self.owner if mask is None else self.owner[mask]
-        held = owners[np.abs(result.ineqlin.marginals) > DUAL_ZERO]
-        return Extreme(float(result.fun), tuple(dict.fromkeys(o for o in held if o)))
+        assert self._model is not None
+        held = self.owner[np.abs(self._model.getSolution().row_dual) > DUAL_ZERO]
+        return Extreme(self._model.getInfo().objective_function_value, tuple(dict.fromkeys(o for o in held if o)))
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The largest value of the expression: inf where nothing bounds it."""
@@ -118,3 +134,25 @@ class LinearSystem:
         bounds = [(None, None)] * A.shape[1] + [(0, None)]
         result = linprog(c, A_ub=np.column_stack([A, -np.ones(len(rows))]), b_ub=b, bounds=bounds, method="highs-ds")
         return rows[np.abs(result.ineqlin.marginals) > DUAL_ZERO]
+
+
+def _model(A: np.ndarray, b: np.ndarray) -> highspy.Highs:
+    """HiGHS with the rows ``A x <= b`` over free variables, set to answer warm-started questions one after another."""
+    rows, columns = A.shape
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = rows, columns
+    lp.col_cost_ = np.zeros(columns)
+    lp.col_lower_, lp.col_upper_ = np.full(columns, -np.inf), np.full(columns, np.inf)
+    lp.row_lower_, lp.row_upper_ = np.full(rows, -np.inf), b
+    by_column = csc_array(A)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_ = by_column.indptr, by_column.indices
+    lp.a_matrix_.value_ = by_column.data
+    model = highspy.Highs()
+    settings: dict[str, bool | int | str] = {
+        "output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex",
+    }  # fmt: skip
+    for option, value in settings.items():
+        model.setOptionValue(option, value)
+    model.passModel(lp)
+    return model
