@@ -61,3 +61,15 @@ def test_only_measured_runs_decide(tiny, provenance):
 def test_the_same_seed_gives_the_same_numbers(tiny):
     frame = observations([200.0, 202.0, 199.0])
     pd.testing.assert_frame_equal(verdicts(tiny, frame), verdicts(tiny, frame))
+
+
+def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
+    both = claim("below-100", "kind: range, of: throughput, high: 100, for_each: {guests: [3], system: [a, b]}")
+    study, claims = tiny("claims:\n" + both)
+    text = pd.DataFrame({"claim": ["below-100"], "text_verdict": ["independent"]})
+    frame = observations([90.0, 90.1, 89.9])
+    only_b = frame[frame["system"] == "b"].assign(relative=[99.0, 99.1, 98.9])
+    for values, verdict in (([99.0, 99.1, 98.9], "undecided"), ([120.0, 120.1, 119.9], "refuted")):
+        found = check(study, claims, text, only_b.assign(relative=values), level=0.95, seed=1).iloc[0]
+        assert found["measured_verdict"] == verdict
+        assert "1 of its 2 conditions" in found["reason"]

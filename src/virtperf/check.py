@@ -7,12 +7,12 @@ pipeline recovers; it never decides, since those runs were made from the claims.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from virtperf.claims import NUMBERED, Claim, Claims
+from virtperf.claims import NUMBERED, Claim, Claims, Instance
 from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.study import Study
@@ -32,12 +32,16 @@ class Evidence:
         The claim's number (ratio, level, difference, percent change) and its interval; NaN for claims without number.
     share : float
         The share of plausible means under which the claim holds.
+    observed, of : int
+        How many of the claim's relations were observed, and how many it has.
     """
 
     estimate: float
     low: float
     high: float
     share: float
+    observed: int
+    of: int
 
 
 def condition_means(study: Study, observations: pd.DataFrame, provenance: str) -> dict[Quantity, pd.DataFrame]:
@@ -53,17 +57,18 @@ def condition_means(study: Study, observations: pd.DataFrame, provenance: str) -
 def evidence(
     study: Study, claim: Claim, means: dict[Quantity, pd.DataFrame], *, level: float, seed: int
 ) -> Evidence | None:
-    """Judge one claim; None where a quantity that it speaks of was not observed.
+    """Judge one claim by those of its relations whose quantities were all observed; None where there are none.
 
     Plausible means are drawn from the t distribution of each condition's mean (replicates where there are at least
     two, else the batch-means standard error of the one run); interval ends are percentiles of the claim's number over
     the draws (parametric bootstrap, seeded).
     """
-    rows = claim_rows(study, claim)
-    named = list(dict.fromkeys(q for row in rows for q, _ in row.terms))
-    named += [q for i in claim.instances for part in i.parts for _, q in part.terms if q not in named]
-    if not named or any(q not in means for q in named):
+    relations = len(claim.instances)
+    claim = replace(claim, instances=tuple(i for i in claim.instances if _quantities(i) <= means.keys()))
+    if not claim.instances:
         return None
+    rows = claim_rows(study, claim)
+    named = sorted(set().union(*map(_quantities, claim.instances)))
     homogeneous = all(row.bound == 0 for row in rows)
     rng = np.random.default_rng([seed, *claim.id.encode()])
     draws = {}
@@ -82,18 +87,19 @@ def evidence(
         holds &= total <= row.bound + allowance
     number = _number(claim, draws)
     if number is None:
-        return Evidence(np.nan, np.nan, np.nan, float(holds[1:].mean()))
+        return Evidence(np.nan, np.nan, np.nan, float(holds[1:].mean()), len(claim.instances), relations)
     low, high = np.quantile(number[1:], [(1 - level) / 2, (1 + level) / 2])
-    return Evidence(float(number[0]), float(low), float(high), float(holds[1:].mean()))
+    share = float(holds[1:].mean())
+    return Evidence(float(number[0]), float(low), float(high), share, len(claim.instances), relations)
 
 
 def measured_verdict(found: Evidence | None, level: float) -> str:
-    """reproduced, refuted, undecided, or no measurement."""
+    """reproduced, refuted, undecided, or no measurement; one observed relation can refute, only all can reproduce."""
     if found is None:
         return "no measurement"
-    if found.share >= level:
-        return "reproduced"
-    return "refuted" if found.share <= 1 - level else "undecided"
+    if found.share <= 1 - level:
+        return "refuted"
+    return "reproduced" if found.share >= level and found.observed == found.of else "undecided"
 
 
 def check(
@@ -126,7 +132,12 @@ def _reason(verdict: str, found: Evidence | None, level: float) -> str:
         return "an assumption of ours"
     if found is None:
         return "no measured runs of all the conditions that it compares"
-    return f"holds under {100 * found.share:.0f} % of plausible measured means (decided at {100 * level:g} %)"
+    part = "" if found.observed == found.of else f"; {found.observed} of its {found.of} conditions were measured"
+    return f"holds under {100 * found.share:.0f} % of plausible measured means (decided at {100 * level:g} %){part}"
+
+
+def _quantities(instance: Instance) -> set[Quantity]:
+    return {q for part in instance.parts for _, q in part.terms}
 
 
 def _draw(group: pd.DataFrame, column: str, rng: np.random.Generator) -> np.ndarray | None:
