@@ -181,6 +181,21 @@ def report(layout: Layout, study_id: str) -> None:
     render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
 
 
+@main.command()
+@_study_argument
+@click.argument("exhibit")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
+@click.pass_obj
+def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
+    """Write one figure, such as figure-5, as an SVG file of its own."""
+    from virtperf.exhibits.book import Book
+    from virtperf.exhibits.standalone import standalone_svg
+    from virtperf.files import write_atomically
+
+    _load(layout, study_id)
+    write_atomically(output, standalone_svg(Book(study_id, layout.root / "data").figure(exhibit)))
+
+
 @main.command("keep-outputs")
 @_study_argument
 @click.pass_obj

@@ -129,7 +129,7 @@ class Line:
 
 def test_curves_are_drawn_over_their_series_only(book: Book) -> None:
     plain, fitted = book.figure("figure-2").html, book.figure("figure-2", curves={HOSTILE: Line()}).html
-    assert "interval of the fitted curve" in fitted and "interval of the fitted curve" not in plain
+    assert "fitted curve with its 95 % interval" in fitted and "fitted curve with its 95 % interval" not in plain
     with pytest.raises(StudyError, match="no curve can be drawn for 'System Z'"):
         book.figure("figure-2", curves={"System Z": Line()})
     with pytest.raises(StudyError, match="no curve"):

@@ -23,11 +23,12 @@ def with_values(book: Book, values: list[float], **changes: object) -> list[Poin
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([1, 2, 3, 4], "rises from 1 (2 guests) to 4 (16 guests)"),
-        ([4, 3, 2, 1], "falls from 4 (2 guests) to 1 (16 guests)"),
-        ([1, 5, 9, 4], "goes from 1 (2 guests) up to 9 (8 guests) and ends at 4 (16 guests)"),
-        ([9, 5, 1, 4], "goes from 9 (2 guests) down to 1 (8 guests) and ends at 4 (16 guests)"),
-        ([100, 100.2, 100.1, 100.4], "level, between 100 and 100.4"),
+        ([1, 2, 3, 4], ": rising from 1 at 2 guests to 4 at 16."),
+        ([4, 3, 2, 1], ": falling from 4 at 2 guests to 1 at 16."),
+        ([1, 5, 9, 4], "from 1 at 2 guests up to 9 at 8, then down to 4 at 16."),
+        ([9, 5, 1, 4], "from 9 at 2 guests down to 1 at 8, then up to 4 at 16."),
+        ([61.84, 70, 80, 91.15], ": rising from 61.8 at 2 guests to 91.2 at 16."),
+        ([100, 100.2, 100.1, 100.4], ": level, between 100 and 100.4"),
         ([math.nan] * 4, "no values yet"),
     ],
 )
@@ -41,7 +42,8 @@ def test_open_and_widest_bands_are_named(book: Book) -> None:
     points[3] = replace(points[3], low=5.0)
     said = finding(book.study, points)
     assert "no upper limit for 2 guests" in said
-    assert "widest is that of 16 guests: 5 to 41" in said
+    assert "leaves most room for 16 guests: 5 to 41" in said
+    assert said.startswith("Reconstructed values, in the middle") and said.endswith("Nothing has been measured yet.")
 
 
 def test_agreement_of_measured_points_is_counted(book: Book) -> None:

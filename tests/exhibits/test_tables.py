@@ -53,18 +53,19 @@ def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
 def test_claims_carry_both_verdicts_in_words(book: Book) -> None:
     shown = book.claims("figure-2")
     assert re.search(r"more-at-8 +66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown))
-    assert re.search(r"best-at-8 +which is highest +no number +independent +undecided", repr(shown))
-    assert "conflicts with 1 statement" in shown.html and "set aside in the reconstruction" in shown.html
+    assert re.search(r"best-at-8 +the place of the peak +this and more +independent +undecided", repr(shown))
+    assert "takes part in contradiction" in shown.html and "set aside, see contradiction" in shown.html
+    assert 'href="#contradiction-1"' in shown.html and 'id="contradiction-1"' in book.contradictions().html
     assert "measured 52 (48 to 56)" in shown.html and "Read as: nothing means within 2 %" in shown.html
     assert "busy" not in repr(shown)
-    assert "55 or more" in repr(book.claims("figure-3"))
+    assert "55 % or more" in repr(book.claims("figure-3"))
 
 
 def test_claims_about_the_text_and_all_claims(book: Book) -> None:
     assert "flat" in repr(book.claims("text")) and "busy" not in repr(book.claims("text"))
     assert all(name in repr(book.claims()) for name in ("more-at-8", "best-at-8", "flat", "busy"))
     assert "bends-down" not in repr(book.claims())
-    assert "No statement" in book.claims("figure-4").html
+    assert "says nothing about this" in book.claims("figure-4").html
 
 
 def test_before_the_stages_verdicts_are_not_computed(bare_book: Book) -> None:
@@ -106,7 +107,7 @@ def test_estimates_say_what_kind_of_interval_they_have(book: Book) -> None:
         {"A": {"peak": peak}, "slope": Estimate(-2, -3, -1, 0.9, "delta")}, title="Fit <1>", provenance="measured"
     )
     assert re.search(r"A: peak +12\.34 +11 +inf +95 % profile likelihood +a bound holds sigma", repr(shown))
-    assert "11 to no limit" in shown.html and "90 %, delta" in shown.html and "a bound holds sigma" in shown.html
+    assert "11.0 to no limit" in shown.html and "90 %, delta" in shown.html and "a bound holds sigma" in shown.html
     assert "Fit &lt;1&gt;" in shown.html and 'id="fit-1"' in shown.html and ">measured</span>" in shown.html
 
 

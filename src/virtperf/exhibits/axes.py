@@ -16,6 +16,7 @@ from virtperf.quantities import Level, Quantity
 from virtperf.study import Factor, Study
 
 CHARACTER_PX = 0.62 * FONT_PX  # the mean width of a character of the widest likely font
+CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top
 TALL = 2.2  # an axis reaches at most this many times beyond the highest point; wider bands run out of the top
 
 
@@ -171,12 +172,24 @@ def _ends(point: Point) -> tuple[float, ...]:
     )
 
 
-def y_axis(axes: Axes, top: float, label: str, size: Size, *, low: float) -> None:
-    """Set limits, ticks and label of the y axis: it begins at 0 unless the quantity can be negative.
+def y_floor(points: Sequence[Point], top: float) -> float:
+    """Where a line figure's y axis begins: at 0, or just below everything where 0 would press all into one line."""
+    values = [v for p in points for v in (p.hollow, p.low, p.low_bare, *_ends(p)) if math.isfinite(v)]
+    values += [mean.low for p in points for mean in (p.reconstructed, p.measured) if mean and math.isfinite(mean.low)]
+    lowest = min(values, default=0.0)
+    if lowest < CLOSE * top:
+        return 0.0
+    step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
+    return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
 
-    The label stands above the axis, where it needs no turned head and no left margin.
+
+def y_axis(axes: Axes, top: float, label: str, size: Size, *, low: float, floor: float = 0.0) -> None:
+    """Set limits, ticks and label of the y axis: from 0, from `floor`, or from below 0.
+
+    The label stands above the axis, where it needs no turned head and no left margin; it says where the axis begins.
     """
-    bottom = 0.0 if low >= 0 else -top
+    bottom = floor if low >= 0 else -top
+    label += f" (axis begins at {pretty(floor)})" if floor and low >= 0 else ""
     axes.set_ylim(bottom, top)
     axes.locator_params(axis="y", nbins=5 if size.narrow else 6)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))

@@ -12,16 +12,19 @@ import pandas as pd
 
 from virtperf.errors import StudyError
 from virtperf.exhibits import data as files
+from virtperf.exhibits.anchor import anchored
 from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.claims import claims_exhibit
+from virtperf.exhibits.contradictions import contradictions_exhibit
 from virtperf.exhibits.diagram import diagram_exhibit
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.equivalence import EquivalenceLike, equivalence_exhibit
 from virtperf.exhibits.estimates import estimates_exhibit
 from virtperf.exhibits.figure import figure_exhibit, numbers
-from virtperf.exhibits.layers import Point, load_points
+from virtperf.exhibits.layers import Point, load_means, load_points
 from virtperf.exhibits.line import curve_table
-from virtperf.exhibits.registers import assumptions_exhibit, contradictions_exhibit, errata_exhibit, quality_exhibit
+from virtperf.exhibits.quality import quality_exhibit
+from virtperf.exhibits.registers import assumptions_exhibit, errata_exhibit
 from virtperf.exhibits.summary import summary_exhibit
 from virtperf.exhibits.table import table_exhibit
 from virtperf.exhibits.words import exhibit_name
@@ -73,13 +76,16 @@ class Book:
 
     @cached_property
     def _points(self) -> dict[str, list[Point]]:
-        return {
-            e.id: load_points(
+        absolute = load_means(self._data, self.level, absolute=True)
+        found = {}
+        for e in (e for e in self.study.exhibits if e.series):
+            points = load_points(
                 self._data, e, level=self.level, examples=self.show_examples, assumptions=self._with_assumptions
             )
-            for e in self.study.exhibits
-            if e.series
-        }
+            for provenance in ("measured", "example") if self.show_examples else ("measured",):
+                points = anchored(points, absolute, provenance)
+            found[e.id] = points
+        return found
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
         """The numbers behind a figure, one row a point: what its CSV download holds, for fits in the notebook."""
@@ -215,7 +221,7 @@ class Book:
         return errata_exhibit(self._data)
 
     def quality(self) -> Shown:
-        """Refused runs, warnings, audits."""
+        """Refused runs, warnings, audits, warm-up, stationarity."""
         return quality_exhibit(self._data)
 
     def _points_of(self, exhibit: Exhibit) -> list[Point]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,100 +11,107 @@ import pandas as pd
 
 from virtperf.claims import Claim
 from virtperf.exhibits import display
-from virtperf.exhibits.data import StudyData, names
+from virtperf.exhibits.claim_words import implied, printed, unit_of, verdict
+from virtperf.exhibits.contradictions import places
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Html, Shown, Table
-from virtperf.exhibits.words import VERDICTS, breakable, escape, interval, number, plural, pretty, printable
+from virtperf.exhibits.words import NO_BREAK, as_precise, breakable, escape, joined, plural, pretty, printable
 
-_UNITS = {"percent_change": " %"}
-_NUMBERED = ("value", "range", "ratio", "percent_change", "difference")
-_IMPLIED_AS = {"equivalence": "a ratio of ", "ordering": "a difference of "}
-_WORDS = {
-    "ordering": "an order",
-    "argmax": "which is highest",
-    "argmin": "which is lowest",
-    "linear": "a straight line",
-    "concave": "no upward bend",
-    "sum": "a sum",
-    "response_law": "clients, throughput and response time",
-}
+FIRST = 4  # rows that are shown at once; statements that something speaks against are always among them
+_AGAINST = ("contradicted", "refuted")
+_ORDER = ("contradicted", "independent", "corroborated", "refuted", "undecided", "reproduced")
+_SAID = ("once", "twice")
+
+Row = tuple[str, ...]
 
 
 def claims_exhibit(data: StudyData, claims: Sequence[Claim], *, anchor: str, title: str) -> Shown:
-    """A table of claims: what is said and where, the printed number, what the other statements allow, the verdicts."""
+    """A table of claims: what is said and where, the printed number, what the other statements allow, the verdicts.
+
+    The verdicts are counted above it. Long tables show the statements that are contradicted or refuted and the first
+    others; the rest opens below.
+    """
     if not claims:
-        return Shown(f'<p class="vp-note" id="{escape(anchor)}">No statement about this is encoded.</p>', "no claims")
-    rows, text, csv = [], [], []
+        words = "The paper's text says nothing about this that could be checked."
+        return Shown(f'<p class="vp-note" id="{escape(anchor)}">{words}</p>', "no claims")
+    numbers = places(data)
+    rows: list[tuple[Claim, Row, bool]] = []
+    text, csv = [], []
     for claim in claims:
         result = data.result(claim.id)
-        text_verdict = _verdict(result, "text_verdict", "assumed" if claim.assumed else "not computed")
+        unit = unit_of(claim, data.study)
+        from_text = _verdict(result, "text_verdict", "assumed" if claim.assumed else "not computed")
         measured = _verdict(result, "measured_verdict", "no measurement")
-        rows.append(
-            (
-                Html(_saying(claim)), printed(claim), implied(claim, result), Html(_text_cell(text_verdict, result)),
-                Html(_measured_cell(measured, result)),
-            )
+        says, rest = printed(claim, unit), implied(claim, result, unit)
+        cells = (
+            Html(_saying(claim)), says, rest, Html(_text_cell(from_text, result, numbers.get(claim.id, []))),
+            Html(_measured_cell(measured, result, unit)),
         )  # fmt: skip
-        text.append([claim.id, _ascii(printed(claim)), _ascii(implied(claim, result)), text_verdict, measured])
-        csv.append(_row(claim, result, text_verdict, measured))
-    header = (
-        "The paper says",
-        "Printed",
-        "Its other statements allow",
-        "Verdict from the text",
-        "Verdict from measurements",
-    )
-    ids = tuple(f"claim-{claim.id}" for claim in claims)
-    body = display.table_html(Table(header, tuple(rows), frozenset(), ids, stacks=True), title)
+        rows.append((claim, cells, from_text in _AGAINST or measured in _AGAINST))
+        text.append([claim.id, _ascii(says), _ascii(rest), from_text, measured])
+        csv.append(_row(claim, result, from_text, measured))
     link = f'<p class="vp-links">{display.download(pd.DataFrame(csv), f"{data.study.id}-{anchor}")}</p>'
-    html = f'<section class="vp-claims" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>{body}{link}</section>'
+    html = (
+        f'<section class="vp-claims" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>'
+        f'<p class="vp-tally">{_tally(text)}</p>{_tables(rows, title, _columns(text, rows))}{link}</section>'
+    )
     return Shown(
         html, display.table_text(["claim", "printed", "others allow", "from the text", "from measurements"], text)
     )
 
 
-def printed(claim: Claim) -> str:
-    """The printed number with what its rounding leaves open, or the kind of relation where no number is printed."""
-    unit = _UNITS.get(claim.kind, "")
-    limits = interval(claim.low, claim.high)
-    if claim.value is not None:
-        shown = f"{pretty(claim.value)}{unit}"
-        exact = claim.low == claim.high == claim.value
-        if exact or limits == "anything":
-            return shown
-        # Limits that round to one number are told by their distance: 22,990 (±0.5).
-        near = pretty(claim.low) == pretty(claim.high)
-        return f"{shown} (±{pretty((claim.high - claim.low) / 2)}{unit})" if near else f"{shown} ({limits}{unit})"
-    if limits != "anything":
-        return f"{limits}{unit}"
-    if claim.kind == "monotone":
-        return claim.direction or "one direction"
-    if claim.kind == "equivalence":
-        return f"equal within {pretty(100 * claim.margin)} %" if claim.margin else "equal"
-    return _WORDS.get(claim.kind, claim.kind)
+def _tally(text: Sequence[Sequence[str]]) -> str:
+    """The verdicts counted, those from the text first."""
+    from_text, measured = Counter(row[3] for row in text), Counter(row[4] for row in text)
+    nothing = measured.pop("no measurement", 0)
+
+    def counted(counts: Counter[str]) -> str:
+        order = [*(word for word in _ORDER if counts[word]), *(word for word in counts if word not in _ORDER)]
+        return joined(f"{counts[word]} {verdict(word)}" for word in order)
+
+    parts = [f"{plural(len(text), 'statement')}. By the paper's other statements: {counted(from_text)}."]
+    if measured:
+        unmeasured = f", {nothing} without a measured run" if nothing else ""
+        parts.append(f"By measured runs: {counted(measured)}{unmeasured}.")
+    else:
+        parts.append(f"No measured run speaks of {'it' if len(text) == 1 else 'them'} yet.")
+    return " ".join(parts)
 
 
-def implied(claim: Claim, result: dict[str, Any]) -> str:
-    """What all other statements together allow for the claim's number."""
-    if not {"implied_low", "implied_high"} <= result.keys():
-        return "not computed"
-    limits = interval(float(result["implied_low"]), float(result["implied_high"]))
-    if limits == "anything":
-        return limits if claim.kind in _NUMBERED else "no number"
-    return f"{_IMPLIED_AS.get(claim.kind, '')}{limits}{_UNITS.get(claim.kind, '')}"
+def _columns(text: Sequence[Sequence[str]], rows: Sequence[tuple[Claim, Row, bool]]) -> tuple[str, ...]:
+    """Headings; where nothing was measured the last column only compares, and where it is empty it is left out."""
+    columns = ("The paper says", "Printed", "Its other statements allow", "Verdict from the text")
+    if any(row[4] != "no measurement" for row in text):
+        return (*columns, "Verdict from measurements")
+    return (*columns, "Reconstructed runs give") if any(cells[4] for _, cells, _ in rows) else columns
 
 
-def verdict(word: str) -> str:
-    """A verdict as a badge; what it means stands in its title, and the word itself says it without colour."""
-    meaning = escape(VERDICTS.get(word, ""))
-    return f'<span class="vp-verdict vp-{escape(word.replace(" ", "-"))}" title="{meaning}">{escape(word)}</span>'
+def _tables(rows: Sequence[tuple[Claim, Row, bool]], title: str, columns: tuple[str, ...]) -> str:
+    against = [k for k, (_, _, speaks) in enumerate(rows) if speaks]
+    others = [k for k in range(len(rows)) if k not in against]
+    shown = sorted([*against, *others[: max(0, FIRST - len(against))]])
+    if len(rows) - len(shown) < 3:  # not worth a click
+        shown = list(range(len(rows)))
+
+    def table(chosen: Sequence[int], label: str) -> str:
+        ids = tuple(f"claim-{rows[k][0].id}" for k in chosen)
+        cells = tuple(rows[k][1][: len(columns)] for k in chosen)
+        return display.table_html(Table(columns, cells, frozenset(), ids, stacks=True), label)
+
+    rest = [k for k in range(len(rows)) if k not in shown]
+    hidden = (
+        display.details(f"Show {plural(len(rest), 'more statement')}", table(rest, f"{title}: more")) if rest else ""
+    )
+    return table(shown, title) + hidden
 
 
 def _saying(claim: Claim) -> str:
-    parts = [escape(printable(section)) for section in claim.sections]
-    parts += [f"said {claim.statements} times"] if claim.statements > 1 else []
-    small = f'<small class="vp-where">{"; ".join([*parts, f"<code>{breakable(claim.id)}</code>"])}</small>'
     reading = f'<small class="vp-where">Read as: {escape(printable(claim.reading))}</small>' if claim.reading else ""
-    return f"<span>{breakable(printable(claim.says))}</span>{small}{reading}"
+    often = _SAID[claim.statements - 1] if claim.statements <= len(_SAID) else f"{claim.statements} times"
+    places = [escape(printable(section)) for section in claim.sections]
+    where = f"{'; '.join(places)}{'. ' if places else ''}Its name here: <code>{breakable(claim.id)}</code>"
+    said = f'<details class="vp-where"><summary>Said {often}</summary>{where}</details>'
+    return f"<span>{breakable(printable(claim.says))}</span>{reading}{said}"
 
 
 def _verdict(result: dict[str, Any], name: str, absent: str) -> str:
@@ -111,38 +119,38 @@ def _verdict(result: dict[str, Any], name: str, absent: str) -> str:
     return str(value) if isinstance(value, str) and value else absent
 
 
-def _text_cell(word: str, result: dict[str, Any]) -> str:
+def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> str:
     notes = []
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
-        notes.append(f"narrows its figures by {pretty(100 * share, 2)} %")
-    others = names(result.get("conflicts"))
-    if others:
-        links = ", ".join(f'<a href="#claim-{escape(c)}"><code>{breakable(c)}</code></a>' for c in others)
-        notes.append(f"<details><summary>conflicts with {plural(len(others), 'statement')}</summary>{links}</details>")
-    if str(result.get("dropped", "0")) in ("1", "True", "true"):
-        notes.append("set aside in the reconstruction")
+        notes.append(f"narrows what it speaks of by {pretty(100 * share, 2)}{NO_BREAK}%")
+    if numbers:
+        links = joined(f'<a href="#contradiction-{k}">{k}</a>' for k in numbers)
+        aside = "set aside, see" if str(result.get("dropped", "0")) in ("1", "True", "true") else "takes part in"
+        notes.append(f"{aside} contradiction{'' if len(numbers) == 1 else 's'} {links}")
     return verdict(word) + "".join(f'<div class="vp-where">{note}</div>' for note in notes)
 
 
-def _measured_cell(word: str, result: dict[str, Any]) -> str:
-    notes = [
-        f"{label} {pretty(result[name])} ({interval(float(result[low]), float(result[high]))})"
-        for label, name, low, high in (
-            ("measured", "estimate", "estimate_low", "estimate_high"),
-            (
-                "reconstructed runs, for comparison:",
-                "reconstructed_estimate",
-                "reconstructed_low",
-                "reconstructed_high",
-            ),
-        )
-        if name in result and math.isfinite(float(result[name]))
-    ]
-    reason = result.get("reason")
-    if isinstance(reason, str) and reason and word != "no measurement":
-        notes.append(printable(reason))
+def _measured_cell(word: str, result: dict[str, Any], unit: str) -> str:
+    """The verdict with its estimate; without a measurement only what reconstructed runs give, which decides nothing."""
+    notes = []
+    if word != "no measurement":
+        notes += [f"measured {given}" for given in [_given(result, "estimate", "estimate", unit)] if given]
+        reason = result.get("reason")
+        notes += [printable(reason)] if isinstance(reason, str) and reason else []
+    given = _given(result, "reconstructed_estimate", "reconstructed", unit)
+    if word == "no measurement":
+        return escape(given)
+    notes += [f"reconstructed runs, for comparison: {given}"] if given else []
     return verdict(word) + "".join(f'<small class="vp-where">{escape(note)}</small>' for note in notes)
+
+
+def _given(result: dict[str, Any], value: str, limits: str, unit: str) -> str:
+    """``66.2 (64.5 to 67.9) %``."""
+    if value not in result or not math.isfinite(float(result[value])):
+        return ""
+    shown, low, high = as_precise(*(float(result[name]) for name in (value, f"{limits}_low", f"{limits}_high")))
+    return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
 
 
 def _row(claim: Claim, result: dict[str, Any], text_verdict: str, measured: str) -> dict[str, Any]:
@@ -161,9 +169,4 @@ def _finite(value: float) -> float | None:
 
 
 def _ascii(text: str) -> str:
-    return text.replace("−", "-")
-
-
-def count_words(counts: dict[str, int]) -> str:
-    """``12 corroborated, 3 independent``."""
-    return ", ".join(f"{number(float(n))} {word}" for word, n in counts.items() if n) or "none"
+    return text.replace("−", "-").replace(NO_BREAK, " ")

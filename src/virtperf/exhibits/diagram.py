@@ -13,7 +13,7 @@ from virtperf.exhibits import display
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layout_svg import draw_diagram
 from virtperf.exhibits.topology import Diagram, Edge, read_diagram
-from virtperf.exhibits.words import escape, exhibit_name, joined, plural, printable
+from virtperf.exhibits.words import escape, exhibit_name, joined, printable
 from virtperf.study import Exhibit, Study
 
 
@@ -65,7 +65,7 @@ def diagram_exhibit(study: Study, exhibit: Exhibit) -> Shown:
     ]
     html = display.block(
         exhibit.id, exhibit_name(exhibit.id, "figure"), exhibit.title, drawings, after=after,
-        finding=f"{plural(len(diagram.nodes), 'component')}, {plural(len(diagram.edges), 'connection')}.",
+        finding="Redrawn from the text; the layout is ours.",
     )  # fmt: skip
     return Shown(html, f"{title}\n{display.table_text(list(table.columns), rows)}")
 

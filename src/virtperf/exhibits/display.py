@@ -54,7 +54,8 @@ class Table:
     ids : tuple of str
         An anchor a row, or nothing.
     stacks : bool
-        On a phone every row becomes a card instead of a table that scrolls; the page's style names the cells.
+        On a phone every row becomes a card instead of a table that scrolls; the page's style names the cells by
+        `data-label`.
     """
 
     columns: tuple[str, ...]
@@ -78,6 +79,8 @@ def table_html(table: Table, label: str) -> str:
         for k, cell in enumerate(cells):
             number = ' class="vp-number"' if k in table.numeric else ""
             scope = ' scope="col"' if tag == "th" else ""
+            if table.stacks and tag == "td" and k:
+                scope = f' data-label="{escape(table.columns[k])}"'
             content = cell if isinstance(cell, Html) else breakable(printable(cell))
             parts.append(f"<{tag}{scope}{number}>{content}</{tag}>")
         return f"<tr{f' id={chr(34)}{escape(anchor)}{chr(34)}' if anchor else ''}>{''.join(parts)}</tr>"

@@ -32,11 +32,14 @@ class EquivalenceLike(Protocol):
 def equivalence_exhibit(test: EquivalenceLike, *, title: str, provenance: str, study: str) -> Shown:
     """A table of one row with the verdict, and the rule below it."""
     e = test.estimate
+    # One decimal more than an estimate has elsewhere: what decides is on which side of the margin a limit lies.
+    value, low, high = (f"{v:.4f}" if abs(v) < 10 else pretty(v) for v in (e.value, e.low, e.high))
+    rule = test.rule[:1].upper() + test.rule[1:].rstrip(".") + "."
     cells = {
-        "Estimate": pretty(e.value),
-        "Interval": f"{pretty(e.low)} to {pretty(e.high)} ({pretty(100 * e.level)} %, {e.method})",
+        "Estimate": value,
+        "Interval": f"{low} to {high} ({pretty(100 * e.level)} %, {e.method})",
         "Margin": f"{pretty(test.margin[0])} to {pretty(test.margin[1])}",
-        "p": "below 0.0001" if test.pvalue < 1e-4 else pretty(test.pvalue, 2),
+        "p": "below 0.0001" if test.pvalue < 1e-4 else pretty(test.pvalue, 3),
         "Verdict": test.verdict,
     }
     anchor = slug(title)
@@ -47,7 +50,7 @@ def equivalence_exhibit(test: EquivalenceLike, *, title: str, provenance: str, s
     table = Table(tuple(cells), (tuple(cells.values()),), frozenset({0, 1, 2, 3}))
     html = (
         f'<section class="vp-estimates" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>'
-        f"{display.table_html(table, title)}<p>{escape(test.rule)}</p>{display.badges([provenance])}"
+        f"{display.table_html(table, title)}<p class='vp-note'>{escape(rule)}</p>{display.badges([provenance])}"
         f'<p class="vp-links">{display.download(frame, f"{study}-{anchor}")}</p></section>'
     )
     row = [number(v) for v in (e.value, e.low, e.high, *test.margin)] + [test.verdict]

@@ -11,7 +11,7 @@ import pandas as pd
 from virtperf.exhibits import display
 from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.display import Shown, Table
-from virtperf.exhibits.words import escape, number, pretty, printable, slug
+from virtperf.exhibits.words import as_precise, escape, number, pretty, printable, slug
 
 
 class EstimateLike(Protocol):
@@ -58,14 +58,15 @@ def estimates_exhibit(
             csv.append({"estimate": label, "value": math.nan, "low": math.nan, "high": math.nan, "unit": unit,
                         "level": math.nan, "method": "", "warnings": reason})  # fmt: skip
             continue
+        value, low, high = as_precise(e.value, e.low, e.high)
         limits = (
-            f"{_limit(e.low)} to {_limit(e.high)}"
+            f"{low if math.isfinite(e.low) else 'no limit'} to {high if math.isfinite(e.high) else 'no limit'}"
             if math.isfinite(e.low) or math.isfinite(e.high)
             else "no finite limits"
         )
         notes = "; ".join(printable(w) for w in e.warnings)
         method = f"{pretty(100 * e.level)} %, {e.method}"
-        rows.append((label, _with(pretty(e.value), unit), _with(limits, unit), method, notes or "none"))
+        rows.append((label, _with(value, unit), _with(limits, unit), method, notes or "none"))
         text.append(
             [label, number(e.value), number(e.low), number(e.high), f"{number(100 * e.level)} % {e.method}", notes]
         )
@@ -96,10 +97,6 @@ def _flat(estimates: Mapping[str, Any]) -> list[tuple[str, EstimateLike]]:
             else [(str(label), item)]
         )
     return rows
-
-
-def _limit(value: float) -> str:
-    return pretty(value) if math.isfinite(value) else "no limit"
 
 
 def _with(text: str, unit: str) -> str:

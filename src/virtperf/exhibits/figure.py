@@ -53,6 +53,7 @@ def figure_exhibit(
     header, rows = _text(points, factor.label)
     after = [
         legend.legend(points, curves, kind=exhibit.kind, level=level, assumptions=assumptions),
+        _anchor_note(data, points),
         display.badges(_provenances(points)),
         display.more(
             display.details("The numbers", display.table_html(_table(data, points), f"{name}: numbers")),
@@ -62,6 +63,18 @@ def figure_exhibit(
     ]
     html = display.block(exhibit.id, name, exhibit.title, "".join(drawings), after=after, finding=said)
     return Shown(html, f"{name}. {exhibit.title}\n{display.table_text(header, rows)}")
+
+
+def _anchor_note(data: StudyData, points: list[Point]) -> str:
+    anchor = next((p.anchor for p in points if p.anchor is not None), None)
+    if anchor is None:
+        return ""
+    place = escape(data.study.show(anchor))
+    return (
+        '<p class="vp-where">These runs have no common scale with the paper, since its reference point was not run. '
+        f"They are scaled so that {place} stands in the middle of what the text allows. That point says nothing about "
+        "the paper, the others do, relative to it.</p>"
+    )
 
 
 def numbers(data: StudyData, exhibit: Exhibit, points: list[Point]) -> pd.DataFrame:

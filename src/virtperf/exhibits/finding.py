@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from virtperf.exhibits.axes import level_words
+from virtperf.exhibits.axes import level_text, level_words
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.words import joined, plural, pretty
+from virtperf.exhibits.words import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study import Factor, Study
 
 FLAT = 0.01  # a series whose values differ by less than this share of the largest is called level
@@ -19,7 +19,8 @@ def finding(study: Study, points: list[Point]) -> str:
     for point in points:
         series.setdefault(point.series.label, []).append(point)
     sentences = [_course(label, part, factor) for label, part in series.items()]
-    return " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points)]))
+    lead = "" if any(p.measured for p in points) else "Reconstructed values, in the middle of what the text allows. "
+    return lead + " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points)]))
 
 
 def _course(label: str, points: list[Point], factor: Factor) -> str:
@@ -29,24 +30,29 @@ def _course(label: str, points: list[Point], factor: Factor) -> str:
         return f"{label}: no values yet."
     first, last = values[0], values[-1]
 
-    def at(pair: tuple[float, Point]) -> str:
-        return f"{pretty(pair[0])} ({level_words(factor, pair[1].x)})"
+    def at(pair: tuple[float, Point], *, unit: bool = False) -> str:
+        where = level_words(factor, pair[1].x) if unit else level_text(factor, pair[1].x)
+        return f"{_short(pair[0])} at {where}"
 
-    if len(values) == 1:
-        return f"{label}: {at(first)}."
     numbers = [v for v, _ in values]
     if not all(isinstance(p.x, int | float) for _, p in values):
-        return f"{label}: {joined(at(pair) for pair in values)}."
+        return f"{label}: {joined(f'{_short(v)} with {level_words(factor, p.x)}' for v, p in values)}."
+    if len(values) == 1:
+        return f"{label}: {at(first, unit=True)}."
     highest, lowest = max(values, key=lambda pair: pair[0]), min(values, key=lambda pair: pair[0])
     if max(numbers) - min(numbers) < FLAT * max(abs(n) for n in numbers):
         return f"{label}: level, between {pretty(min(numbers))} and {pretty(max(numbers))}."
     if numbers == sorted(numbers):
-        return f"{label}: rises from {at(first)} to {at(last)}."
+        return f"{label}: rising from {at(first, unit=True)} to {at(last)}."
     if numbers == sorted(numbers, reverse=True):
-        return f"{label}: falls from {at(first)} to {at(last)}."
+        return f"{label}: falling from {at(first, unit=True)} to {at(last)}."
     if highest is not first and highest is not last:
-        return f"{label}: goes from {at(first)} up to {at(highest)} and ends at {at(last)}."
-    return f"{label}: goes from {at(first)} down to {at(lowest)} and ends at {at(last)}."
+        return f"{label}: from {at(first, unit=True)} up to {at(highest)}, then down to {at(last)}."
+    return f"{label}: from {at(first, unit=True)} down to {at(lowest)}, then up to {at(last)}."
+
+
+def _short(value: float) -> str:
+    return pretty(value, PROSE_SIGNIFICANT)
 
 
 def _bands(points: list[Point], factor: Factor) -> str:
@@ -67,9 +73,7 @@ def _bands(points: list[Point], factor: Factor) -> str:
     closed = [p for p in known if math.isfinite(p.high) and math.isfinite(p.low)]
     widest = max(closed, key=_relative_width, default=None)
     if widest is not None and _relative_width(widest) > 1e-9:
-        parts.append(
-            f"Of the closed bands the widest is that of {where(widest)}: {pretty(widest.low)} to {pretty(widest.high)}."
-        )
+        parts.append(f"The text leaves most room for {where(widest)}: {_short(widest.low)} to {_short(widest.high)}.")
     return " ".join(parts)
 
 
@@ -81,7 +85,7 @@ def _relative_width(point: Point) -> float:
 def _measured(points: list[Point]) -> str:
     measured = [p for p in points if p.measured]
     if not measured:
-        return "No measured points."
+        return "Nothing has been measured yet."
     inside = sum(p.measured.low <= p.high and p.measured.high >= p.low for p in measured if p.measured and p.known)
     text = plural(len(measured), "measured point")
     if not any(p.known for p in measured):

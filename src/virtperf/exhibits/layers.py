@@ -46,6 +46,8 @@ class Point:
         Claims that set the limits.
     reconstructed, measured, example : Mean or None
         From runs.
+    anchor : Quantity or None
+        The point at which own runs were put on the figure's scale, where its reference was not run (`anchored`).
     """
 
     series: Series
@@ -61,6 +63,7 @@ class Point:
     reconstructed: Mean | None
     measured: Mean | None
     example: Mean | None
+    anchor: Quantity | None = None
 
     @property
     def hollow(self) -> float:
@@ -96,7 +99,7 @@ def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bo
         (str(row["series"]), as_level(row["x"])): row
         for row in data.points[data.points["exhibit"] == exhibit.id].to_dict("records")
     }
-    means = _means(data, level)
+    means = load_means(data, level)
     points = []
     for series, x, quantity in data.study.points(exhibit):
         row = rows.get((series.label, x), {})
@@ -123,7 +126,8 @@ def _limit(row: dict, name: str, absent: float) -> float:
     return absent if math.isnan(value) else value
 
 
-def _means(data: StudyData, level: float) -> dict[tuple[Quantity, str], Mean]:
+def load_means(data: StudyData, level: float, *, absolute: bool = False) -> dict[tuple[Quantity, str], Mean]:
+    """Means by quantity and provenance; `absolute`: in the runs' own unit even where the study's scale is relative."""
     table = data.observations
     means: dict[tuple[Quantity, str], Mean] = {}
     if table.empty:
@@ -139,19 +143,19 @@ def _means(data: StudyData, level: float) -> dict[tuple[Quantity, str], Mean]:
             quantity = data.study.quantity_at(str(name), at)
         except ValueError:
             continue  # a run at levels that the study no longer has belongs to no point
-        mean = combine(group, data.study.quantities[str(name)], level)
+        mean = combine(group, data.study.quantities[str(name)], level, absolute=absolute)
         if mean is not None:
             means[quantity, str(provenance)] = mean
     return means
 
 
-def combine(group: pd.DataFrame, kind: QuantityKind, level: float) -> Mean | None:
+def combine(group: pd.DataFrame, kind: QuantityKind, level: float, *, absolute: bool = False) -> Mean | None:
     """The mean over the runs of one condition.
 
     With two or more runs the interval is Student's t over runs, since run-to-run variation is what a reader wants to
     see past; one run alone gets a normal interval from its own standard error.
     """
-    relative = bool(kind.references)
+    relative = bool(kind.references) and not absolute
     values = group["relative" if relative else "value"].to_numpy(dtype=float)
     errors = group["relative_se" if relative else "se"].to_numpy(dtype=float)
     keep = np.isfinite(values)

@@ -12,6 +12,7 @@ from virtperf.exhibits.words import escape, printable
 
 EDGE_PX = 3  # free around the drawing
 SMALL_LINE_PX = 13
+SHARES = sorted((k / 20 for k in range(1, 20)), key=lambda share: abs(share - 0.5))  # along an edge, for its label
 
 
 def draw_diagram(diagram: Diagram, *, prefix: str, title: str, description: str, kind: str) -> str:
@@ -88,7 +89,7 @@ def _labels(diagram: Diagram, layout: Layout) -> list[str]:
         x1, y1, x2, y2 = ends(layout, edge)
         width, height = max(map(len, lines)) * SMALL_CHAR_PX + 4, len(lines) * SMALL_LINE_PX
         options = []
-        for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8):
+        for share in SHARES:
             x, y = x1 + share * (x2 - x1), y1 + share * (y2 - y1)
             level = abs(y2 - y1) < 4
             for side in (

@@ -63,8 +63,8 @@ def _layers(
         yield _item(f'<path d="M10 3 18 11M18 3 10 11" stroke="{muted}" stroke-width="2"/>', "cross: made-up example")
     if curves:
         yield _item(
-            f'<path d="M0 3H28M0 12H28" stroke="{ink}" stroke-width="1" stroke-dasharray="1 2"/>',
-            f"dots: {percent} interval of the fitted curve",
+            f'<path d="M0 2H28M0 13H28" stroke="{ink}" stroke-dasharray="1 2"/><path d="M0 7.5H28" stroke="{ink}"/>',
+            f"line and dots: fitted curve with its {percent} interval",
         )
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from virtperf.exhibits import marks
-from virtperf.exhibits.axes import Scale, left_margin, plot_width, scale, x_axis, y_axis, y_label, y_top
+from virtperf.exhibits.axes import Scale, left_margin, plot_width, scale, x_axis, y_axis, y_floor, y_label, y_top
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.style import Look, Size, look, panels
 from virtperf.study import Study
@@ -41,7 +41,8 @@ def draw_line(study: Study, points: list[Point], size: Size, curves: Mapping[str
     x = scale(points, factor, plot_width(size, left))
     figure, axes = panels(size, len(quantities), left=left, bottom=x.bottom)
     for panel, (name, part) in zip(axes, parts.items(), strict=True):
-        y_axis(panel, ends[name], y_label(study, name, part), size, low=study.quantities[name].low)
+        floor = y_floor(part, ends[name])
+        y_axis(panel, ends[name], y_label(study, name, part), size, low=study.quantities[name].low, floor=floor)
         x_axis(panel, x, factor, labelled=panel is axes[-1])
         shown = list(dict.fromkeys(p.series.label for p in part))
         for k, label in enumerate(shown):
@@ -60,10 +61,10 @@ def _series(
     axes: Axes, points: list[Point], scaled: Scale, style: Look, shift: float, curve: pd.DataFrame | None
 ) -> None:
     x = [scaled.where[p.x] + shift for p in points]
-    top = axes.get_ylim()[1]
+    bottom, top = axes.get_ylim()
     if any(p.known for p in points):
         # The band is stated at the points only; between them the pale link guides the eye.
-        low = [p.low if p.known else math.nan for p in points]
+        low = [max(p.low, bottom) if p.known else math.nan for p in points]
         high = [min(p.high, top) if p.known else math.nan for p in points]
         axes.fill_between(x, low, high, color=style.colour, alpha=marks.LINK_ALPHA, linewidth=0, zorder=1)
     if curve is None:
@@ -80,9 +81,8 @@ def _series(
 
 def _curve(axes: Axes, curve: pd.DataFrame, style: Look) -> None:
     axes.plot(curve["x"], curve["value"], color=style.colour, linestyle=style.dash, zorder=3)
-    top = axes.get_ylim()[1]
     for limit in ("low", "high"):
-        inside = curve[limit].where(curve[limit].between(0, top))
+        inside = curve[limit].where(curve[limit].between(*axes.get_ylim()))
         if inside.notna().any():
             axes.plot(curve["x"], inside, color=style.colour, linewidth=0.9, linestyle=(0, (1, 2)), zorder=2.5)
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from virtperf.exhibits import display
-from virtperf.exhibits.claims import verdict
+from virtperf.exhibits.claim_words import verdict
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layers import Point
@@ -52,6 +52,7 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
     claims = [c for c in data.claims if not c.assumed] if data.claims else []
     assumed = [c for c in data.claims if c.assumed] if data.claims else []
     left_out = len(data.claims.not_encoded) if data.claims else 0
+    used = [c for c in assumed if c.default_on]
     results = {c.id: data.result(c.id) for c in claims}
     text = {word: sum(r.get("text_verdict") == word for r in results.values()) for word in TEXT_VERDICTS}
     measured = {
@@ -63,17 +64,17 @@ def summary_exhibit(data: StudyData, points: list[Point]) -> Shown:
     facts = [
         (
             f"{with_ours.within[0]} of {with_ours.points}",
-            "plotted points that the text pins down to ±5 %",
-            f"{with_ours.within[1]} to ±10 %; without our {plural(len(assumed), 'assumption')} {bare.within[0]} and "
-            f"{bare.within[1]}, and {bare.open_ended} have no upper limit at all",
+            "plotted points pinned down to ±5 % or better",
+            f"by the text and {plural(len(used), 'assumption')} of ours; by the text alone {bare.within[0]}, "
+            f"and {bare.open_ended} then have no upper limit",
         ),
         (
             str(len(claims)),
-            "statements encoded",
-            f"from {plural(int(data.study.data.get('claims_in_ledger', 0)), 'note')} on the paper; {left_out} not "
-            "encoded, with reasons",
+            "statements of the paper, as relations between numbers",
+            f"made from {plural(int(data.study.data.get('claims_in_ledger', 0)), 'note')} on the paper; {left_out} of "
+            "the notes say nothing to compute with",
         ),
-        (str(text["contradicted"]), "statements that the paper itself excludes", "see Contradictions"),
+        (str(text["contradicted"]), "statements that the paper itself excludes", "listed under Contradictions"),
         (
             str(runs["measured"]),
             "measured runs",

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 SIGNIFICANT = 4  # digits that exhibits print; digits before the decimal point are never dropped
 CSV_SIGNIFICANT = 6
+NO_BREAK = "\u00a0"
+PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
 
 VERDICTS = {
     "corroborated": "the paper's other statements imply it",
@@ -57,20 +59,37 @@ def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
     return f"{sign}{int(whole):,}{dot}{rest}" if whole.isdigit() else sign + body
 
 
-def interval(low: float, high: float) -> str:
-    """An interval in words: ``40 to 52``, ``40 or more``, ``at most 52``, ``exactly 100``, ``anything``."""
+def interval(low: float, high: float, unit: str = "") -> str:
+    """An interval in words: ``40 to 52 %``, ``40 % or more``, ``at most 52``, ``exactly 100``, ``anything``."""
     no_low, no_high = _absent(low), _absent(high)
     if no_low and no_high:
         return "anything"
     if no_high:
-        return f"{pretty(low)} or more"
+        return f"{pretty(low)}{unit} or more"
     if no_low:
-        return f"at most {pretty(high)}"
+        return f"at most {pretty(high)}{unit}"
     if pretty(low) == pretty(high):
-        return (
-            f"exactly {pretty(low)}" if math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12) else f"about {pretty(low)}"
-        )
-    return f"{pretty(low)} to {pretty(high)}"
+        same = math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12)
+        return f"{'exactly' if same else 'about'} {pretty(low)}{unit}"
+    return f"{pretty(low)} to {pretty(high)}{unit}"
+
+
+def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """A value and its limits, all with the decimals that the interval's half width deserves.
+
+    Of a half width from 1 to 3 (times a power of ten) two digits count, of a larger one the first: 12.345 from 11.9
+    to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. A value without finite limits has three significant digits.
+    """
+    ends = [v for v in (low, high) if not _absent(v)]
+    width = max((abs(v - value) for v in ends), default=0.0)
+    if not math.isfinite(value) or width <= 1e-9 * abs(value):
+        return tuple(pretty(v, PROSE_SIGNIFICANT) for v in (value, low, high))  # type: ignore[return-value]
+    decimals = min(max(0, 1 - math.floor(math.log10(width / 3) + 1)), 9)
+    cells = []
+    for v in (value, low, high):
+        text = pretty(v) if _absent(v) else f"{v:,.{decimals}f}".replace("-", "−")
+        cells.append(text if re.search("[1-9]", text) else text.lstrip("−"))
+    return cells[0], cells[1], cells[2]
 
 
 def _absent(value: float) -> bool:
@@ -112,7 +131,7 @@ def wrapped(text: object, width: int) -> str:
 
 def printable(text: object) -> str:
     """Text without control characters, which neither XML nor a terminal may show."""
-    return "".join(c for c in str(text) if c in "\n\t" or c.isprintable())
+    return "".join(c for c in str(text) if c in f"\n\t{NO_BREAK}" or c.isprintable())
 
 
 def slug(text: object) -> str:

@@ -89,6 +89,8 @@ def _rename(body: str, old: str, new: str) -> str:
 def _summary(source: str) -> str:
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     first = lines[0].lstrip("# ") if lines else "empty cell"
+    if first.endswith(("(", "{", "[")) and len(lines) > 1:
+        first += {"(": "…)", "{": "…}", "[": "…]"}[first[-1]]
     return first if len(first) <= _SUMMARY_WIDTH else f"{first[: _SUMMARY_WIDTH - 1]}…"
 
 

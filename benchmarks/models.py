@@ -1,0 +1,106 @@
+"""How fast USL fits and profile intervals are, as ratios to scipy.optimize.curve_fit on the same data.
+
+A ratio is the time of curve_fit over ours: 2 means that curve_fit takes twice as long, 0.5 that it takes half as long.
+Exits with 1 if the two do not find the same numbers. No ratio is a failure: `fit_usl` tries two starts and returns
+what inference needs, and the unbounded curve_fit, which does less, is shown for scale.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy import optimize, stats
+
+from virtperf.models.usl import fit_usl
+
+SEED, FITS, INTERVALS, REPLICATES = 20090101, 200, 10, 1_000
+LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
+TRUTH = np.array([0.04, 0.0015, 50.0])  # alpha, beta, gamma: a peak at a load of 25
+NOISE = 0.02  # standard deviation of the logarithm of throughput
+BOUNDS = ([0, 0, 0], [1, np.inf, np.inf])  # those of fit_usl
+
+
+def usl(n: np.ndarray, alpha: float, beta: float, gamma: float) -> np.ndarray:
+    return gamma * n / (1 + (n - 1) * (alpha + beta * n))
+
+
+def start(x: np.ndarray) -> tuple[float, float, float]:
+    """A first guess as one makes it by hand."""
+    return 0.1, 1 / LOAD[-1] ** 2, x[0] / LOAD[0]
+
+
+def scipy_fit(x: np.ndarray) -> np.ndarray:
+    return optimize.curve_fit(usl, LOAD, x, start(x), bounds=BOUNDS)[0]
+
+
+def scipy_unbounded(x: np.ndarray) -> np.ndarray:
+    return optimize.curve_fit(usl, LOAD, x, start(x))[0]
+
+
+def our_fit(x: np.ndarray) -> np.ndarray:
+    return fit_usl(LOAD, x).params
+
+
+def our_interval(x: np.ndarray) -> np.ndarray:
+    estimate = fit_usl(LOAD, x).peak_load()
+    return np.array([estimate.low, estimate.high])
+
+
+def scipy_interval(x: np.ndarray) -> np.ndarray:
+    """The same limits of the peak load: curve_fit of alpha and gamma at a fixed peak, and brentq on the peak."""
+    alpha, beta, gamma = scipy_fit(x)
+    peak = np.sqrt((1 - alpha) / beta)
+    rss = np.sum((usl(LOAD, alpha, beta, gamma) - x) ** 2)
+    df = len(LOAD) - 3
+    threshold = rss * (1 + stats.t.ppf(0.975, df) ** 2 / df)
+
+    def excess(at: float) -> float:
+        def curve(n: np.ndarray, a: float, g: float) -> np.ndarray:
+            return usl(n, a, (1 - a) / at**2, g)
+
+        best, _ = optimize.curve_fit(curve, LOAD, x, (alpha, gamma), bounds=([0, 0], [1, np.inf]))
+        return float(np.sum((curve(LOAD, *best) - x) ** 2)) - threshold
+
+    outside = [peak, peak]
+    for side, factor in enumerate((0.8, 1.25)):
+        while excess(outside[side]) < 0:
+            outside[side] *= factor
+    return np.array([optimize.brentq(excess, peak, limit, xtol=1e-6 * peak) for limit in outside])
+
+
+Fit = Callable[[np.ndarray], np.ndarray]
+
+
+def compare(ours: Fit, theirs: Fit, data: list[np.ndarray]) -> float:
+    """Time of theirs over ours, taken in turn on each data set; AssertionError where their numbers differ."""
+    spent = np.zeros(2)
+    for x in data:
+        found = []
+        for k, function in enumerate((ours, theirs)):
+            begin = time.perf_counter()
+            found.append(function(x))
+            spent[k] += time.perf_counter() - begin
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-3, atol=1e-6)
+    return spent[1] / spent[0]
+
+
+def main() -> int:
+    rng = np.random.default_rng(SEED)
+    samples = usl(LOAD, *TRUTH) * np.exp(NOISE * rng.standard_normal((REPLICATES, len(LOAD))))
+    one, replicates = samples[0], list(samples)
+    print(f"{'what':<46s}{'times':>7s}{'ratio':>8s}")
+    for what, ours, theirs, data in (
+        ("fit, against bounded curve_fit", our_fit, scipy_fit, [one] * FITS),
+        ("fit, against unbounded curve_fit", our_fit, scipy_unbounded, [one] * FITS),
+        ("fit and profile interval, against one curve_fit", our_interval, scipy_interval, [one] * INTERVALS),
+        ("fits of replicates, against bounded curve_fit", our_fit, scipy_fit, replicates),
+    ):
+        print(f"{what:<46s}{len(data):>7d}{compare(ours, theirs, data):>8.2f}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

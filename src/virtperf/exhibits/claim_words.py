@@ -1,0 +1,92 @@
+"""A claim's numbers and verdicts in words: what is printed, what the other statements allow."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from virtperf.claims import NUMBERED, Claim
+from virtperf.exhibits.words import NO_BREAK, VERDICTS, escape, interval, pretty
+from virtperf.study import Study
+
+_PRINTED = {
+    "ordering": "only an order",
+    "argmax": "the place of the peak",
+    "argmin": "the place of the low",
+    "linear": "a straight line",
+    "concave": "no upward bend",
+    "sum": "a sum",
+    "response_law": "clients, throughput and response time",
+}
+_DIRECTIONS = {
+    "increasing": "a rise",
+    "decreasing": "a fall",
+    "nonincreasing": "no rise",
+    "nondecreasing": "no fall",
+}
+_WITHOUT_NUMBER = {"corroborated": "nothing else", "independent": "this and more", "contradicted": "not this"}
+
+
+def unit_of(claim: Claim, study: Study) -> str:
+    """`` %`` or `` points`` for quantities in percent and their differences; other units stand in the statement."""
+    if claim.kind == "percent_change":
+        return f"{NO_BREAK}%"
+    names = {q.name for instance in claim.instances for part in instance.parts for _, q in part.terms}
+    percent = bool(names) and all(study.quantities[name].unit.startswith("%") for name in names)
+    if not percent or claim.kind not in ("value", "range", "difference", "ordering"):
+        return ""
+    return f"{NO_BREAK}%" if claim.kind in ("value", "range") else f"{NO_BREAK}points"
+
+
+def printed(claim: Claim, unit: str = "") -> str:
+    """The printed number with what its rounding leaves open, or the kind of relation where no number is printed."""
+    limits = interval(claim.low, claim.high, unit)
+    if claim.value is not None:
+        shown = f"{pretty(claim.value)}{unit}"
+        exact = claim.low == claim.high == claim.value
+        if exact or limits == "anything":
+            return shown
+        # Limits that round to one number are told by their distance: 22,990 (±0.5).
+        near = pretty(claim.low) == pretty(claim.high)
+        return f"{shown} (±{pretty((claim.high - claim.low) / 2)}{unit})" if near else f"{shown} ({limits})"
+    if limits != "anything":
+        return limits
+    if claim.kind == "monotone":
+        return _DIRECTIONS.get(claim.direction, "one direction")
+    if claim.kind == "equivalence":
+        return f"equal within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else "equal"
+    return _PRINTED.get(claim.kind, claim.kind)
+
+
+def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
+    """What all other statements together allow for the claim's number, or for what it says without one."""
+    if not {"implied_low", "implied_high"} <= result.keys():
+        return "not computed"
+    low, high = float(result["implied_low"]), float(result["implied_high"])
+    limits = interval(low, high, unit)
+    if limits == "anything":
+        word = str(result.get("text_verdict", ""))
+        return limits if claim.kind in NUMBERED else _WITHOUT_NUMBER.get(word, limits)
+    if claim.kind == "ordering":
+        return _order(low, high, unit, sure=result.get("text_verdict") != "contradicted")
+    return f"a ratio of {limits}" if claim.kind == "equivalence" else limits
+
+
+def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
+    """An order by its difference, which is positive where the order is the one that the claim states.
+
+    `sure` False: the claim orders several pairs, and for one of them the other statements leave only the reverse.
+    """
+    if low == high == 0:
+        return "no difference"
+    if not math.isnan(low) and low >= 0:
+        return f"this order, by {interval(low, high, unit)}"
+    if high <= 0:
+        return f"the reverse, by {interval(-high, -low, unit)}"
+    return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
+
+
+def verdict(word: str) -> str:
+    """A verdict as a badge; what it means stands in its title, and the word itself says it without colour."""
+    meaning = escape(VERDICTS.get(word, ""))
+    return f'<span class="vp-verdict vp-{escape(word.replace(" ", "-"))}" title="{meaning}">{escape(word)}</span>'

@@ -1,0 +1,46 @@
+"""The notebooks in git are what the pipeline makes of them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from virtperf.params import load_parameters, notebook_parameters
+from virtperf.paths import Layout
+
+
+def notebooks(root):
+    return sorted((root / "notebooks").glob("*.ipynb"))
+
+
+def test_every_study_has_its_notebook(root):
+    assert [p.stem for p in notebooks(root)] == Layout(root).studies()
+
+
+def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
+    expected = load_parameters(root / "params.yaml")
+    for path in notebooks(root):
+        cells = json.loads(path.read_text())["cells"]
+        (source,) = ["".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())]
+        values: dict[str, object] = {}
+        exec(source, values)  # our own notebook
+        given = notebook_parameters({k: v for k, v in values.items() if not k.startswith("__")})
+        assert given.level == expected.level
+        assert given.seed == expected.seed
+        assert given.model_dump(include=set(expected.report.model_dump())) == expected.report.model_dump()
+
+
+def test_committed_outputs_are_those_of_the_last_execution(root):
+    for path in notebooks(root):
+        executed = root / "build" / path.name
+        if not executed.exists():
+            pytest.skip("the pipeline has not run: `dvc repro` first")
+        own, done = (
+            [c for c in json.loads(p.read_text())["cells"] if c["cell_type"] == "code"] for p in (path, executed)
+        )
+        done = [c for c in done if "injected-parameters" not in c["metadata"].get("tags", ())]
+        for mine, new in zip(own, done, strict=True):
+            assert [o.get("data") for o in mine["outputs"]] == [o.get("data") for o in new["outputs"]], mine["source"]
+        assert all(c["outputs"] for c in own if re.match(r"book\.", "".join(c["source"])))
