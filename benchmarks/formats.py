@@ -17,20 +17,22 @@ from virtperf.formats.sar import FORMAT as SAR
 from virtperf.formats.xentop import FORMAT as XENTOP
 from virtperf.formats.xentop_lines import COLUMNS_17
 
-ROWS, ENTITIES, REPEATS, SEED = 50_000, 10, 5, 20090101
+ROWS, ENTITIES, REPEATS, SEED = 30_000, 10, 3, 20090101
 CPU_FIELDS = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
 STATUS = re.compile(
     r"# clients (\d+)/(\d+) \| rd (\S+) MB/s \| wr (\S+) MB/s \| pg (\d+) \| web err (\d+)"
     r" \| resp avg = (\S+) \| pg elem/s = (\S+)"
 )
-Parser = Callable[[bytes], Iterator[tuple[str, str, str, str, float, float]]]
+Rows = Iterator[tuple[str, str, str, str, float, float]]
 
 
-def records(report: str, kind: str, entities: list[str], fields: tuple[str, ...], t: np.ndarray, value: np.ndarray):
+def records(
+    report: str, kind: str, names: list[str], fields: tuple[str, ...], t: np.ndarray, value: np.ndarray
+) -> pd.DataFrame:
     """Records of `value`, shape (samples, entities, fields), in file order."""
-    entity = np.tile(np.repeat(np.array(entities, dtype=object), len(fields)), len(t))
-    field = np.tile(np.array(fields, dtype=object), len(t) * len(entities))
-    columns = (report, kind, entity, field, np.repeat(t, len(entities) * len(fields)), value.ravel())
+    entity = np.tile(np.repeat(np.array(names, dtype=object), len(fields)), len(t))
+    field = np.tile(np.array(fields, dtype=object), len(t) * len(names))
+    columns = (report, kind, entity, field, np.repeat(t, len(names) * len(fields)), value.ravel())
     return pd.DataFrame(dict(zip(RECORD_COLUMNS, columns, strict=True)))
 
 
@@ -54,12 +56,11 @@ def sar_reading(rng: np.random.Generator) -> Reading:
 def iwl_reading(rng: np.random.Generator) -> Reading:
     value = rng.integers(0, 10_000, (ROWS, 1, len(STATUS_FIELDS))).astype(float)
     value[:, 0, [STATUS_FIELDS.index(name) for name in ("rd", "wr", "resp avg", "pg elem/s")]] /= 1000
-    pages = STATUS_FIELDS.index("pg")
-    value[:, 0, pages] = value[:, 0, pages].cumsum()
+    value[:, 0, STATUS_FIELDS.index("pg")] = np.arange(ROWS)  # a counter
     return Reading(records("status", "driver", [""], STATUS_FIELDS, np.arange(ROWS, dtype=float), value), "sample")
 
 
-def plain_xentop(data: bytes):
+def plain_xentop(data: bytes) -> Rows:
     fields, t, before, now = [], -1.0, set(), set()
     for line in data.decode().splitlines():
         name, _, *cells = line.replace("no limit", "n/a").split()
@@ -72,25 +73,28 @@ def plain_xentop(data: bytes):
                 yield "", "domain", name, field, t, float(cell)
 
 
-def plain_sar(data: bytes):
+def plain_sar(data: bytes) -> Rows:
     first, _, heading, *lines = data.decode().splitlines()
-    midnight, previous = datetime.fromisoformat(first.split()[3]).replace(tzinfo=UTC).timestamp(), 0
+    fields, previous, midnight = (
+        heading.split()[2:],
+        0,
+        datetime.fromisoformat(f"{first.split()[3]}T00:00Z").timestamp(),
+    )
     for line in lines:
         clock, cpu, *cells = line.split()
-        hours, minutes, seconds = clock.split(":")
-        now = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+        now = int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:])
         midnight, previous = midnight + 86400 * (now < previous), now
-        for field, cell in zip(heading.split()[2:], cells, strict=True):
+        for field, cell in zip(fields, cells, strict=True):
             yield "cpu", "cpu", cpu, field, midnight + now, float(cell)
 
 
-def plain_iwl(data: bytes):
+def plain_iwl(data: bytes) -> Rows:
     for t, line in enumerate(data.decode().splitlines()):
         for field, cell in zip(STATUS_FIELDS, STATUS.fullmatch(line).groups(), strict=True):
             yield "status", "driver", "", field, float(t), float(cell)
 
 
-def ratio(form: Format, made: Reading, plain: Parser) -> float:
+def ratio(form: Format, made: Reading, plain: Callable[[bytes], Rows]) -> float:
     """Best time of the plain parser over that of the reader; AssertionError if either's numbers are not the written."""
     data, best = form.write(made), [np.inf, np.inf]
     for _ in range(REPEATS):

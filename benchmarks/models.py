@@ -95,7 +95,7 @@ def main() -> int:
     for what, ours, theirs, data in (
         ("fit, against bounded curve_fit", our_fit, scipy_fit, [one] * FITS),
         ("fit, against unbounded curve_fit", our_fit, scipy_unbounded, [one] * FITS),
-        ("fit and profile interval, against one curve_fit", our_interval, scipy_interval, [one] * INTERVALS),
+        ("profile interval, against brentq and curve_fit", our_interval, scipy_interval, [one] * INTERVALS),
         ("fits of replicates, against bounded curve_fit", our_fit, scipy_fit, replicates),
     ):
         print(f"{what:<46s}{len(data):>7d}{compare(ours, theirs, data):>8.2f}", flush=True)

@@ -17,14 +17,24 @@ def lay_out(diagram: Diagram, width: float) -> Layout:
     siblings = {c: layers(diagram, c) for c in containers}
     lines = {n.id: box_lines(n.label) for n in diagram.nodes if n.id not in containers}
     best: tuple[tuple[float, ...], Layout] | None = None
-    ways = product(("columns", "rows", "stack"), repeat=len(containers))
-    for way in islice(ways, SEARCH):
-        arranged = Arranger(diagram, dict(zip(containers, way, strict=True)), siblings, lines).layout()
+    # Every container in three ways, each with the neighbours of a layer in the given order and in the reverse one.
+    choices = [
+        [(way, order) for order in _orders(siblings[c]) for way in ("columns", "rows", "stack")] for c in containers
+    ]
+    for chosen in islice(product(*choices), SEARCH):
+        ways = {c: way for c, (way, _) in zip(containers, chosen, strict=True)}
+        orders = {c: order for c, (_, order) in zip(containers, chosen, strict=True)}
+        arranged = Arranger(diagram, ways, orders, lines).layout()
         score = (max(0.0, arranged.width - width), _cost(diagram, arranged))
         if best is None or score < best[0]:
             best = (score, arranged)
     assert best is not None
     return best[1]
+
+
+def _orders(given: list[list[str]]) -> list[list[list[str]]]:
+    mirrored = [layer[::-1] for layer in given]
+    return [given] if mirrored == given else [given, mirrored]
 
 
 def ends(layout: Layout, edge: Edge) -> tuple[float, float, float, float]:
