@@ -28,7 +28,7 @@ $(STAMP): requirements.lock pyproject.toml
 	  { echo "Python's venv module is missing; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo "environment: installing pinned packages into $(VENV) (a minute or two, once)"
 	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --no-input --require-hashes -r requirements.lock
+	@$(VENV)/bin/python -m pip install --quiet --no-input --use-pep517 --require-hashes -r requirements.lock
 	@$(VENV)/bin/python -m pip install --quiet --no-input --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -75,11 +75,8 @@ def plain_xentop(data: bytes) -> Rows:
 
 def plain_sar(data: bytes) -> Rows:
     first, _, heading, *lines = data.decode().splitlines()
-    fields, previous, midnight = (
-        heading.split()[2:],
-        0,
-        datetime.fromisoformat(f"{first.split()[3]}T00:00Z").timestamp(),
-    )
+    midnight = datetime.fromisoformat(f"{first.split()[3]}T00:00Z").timestamp()
+    fields, previous = heading.split()[2:], 0
     for line in lines:
         clock, cpu, *cells = line.split()
         now = int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:])
@@ -95,7 +92,7 @@ def plain_iwl(data: bytes) -> Rows:
 
 
 def ratio(form: Format, made: Reading, plain: Callable[[bytes], Rows]) -> float:
-    """Best time of the plain parser over that of the reader; AssertionError if either's numbers are not the written."""
+    """Best time of the plain parser over that of the reader; AssertionError if either changes what was written."""
     data, best = form.write(made), [np.inf, np.inf]
     for _ in range(REPEATS):
         tables = []
@@ -112,12 +109,8 @@ def ratio(form: Format, made: Reading, plain: Callable[[bytes], Rows]) -> float:
 if __name__ == "__main__":
     rng, found = np.random.default_rng(SEED), []
     print(f"{'format':<12s}{'rows':>8s}{'ratio':>8s}")
-    cases = (
-        (XENTOP, xentop_reading, plain_xentop),
-        (SAR, sar_reading, plain_sar),
-        (IWL_CONSOLE, iwl_reading, plain_iwl),
-    )
-    for form, make, plain in cases:
+    makers, parsers = (xentop_reading, sar_reading, iwl_reading), (plain_xentop, plain_sar, plain_iwl)
+    for form, make, plain in zip((XENTOP, SAR, IWL_CONSOLE), makers, parsers, strict=True):
         found.append(ratio(form, make(rng), plain))
         print(f"{form.name:<12s}{ROWS:>8d}{found[-1]:>8.1f}", flush=True)
     sys.exit(min(found) <= 1)

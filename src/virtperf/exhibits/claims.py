@@ -123,7 +123,7 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> str
     notes = []
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
-        notes.append(f"narrows what it speaks of by {pretty(100 * share, 2)}{NO_BREAK}%")
+        notes.append(f"narrows its range by {pretty(100 * share, 2)}{NO_BREAK}%")
     if numbers:
         links = joined(f'<a href="#contradiction-{k}">{k}</a>' for k in numbers)
         aside = "set aside, see" if str(result.get("dropped", "0")) in ("1", "True", "true") else "takes part in"

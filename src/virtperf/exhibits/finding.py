@@ -36,7 +36,7 @@ def _course(label: str, points: list[Point], factor: Factor) -> str:
 
     numbers = [v for v, _ in values]
     if not all(isinstance(p.x, int | float) for _, p in values):
-        return f"{label}: {joined(f'{_short(v)} with {level_words(factor, p.x)}' for v, p in values)}."
+        return f"{label}: {joined(f'{_short(v)} ({level_words(factor, p.x)})' for v, p in values)}."
     if len(values) == 1:
         return f"{label}: {at(first, unit=True)}."
     highest, lowest = max(values, key=lambda pair: pair[0]), min(values, key=lambda pair: pair[0])

@@ -49,6 +49,7 @@ def _layers(
         yield _item(f'<rect x="10" width="8" height="14" fill="{ink}" opacity=".3"/>', text)
     if any(_wider(p) for p in points):
         text = "hairline: what it allows without our assumptions"
+        text += "; without a cap at the top, no limit" if any(math.isinf(p.high_bare) for p in points) else ""
         yield _item(f'<path d="M14 0V14M10 .5h8M10 13.5h8" stroke="{ink}"/>', text)
     if any(p.known and math.isinf(p.high) for p in points):
         yield _item(f'<path d="M14 3 18 9H10Z" fill="{ink}"/>', "arrow: no upper limit")

@@ -94,7 +94,7 @@ class Kinks:
             notes.append("the set of accepted breakpoints has gaps; its outer limits are given")
         if high >= self.knots[self.last]:
             high = float(self.knots[-1])
-            notes.append("the last two x can't tell where between them the break is")
+            notes.append("between the last two x the data can't place the break")
         if low <= self.knots[self.first]:
             if self.first == 0:
                 low = -math.inf
