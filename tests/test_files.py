@@ -21,6 +21,13 @@ def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+def test_what_a_killed_run_had_begun_is_removed(tmp_path):
+    (tmp_path / ".out.abc").mkdir()
+    with replaced_folder(tmp_path / "out") as folder:
+        (folder / "a").touch()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
 def test_a_replaced_folder_keeps_nothing_of_the_previous_one(tmp_path):
     out = tmp_path / "out"
     for name in ("a", "b"):

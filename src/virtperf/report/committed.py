@@ -8,7 +8,7 @@ import nbformat
 
 from virtperf.errors import VirtperfError
 from virtperf.files import write_atomically
-from virtperf.report.normalise import normalise
+from virtperf.report.normalise import normalise, read_notebook
 
 
 def keep_outputs(executed: Path, notebook: Path) -> None:
@@ -26,7 +26,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     VirtperfError
         When the cells differ: the notebook was edited since it was executed.
     """
-    source, done = (nbformat.read(path, as_version=4) for path in (notebook, executed))
+    source, done = (read_notebook(path) for path in (notebook, executed))
     own = [cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", ())]
     if [cell.source for cell in own] != [cell.source for cell in source.cells]:
         raise VirtperfError(

@@ -20,7 +20,7 @@ from papermill.execute import execute_notebook
 
 from virtperf.errors import VirtperfError
 from virtperf.files import write_atomically
-from virtperf.report.normalise import normalise
+from virtperf.report.normalise import normalise, read_notebook
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_TIMEOUT_S = 600
@@ -84,18 +84,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
 
 
 def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
-    try:
-        content = nbformat.read(notebook, as_version=4)
-    except FileNotFoundError as err:
-        raise VirtperfError("the notebook is missing", file=notebook) from err
-    except (
-        nbformat.reader.NotJSONError,
-        nbformat.ValidationError,
-        UnicodeDecodeError,
-        AttributeError,
-        KeyError,
-    ) as err:
-        raise VirtperfError(f"not a notebook: {err}", file=notebook) from err
+    content = read_notebook(notebook)
     tagged = [c for c in content.cells if c.cell_type == "code" and "parameters" in c.metadata.get("tags", ())]
     known = set(
         re.findall(r"^([A-Za-z_]\w*)\s*(?::[^=\n]*)?=", "\n".join(c.source for c in tagged), flags=re.MULTILINE)

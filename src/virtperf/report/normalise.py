@@ -1,11 +1,15 @@
-"""Executed notebooks without what differs between two runs: times, paths, random ids, versions of the machine."""
+"""Notebooks read, and freed of what differs between two runs: times, paths, random ids, versions of the machine."""
 
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode, from_dict
+
+from virtperf.errors import VirtperfError
 
 _CELL_METADATA = ("execution", "papermill", "collapsed", "scrolled", "jp-MarkdownHeadingCollapsed")
 _KEPT_LANGUAGE = ("name", "file_extension", "mimetype", "pygments_lexer")
@@ -40,3 +44,15 @@ def _output(output: NotebookNode) -> NotebookNode:
     if "metadata" in output:
         output.metadata.pop("execution", None)
     return output
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """Read a notebook file; raises `VirtperfError` where it is missing or no notebook."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except FileNotFoundError as err:
+        raise VirtperfError("the notebook is missing", file=path) from err
+    except (
+        nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError, AttributeError, KeyError,
+    ) as err:  # fmt: skip
+        raise VirtperfError(f"not a notebook: {err}", file=path) from err

@@ -14,7 +14,7 @@ from nbconvert.exporters.templateexporter import TemplateExporter
 
 from virtperf.errors import VirtperfError
 from virtperf.files import write_atomically
-from virtperf.report.normalise import normalise
+from virtperf.report.normalise import normalise, read_notebook
 from virtperf.report.page import build_page
 
 FOLDER = Path(__file__).parent
@@ -86,18 +86,7 @@ def to_html(notebook: nbformat.NotebookNode, *, title: str | None = None) -> str
 
 
 def _read(path: Path) -> nbformat.NotebookNode:
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except FileNotFoundError as err:
-        raise VirtperfError("the notebook is missing", file=path, remedy="execute it first.") from err
-    except (
-        nbformat.reader.NotJSONError,
-        nbformat.ValidationError,
-        UnicodeDecodeError,
-        AttributeError,
-        KeyError,
-    ) as err:
-        raise VirtperfError(f"not a notebook: {err}", file=path) from err
+    notebook = read_notebook(path)
     for position, cell in enumerate(notebook.cells, 1):
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
