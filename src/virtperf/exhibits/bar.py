@@ -58,4 +58,4 @@ def _bar(axes: Axes, x: float, width: float, point: Point, style: Look) -> None:
     if point.measured:
         axes.bar([x], [point.measured.value], width * SOLID, color=style.colour, linewidth=0, zorder=3.5)
         marks.solid(axes, x, point.measured, style)
-    marks.example(axes, x + width * 0.2, point.example)
+    marks.example(axes, x + width * 0.2, point.example, style)

@@ -18,7 +18,7 @@ from virtperf.exhibits.style import Look, Size, look, panels
 from virtperf.study import Study
 
 DODGE_PX = 5  # series that share an x stand side by side
-SOLID_PX = 9  # measured points stand to the right of the band
+SOLID_PX = 9  # points of own runs stand to the right of the band
 CURVE_STEPS = 80
 
 
@@ -76,7 +76,7 @@ def _series(
         marks.band(axes, position, point, style, width=8)
         marks.hollow(axes, position, point, style)
         marks.solid(axes, position + SOLID_PX * scaled.pixel, point.measured, style)
-        marks.example(axes, position - SOLID_PX * scaled.pixel, point.example)
+        marks.example(axes, position + SOLID_PX * scaled.pixel, point.example, style)
 
 
 def _curve(axes: Axes, curve: pd.DataFrame, style: Look) -> None:

@@ -7,7 +7,7 @@ import math
 from matplotlib.axes import Axes
 
 from virtperf.exhibits.layers import Mean, Point
-from virtperf.exhibits.style import MUTED, SURFACE, Look
+from virtperf.exhibits.style import SURFACE, Look
 
 BAND_ALPHA = 0.32
 LINK_ALPHA = 0.12
@@ -66,8 +66,8 @@ def solid(axes: Axes, x: float, mean: Mean | None, look: Look) -> None:
         axes.plot([x], [mean.value], marker=look.marker, color=look.colour, linestyle="none", zorder=5)
 
 
-def example(axes: Axes, x: float, mean: Mean | None) -> None:
-    """A made-up example: a grey cross, never the series' own marker."""
+def example(axes: Axes, x: float, mean: Mean | None, look: Look) -> None:
+    """A made-up example: a cross in the series' colour, never its own marker."""
     if mean is not None:
-        _bars(axes, x, mean, Look(MUTED, "x", "-", ""))
-        axes.plot([x], [mean.value], marker="x", color=MUTED, markeredgewidth=2, linestyle="none", zorder=5)
+        _bars(axes, x, mean, look)
+        axes.plot([x], [mean.value], marker="x", color=look.colour, markeredgewidth=2, linestyle="none", zorder=5)
