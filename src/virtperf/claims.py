@@ -9,6 +9,7 @@ from typing import Any
 
 from virtperf.quantities import Expression, Level
 from virtperf.study import Study
+from virtperf.tabulated import tabulated
 from virtperf.yamlio import Document, load_yaml
 
 KINDS = (
@@ -139,11 +140,11 @@ def load_claims(study: Study) -> Claims:
     document = load_yaml(study.folder / "claims.yaml", "claims")
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     loaded: list[Claim] = []
-    entries = [("claims", i, e) for i, e in enumerate(document.data["claims"])]
-    entries += [("assumptions", i, e) for i, e in enumerate(document.data.get("assumptions", ()))]
-    ids = [entry["id"] for _, _, entry in entries]
-    for part, position, entry in entries:
-        where = (part, position)
+    entries = list(tabulated(study, document))
+    for part in ("claims", "assumptions"):
+        entries += [((part, i), e) for i, e in enumerate(document.data.get(part, ()))]
+    ids = [entry["id"] for _, entry in entries]
+    for where, entry in entries:
         if ids.count(entry["id"]) > 1:
             raise document.error(f"the id {entry['id']!r} is given twice", *where, "id")
         for exhibit in entry.get("about", ()):
@@ -155,7 +156,7 @@ def load_claims(study: Study) -> Claims:
             if other not in ids:
                 raise document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts")
         try:
-            loaded.append(_claim(study, entry, assumed=part == "assumptions", line=document.line(*where)))
+            loaded.append(_claim(study, entry, assumed=where[0] == "assumptions", line=document.line(*where)))
         except (ValueError, KeyError) as err:
             problem = f"{entry['kind']} needs {err}" if isinstance(err, KeyError) else str(err)
             raise document.error(f"claim {entry['id']!r}: {problem}", *where) from err

@@ -52,7 +52,7 @@ class NotebookParameters(_Strict):
     seed: int = Field(default=0, ge=0)
     assumptions: bool = True
     show_examples: bool = False
-    provenance: Literal["reconstructed", "measured"] = "reconstructed"
+    provenance: Literal["published", "reconstructed", "measured"] = "reconstructed"
 
 
 def load_parameters(path: Path) -> Parameters:

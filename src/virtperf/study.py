@@ -194,7 +194,7 @@ def load_study(folder: Path) -> Study:
     data = document.data
     factors = {name: _factor(name, entry) for name, entry in data["factors"].items()}
     quantities = {name: _quantity_kind(name, entry) for name, entry in data["quantities"].items()}
-    exhibits = tuple(_exhibit(entry) for entry in data["exhibits"])
+    exhibits = tuple(_exhibit(entry, factors, quantities) for entry in data["exhibits"])
     study = Study(data["study"], folder, document, factors, quantities, exhibits, data)
     if study.id != folder.name:
         raise document.error(
@@ -221,7 +221,12 @@ def _quantity_kind(name: str, entry: Mapping[str, Any]) -> QuantityKind:
     )  # fmt: skip
 
 
-def _exhibit(entry: Mapping[str, Any]) -> Exhibit:
+def _exhibit(
+    entry: Mapping[str, Any], factors: Mapping[str, Factor], quantities: Mapping[str, QuantityKind]
+) -> Exhibit:
+    if entry["kind"] == "timeseries":
+        return Exhibit(entry["id"], entry["title"], entry["kind"], entry.get("section", ""),
+                       _marks(entry, factors, quantities), entry)  # fmt: skip
     series = tuple(
         Series(s["label"], s.get("quantity", entry.get("quantity", "")), s.get("at", {}),
                s.get("over", entry.get("over", "")),
@@ -229,6 +234,19 @@ def _exhibit(entry: Mapping[str, Any]) -> Exhibit:
         for s in entry.get("series", ())
     )  # fmt: skip
     return Exhibit(entry["id"], entry["title"], entry["kind"], entry.get("section", ""), series, entry)
+
+
+def _marks(
+    entry: Mapping[str, Any], factors: Mapping[str, Factor], quantities: Mapping[str, QuantityKind]
+) -> tuple[Series, ...]:
+    """The levels that a figure over time marks, each a series of one point at the condition of the figure's run."""
+    at = entry["run"]["at"]
+    over, factor = next(iter(factors.items()))
+    level = at.get(over, factor.default)
+    return tuple(
+        Series(quantities[name].label if name in quantities else name, name, at, over, (level,))
+        for name in entry.get("marks", ())
+    )
 
 
 def _check(study: Study) -> None:

@@ -69,6 +69,18 @@ def test_both_kinds_of_output_reach_the_notebook(book: Book) -> None:
     assert shown._repr_mimebundle_() == {"text/html": shown._repr_html_(), "text/plain": repr(shown)}
 
 
+def test_a_printed_number_is_shown_as_printed(book: Book, bare_book: Book) -> None:
+    shown = book.figure("figure-3")
+    assert "half-filled: printed in the paper" in shown.html and ">published<" in shown.html
+    assert "half-filled" not in book.figure("figure-2").html
+    printed = book.observations("figure-3", "published")
+    assert printed[["series", "x", "value"]].to_numpy().tolist() == [["System A", "hardware", 80.0]]
+    assert printed["se"].tolist() == [pytest.approx(0.5 / math.sqrt(3))]
+    alone = {p.x: p for p in bare_book._points_of(bare_book.study.exhibit("figure-3")) if p.published}
+    assert math.isnan(alone["hardware"].hollow) and alone["hardware"].shown == 80
+    assert "1 value as printed" in bare_book.figure("figure-3").html.lower()
+
+
 def test_relative_units_name_their_reference(book: Book) -> None:
     # figure-2 varies system and guests; figure-4 varies storage only, so its reference is told by the storage.
     assert (
@@ -160,7 +172,7 @@ def test_runs_behind_a_figure_are_in_its_unit(book: Book) -> None:
 
 def test_levels_of_files_match_however_they_are_written(book: Book) -> None:
     exhibit = book.study.exhibit("figure-2")
-    data = SimpleNamespace(**{f: getattr(book._data, f) for f in ("study", "points", "observations")})
+    data = SimpleNamespace(**{f: getattr(book._data, f) for f in ("study", "claims", "claim_results", "points", "observations")})
     data.points = data.points.assign(x=[f"{x}.0" if x.isdigit() else x for x in data.points["x"]])
     points = load_points(data, exhibit, level=0.95, examples=False, assumptions=True)  # type: ignore[arg-type]
     assert all(p.known for p in points)

@@ -156,7 +156,7 @@ def x_axis(axes: Axes, x: Scale, factor: Factor, *, labelled: bool) -> None:
 
 def y_top(points: Sequence[Point], bound: float, also: Iterable[float] = ()) -> float:
     """Where the y axis ends: above all points, and above all bands unless they are `TALL` times as high."""
-    body = [v for p in points for v in (p.hollow, *_ends(p)) if math.isfinite(v)] + [
+    body = [v for p in points for v in (p.hollow, p.shown, *_ends(p)) if math.isfinite(v)] + [
         v for v in also if math.isfinite(v)
     ]
     bands = [v for p in points for v in (p.high, p.high_bare) if math.isfinite(v)]
@@ -174,7 +174,7 @@ def _ends(point: Point) -> tuple[float, ...]:
 
 def y_floor(points: Sequence[Point], top: float) -> float:
     """Where a line figure's y axis begins: at 0, or just below everything where 0 would press all into one line."""
-    values = [v for p in points for v in (p.hollow, p.low, p.low_bare, *_ends(p)) if math.isfinite(v)]
+    values = [v for p in points for v in (p.hollow, p.shown, p.low, p.low_bare, *_ends(p)) if math.isfinite(v)]
     values += [mean.low for p in points for mean in (p.reconstructed, p.measured) if mean and math.isfinite(mean.low)]
     lowest = min(values, default=0.0)
     if lowest < CLOSE * top:

@@ -45,7 +45,11 @@ def _bar(axes: Axes, x: float, width: float, point: Point, style: Look) -> None:
         axes.bar(
             [x], [point.hollow], width, color="none", edgecolor=style.colour, linewidth=1.6, hatch=style.hatch, zorder=3
         )
-    if point.known:
+    if point.published and not math.isfinite(point.hollow):
+        height = point.published.value
+        axes.bar([x], [height], width, color=style.colour, alpha=0.25, linewidth=0, zorder=2.5)
+        axes.bar([x], [height], width, color="none", edgecolor=style.colour, linewidth=1.2, hatch=style.hatch, zorder=3)
+    if point.banded:
         low, high = max(point.low, bottom), min(point.high, top)
         axes.bar(
             [x], [high - low], width, bottom=low, color=style.colour, alpha=marks.BAND_ALPHA, linewidth=0, zorder=2
@@ -55,6 +59,7 @@ def _bar(axes: Axes, x: float, width: float, point: Point, style: Look) -> None:
                 [x], [top], marker=6, markersize=8, color=style.colour, clip_on=False, zorder=5, markeredgewidth=0
             )
     marks.bare(axes, x + width * 0.38, point, style)
+    marks.published(axes, x, point, style)
     if point.measured:
         axes.bar([x], [point.measured.value], width * SOLID, color=style.colour, linewidth=0, zorder=3.5)
         marks.solid(axes, x, point.measured, style)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ from virtperf.exhibits.quality import quality_exhibit
 from virtperf.exhibits.registers import assumptions_exhibit, errata_exhibit
 from virtperf.exhibits.summary import summary_exhibit
 from virtperf.exhibits.table import table_exhibit
+from virtperf.exhibits.timeseries import series_table, timeseries_exhibit
 from virtperf.exhibits.words import exhibit_name
 from virtperf.quantities import Level
 from virtperf.study import Exhibit, Study
@@ -95,9 +97,13 @@ class Book:
     def observations(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:
         """The runs behind a figure, one row a run and point: series, x, run_id, provenance, value, se.
 
-        Values are in the figure's unit; relative quantities are in percent of their reference.
+        Values are in the figure's unit; relative quantities are in percent of their reference. With provenance
+        "published" a row is a number that the paper prints (run_id is empty), its standard error that of rounding, and
+        half_width is half the step of its last digit.
         """
         exhibit = self.study.exhibit(exhibit_id)
+        if provenance == "published":
+            return self._printed(exhibit)
         table = self._data.observations
         if provenance is not None:
             table = table[table["provenance"] == provenance]
@@ -117,6 +123,18 @@ class Book:
                 )
             )  # fmt: skip
         return pd.concat(parts, ignore_index=True).dropna(subset=["value"]).reset_index(drop=True)
+
+    def _printed(self, exhibit: Exhibit) -> pd.DataFrame:
+        rows = [
+            {
+                "series": p.series.label, "x": p.x, "run_id": "", "provenance": "published", "value": p.published.value,
+                "se": p.published.half_width / math.sqrt(3),  # uniform between the two roundings
+                "half_width": p.published.half_width,
+            }
+            for p in self._points_of(exhibit)
+            if p.published is not None
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=["series", "x", "run_id", "provenance", "value", "se", "half_width"])
 
     def values(self, exhibit_id: str, series: str, x: Level, provenance: str) -> np.ndarray:
         """The replicates behind one point of a figure, in the figure's unit; shape (runs,), perhaps none."""
@@ -173,6 +191,16 @@ class Book:
                 )
             drawn[label] = curve_table(fit, [float(level) for level in x], self.level)
         return figure_exhibit(self._data, exhibit, points, drawn, level=self.level, assumptions=self._with_assumptions)
+
+    def timeseries(self, exhibit_id: str) -> Shown:
+        """A figure over time."""
+        exhibit = self.study.exhibit(exhibit_id)
+        points = self._points.get(exhibit_id, [])
+        return timeseries_exhibit(self._data, exhibit, points, examples=self.show_examples)
+
+    def samples(self, exhibit_id: str) -> pd.DataFrame:
+        """The samples behind a figure over time: series, unit, provenance, run_id, t_s, value."""
+        return series_table(self._data, self.study.exhibit(exhibit_id), examples=self.show_examples)
 
     def claims(self, exhibit_id: str | None = None) -> Shown:
         """What the paper says about an exhibit (``"text"``: about none; nothing: everything), with verdicts."""

@@ -40,6 +40,8 @@ class StudyData:
     points, claim_results, verdicts, runs, observations, audits : DataFrame
         The files of the stages, with the columns named at the top of this module; empty where a stage has not run.
     contradictions, index : dict
+    samples : Path
+        The folder of the runs' samples, one Parquet file a run.
     missing : tuple of str
         The files that were not there, relative to the data folder.
     """
@@ -53,6 +55,7 @@ class StudyData:
     observations: pd.DataFrame
     audits: pd.DataFrame
     index: dict[str, Any]
+    samples: Path
     verdicts: pd.DataFrame
     missing: tuple[str, ...]
 
@@ -106,6 +109,7 @@ def load(study_id: str, data: Path) -> StudyData:
         runs=frame(RUNS, "runs", study_id, "runs.parquet"),
         observations=frame(OBSERVATIONS, "runs", study_id, "observations.parquet"),
         audits=frame(AUDITS, "runs", study_id, "audits.parquet"),
+        samples=data / "samples" / study_id,
         index=mapping("samples", study_id, "index.json"),
         verdicts=frame(VERDICTS, "verdicts", study_id, "verdicts.csv"),
         missing=tuple(missing),

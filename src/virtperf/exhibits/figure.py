@@ -94,12 +94,14 @@ def numbers(data: StudyData, exhibit: Exhibit, points: list[Point]) -> pd.DataFr
             if mean:
                 limits = {f"{kind}_low": mean.low, f"{kind}_high": mean.high}
                 row |= {kind: mean.value, **limits, f"{kind}_runs": ";".join(mean.runs)}
+        row["printed"] = p.published.value if p.published else None
         rows.append(row)
     return pd.DataFrame(rows).replace([math.inf, -math.inf], math.nan)
 
 
 def _provenances(points: list[Point]) -> list[str]:
-    shown = ["reconstructed"] if any(p.known or p.reconstructed for p in points) else []
+    shown = ["published"] if any(p.published for p in points) else []
+    shown += ["reconstructed"] if any(math.isfinite(p.hollow) or (p.known and not p.published) for p in points) else []
     shown += ["measured"] if any(p.measured for p in points) else []
     return shown + (["example"] if any(p.example for p in points) else [])
 
@@ -113,6 +115,7 @@ def _text(points: list[Point], x_label: str) -> tuple[list[str], list[list[str]]
         "reconstructed",
         "low",
         "high",
+        "printed",
         "measured",
         "low",
         "high",
@@ -122,6 +125,7 @@ def _text(points: list[Point], x_label: str) -> tuple[list[str], list[list[str]]
     for p in points:
         cells = [p.series.label, number(p.x, 6) if isinstance(p.x, int | float) else p.x, number(p.low), number(p.high)]
         cells += [number(p.hollow), *_limits(p.reconstructed)]
+        cells += [number(p.published.value) if p.published else ""]
         cells += [number(p.measured.value) if p.measured else "none", *_limits(p.measured)]
         rows.append([*cells, str(len(p.measured.runs)) if p.measured else "0"])
     return header, rows
@@ -135,22 +139,25 @@ def _table(data: StudyData, points: list[Point]) -> Table:
     factor = data.study.factors[points[0].series.over]
     label = factor.label[:1].upper() + factor.label[1:]
     example = any(p.example for p in points)
+    printed = any(p.published for p in points)
     columns = [
         "Series",
         label,
         "The text allows",
         "Without our assumptions",
         "Reconstructed",
+        *(["Printed"] * printed),
         "Measured",
         *(["Example"] * example),
     ]
     rows = []
     for p in points:
         allowed = (interval(p.low, p.high), interval(p.low_bare, p.high_bare)) if p.known else ("not computed",) * 2
-        means = [_mean_words(p.reconstructed) or (pretty(p.centre) if math.isfinite(p.centre) else "none")]
+        means = [_mean_words(p.reconstructed) or (pretty(p.hollow) if math.isfinite(p.hollow) else "none")]
+        means += [pretty(p.published.value) if p.published else "no"] * printed
         means += [_mean_words(p.measured) or "none", *([_mean_words(p.example) or "none"] * example)]
         rows.append((p.series.label, level_text(factor, p.x), *allowed, *means))
-    return Table(tuple(columns), tuple(rows), frozenset({1, 4, 5, 6}))
+    return Table(tuple(columns), tuple(rows), frozenset({1, 4, 5, 6, 7}))
 
 
 def _mean_words(mean: Mean | None) -> str:

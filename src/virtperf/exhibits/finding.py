@@ -19,12 +19,19 @@ def finding(study: Study, points: list[Point]) -> str:
     for point in points:
         series.setdefault(point.series.label, []).append(point)
     sentences = [_course(label, part, factor) for label, part in series.items()]
-    lead = "" if any(p.measured for p in points) else "Reconstructed values, in the middle of what the text allows. "
+    lead = ""
+    if not any(p.measured for p in points):
+        printed = sum(p.published is not None for p in points)
+        if printed == len(points):
+            lead = "Values as printed. "
+        else:
+            lead = "Reconstructed values, in the middle of what the text allows. "
+            lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
     return lead + " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points)]))
 
 
 def _course(label: str, points: list[Point], factor: Factor) -> str:
-    values = [(p.measured.value if p.measured else p.hollow, p) for p in points]
+    values = [(p.shown, p) for p in points]
     values = [(v, p) for v, p in values if math.isfinite(v)]
     if not values:
         return f"{label}: no values yet."
@@ -56,7 +63,7 @@ def _short(value: float) -> str:
 
 
 def _bands(points: list[Point], factor: Factor) -> str:
-    known = [p for p in points if p.known]
+    known = [p for p in points if p.banded]
     if not known:
         return ""
     several = len({p.series.label for p in points}) > 1
@@ -85,7 +92,7 @@ def _relative_width(point: Point) -> float:
 def _measured(points: list[Point]) -> str:
     measured = [p for p in points if p.measured]
     if not measured:
-        return "Nothing has been measured yet."
+        return "" if all(p.published for p in points) else "Nothing has been measured yet."
     inside = sum(p.measured.low <= p.high and p.measured.high >= p.low for p in measured if p.measured and p.known)
     text = plural(len(measured), "measured point")
     if not any(p.known for p in measured):

@@ -33,6 +33,14 @@ class Mean:
 
 
 @dataclass(frozen=True)
+class Printed:
+    """A number that the paper prints for one quantity, and half the step of its last digit."""
+
+    value: float
+    half_width: float
+
+
+@dataclass(frozen=True)
 class Point:
     """One plotted point in all its layers; `inf` limits are absent limits, NaN means that no stage has set them.
 
@@ -46,6 +54,8 @@ class Point:
         Claims that set the limits.
     reconstructed, measured, example : Mean or None
         From runs.
+    published : Printed or None
+        The number that the paper prints for this very point.
     anchor : Quantity or None
         The point at which own runs were put on the figure's scale, where its reference was not run (`anchored`).
     """
@@ -63,12 +73,27 @@ class Point:
     reconstructed: Mean | None
     measured: Mean | None
     example: Mean | None
+    published: Printed | None = None
     anchor: Quantity | None = None
 
     @property
     def hollow(self) -> float:
-        """Where the hollow point stands: the mean of reconstructed runs, or the centre if there are none."""
+        """Where the hollow point stands: the mean of reconstructed runs, else the centre if nothing is printed."""
+        if self.reconstructed is None and self.published is not None:
+            return math.nan
         return self.reconstructed.value if self.reconstructed else self.centre
+
+    @property
+    def banded(self) -> bool:
+        """Whether a band is drawn: a number that is only printed needs none, its rounding is all the room there is."""
+        return self.known and (self.published is None or math.isfinite(self.hollow))
+
+    @property
+    def shown(self) -> float:
+        """The value that words speak of: measured, else printed, else reconstructed."""
+        if self.measured is not None:
+            return self.measured.value
+        return self.published.value if self.published is not None else self.hollow
 
     @property
     def known(self) -> bool:
@@ -100,6 +125,7 @@ def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bo
         for row in data.points[data.points["exhibit"] == exhibit.id].to_dict("records")
     }
     means = load_means(data, level)
+    published = printed(data)
     points = []
     for series, x, quantity in data.study.points(exhibit):
         row = rows.get((series.label, x), {})
@@ -114,9 +140,26 @@ def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bo
                 low_by=names(row.get("low_by")), high_by=names(row.get("high_by")),
                 reconstructed=means.get((quantity, "reconstructed")), measured=means.get((quantity, "measured")),
                 example=means.get((quantity, "example")) if examples else None,
+                published=published.get(quantity),
             )
         )  # fmt: skip
     return points
+
+
+def printed(data: StudyData) -> dict[Quantity, Printed]:
+    """Every quantity whose value the paper prints as it stands: no vague word, not set aside as contradicted."""
+    if data.claims is None:
+        return {}
+    dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(str) == "1", "claim"])
+    found: dict[Quantity, Printed] = {}
+    for claim in data.claims:
+        if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading or claim.id in dropped:
+            continue
+        for instance in claim.instances:
+            terms = instance.parts[0].terms
+            if len(terms) == 1 and terms[0][0] == 1:
+                found.setdefault(terms[0][1], Printed(claim.value, (claim.high - claim.low) / 2))
+    return found
 
 
 def _limit(row: dict, name: str, absent: float) -> float:

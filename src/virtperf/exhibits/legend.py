@@ -39,15 +39,34 @@ def legend(points: list[Point], curves: Mapping[str, Any], *, kind: str, level: 
     return f'<ul class="vp-legend">{"".join(series)}{"".join(_layers(points, curves, kind, level, assumptions))}</ul>'
 
 
+def swatches(labels: list[str], *, bands: bool) -> str:
+    """The legend of a figure over time: one line a series, and what its bands mean."""
+    items = []
+    for k, label in enumerate(labels):
+        colour = CSS_COLOURS[look(k).colour]
+        line = f'<path d="M0 7H28" stroke="{colour}" stroke-width="1.5" stroke-dasharray="{_DASHES[k % 6]}"/>'
+        items.append(_item(line, breakable(label, 24)))
+    if bands:
+        ink, muted = CSS_COLOURS[INK], CSS_COLOURS[MUTED]
+        mark = f'<rect width="28" height="14" fill="{muted}" opacity=".25"/>'
+        mark += f'<path d="M0 7H28" stroke="{ink}" stroke-dasharray="3 3"/>'
+        items.append(
+            _item(
+                mark, "band: what the text allows for a level that it names; dashes: its middle, or the printed number"
+            )
+        )
+    return f'<ul class="vp-legend">{"".join(items)}</ul>'
+
+
 def _layers(
     points: list[Point], curves: Mapping[str, Any], kind: str, level: float, assumptions: bool
 ) -> Iterable[str]:
     ink, muted, surface = CSS_COLOURS[INK], CSS_COLOURS[MUTED], CSS_COLOURS[SURFACE]
     percent = f"{pretty(100 * level)} %"
-    if any(p.known for p in points):
+    if any(p.banded for p in points):
         text = "shaded: what the paper's text allows" + ("" if assumptions else ", our assumptions being off")
         yield _item(f'<rect x="10" width="8" height="14" fill="{ink}" opacity=".3"/>', text)
-    if any(_wider(p) for p in points):
+    if any(p.banded and _wider(p) for p in points):
         text = "hairline: what it allows without our assumptions"
         text += "; without a cap at the top, no limit" if any(math.isinf(p.high_bare) for p in points) else ""
         yield _item(f'<path d="M14 0V14M10 .5h8M10 13.5h8" stroke="{ink}"/>', text)
@@ -58,6 +77,10 @@ def _layers(
         bar = f'<path d="M10 14V2H18V14" stroke="{ink}" stroke-width="1.6"/>'
         shape, word = (bar, "outline") if kind == "bar" else (marker, "hollow")
         yield _item(shape, f"{word}: reconstructed, not measured")
+    if any(p.published for p in points):
+        half = f'<path d="M10 7A4 4 0 0 0 18 7Z" fill="{ink}"/>'
+        outline = _shape("o", f' fill="{surface}" stroke="{ink}" stroke-width="1.4"')
+        yield _item(outline + half, "half-filled: printed in the paper")
     if any(p.measured for p in points):
         yield _item(_shape("o", f' fill="{ink}"'), f"solid: measured, with {percent} interval over runs")
     if any(p.example for p in points):

@@ -62,21 +62,29 @@ def _series(
 ) -> None:
     x = [scaled.where[p.x] + shift for p in points]
     bottom, top = axes.get_ylim()
-    if any(p.known for p in points):
+    if any(p.banded for p in points):
         # The band is stated at the points only; between them the pale link guides the eye.
-        low = [max(p.low, bottom) if p.known else math.nan for p in points]
-        high = [min(p.high, top) if p.known else math.nan for p in points]
+        low = [max(p.low, bottom) if p.banded else math.nan for p in points]
+        high = [min(p.high, top) if p.banded else math.nan for p in points]
         axes.fill_between(x, low, high, color=style.colour, alpha=marks.LINK_ALPHA, linewidth=0, zorder=1)
     if curve is None:
-        axes.plot(x, [p.hollow for p in points], color=style.colour, linestyle=style.dash, zorder=3)
+        axes.plot(x, [_joined(p) for p in points], color=style.colour, linestyle=style.dash, zorder=3)
     else:
         _curve(axes, curve, style)
     for position, point in zip(x, points, strict=True):
         marks.bare(axes, position, point, style)
         marks.band(axes, position, point, style, width=8)
         marks.hollow(axes, position, point, style)
+        # Beside a hollow point, in its place where there is none.
+        beside = SOLID_PX * scaled.pixel if math.isfinite(point.hollow) else 0.0
+        marks.published(axes, position - beside, point, style)
         marks.solid(axes, position + SOLID_PX * scaled.pixel, point.measured, style)
         marks.example(axes, position + SOLID_PX * scaled.pixel, point.example, style)
+
+
+def _joined(point: Point) -> float:
+    """What the line between the points follows: hollow points, printed ones where there are none."""
+    return point.hollow if math.isfinite(point.hollow) or point.published is None else point.published.value
 
 
 def _curve(axes: Axes, curve: pd.DataFrame, style: Look) -> None:

@@ -1,4 +1,4 @@
-"""Marks of the three layers: band, hollow point, solid point; one place for lines and bars."""
+"""Marks of the layers: band, hollow point, half-filled point, solid point; one place for lines and bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINK_ALPHA = 0.12
 
 def band(axes: Axes, x: float, point: Point, look: Look, *, width: float) -> None:
     """The feasible band of one point as an upright bar; where it has no upper limit, an arrow at the axis' end."""
-    if not point.known:
+    if not point.banded:
         return
     bottom, top = axes.get_ylim()
     low, high = max(point.low, bottom), min(point.high, top)
@@ -56,6 +56,15 @@ def hollow(axes: Axes, x: float, point: Point, look: Look) -> None:
         axes.plot(
             [x], [point.hollow], marker=look.marker, color=look.colour, markerfacecolor=SURFACE, markeredgewidth=1.6,
             linestyle="none", zorder=4.5,
+        )  # fmt: skip
+
+
+def published(axes: Axes, x: float, point: Point, look: Look) -> None:
+    """The printed number: half-filled, between the hollow point of a reconstruction and the solid one of a run."""
+    if point.published is not None:
+        axes.plot(
+            [x], [point.published.value], marker=look.marker, color=look.colour, markerfacecolor=look.colour,
+            markerfacecoloralt=SURFACE, fillstyle="bottom", markeredgewidth=1.4, linestyle="none", zorder=4.8,
         )  # fmt: skip
 
 
