@@ -16,15 +16,19 @@ from virtperf.exhibits import data as files
 from virtperf.exhibits.anchor import anchored
 from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.claims import claims_exhibit
+from virtperf.exhibits.computed import computed_exhibit
 from virtperf.exhibits.contradictions import contradictions_exhibit
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.diagram import diagram_exhibit
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.equivalence import EquivalenceLike, equivalence_exhibit
 from virtperf.exhibits.estimates import estimates_exhibit
 from virtperf.exhibits.figure import figure_exhibit, numbers
+from virtperf.exhibits.hypotheses import hypotheses_exhibit
 from virtperf.exhibits.layers import Point, load_means, load_points
 from virtperf.exhibits.line import curve_table
 from virtperf.exhibits.quality import quality_exhibit
+from virtperf.exhibits.region import region_exhibit
 from virtperf.exhibits.registers import assumptions_exhibit, errata_exhibit
 from virtperf.exhibits.summary import summary_exhibit
 from virtperf.exhibits.table import table_exhibit
@@ -70,6 +74,15 @@ class Book:
         self.seed = seed
         self._with_assumptions = assumptions
         self.show_examples = show_examples
+
+    @property
+    def data(self) -> StudyData:
+        """Everything that the study's exhibits draw from."""
+        return self._data
+
+    def plotted(self, exhibit_id: str) -> list[Point]:
+        """The points of a figure in all their layers."""
+        return list(self._points_of(self.study.exhibit(exhibit_id)))
 
     @property
     def study(self) -> Study:
@@ -235,6 +248,28 @@ class Book:
         if isinstance(test, Unavailable):
             return estimates_exhibit({"verdict": test}, title=title, provenance=provenance, study=self.study.id)
         return equivalence_exhibit(test, title=title, provenance=provenance, study=self.study.id)
+
+    def tests(self, tests: Mapping[str, Any], *, title: str, provenance: str = "reconstructed") -> Shown:
+        """A table of significance tests: label to `FTest`."""
+        return hypotheses_exhibit(tests, title=title, provenance=provenance, level=self.level, study=self.study.id)
+
+    def regions(
+        self,
+        fits: Mapping[str, Any],
+        published: Mapping[str, tuple[float, float]],
+        *,
+        title: str,
+        axes: tuple[str, str],
+        provenance: str = "reconstructed",
+    ) -> Shown:
+        """Joint confidence regions of straight lines, with the printed pairs of intercept and slope."""
+        return region_exhibit(
+            fits, published, title=title, axes=axes, provenance=provenance, level=self.level, study=self.study.id
+        )
+
+    def computed(self, frame: pd.DataFrame, *, title: str, note: str, provenance: str = "published") -> Shown:
+        """A small table that the notebook has computed, and how."""
+        return computed_exhibit(frame, title=title, note=note, provenance=provenance, study=self.study.id)
 
     def contradictions(self) -> Shown:
         """Statements of the paper that cannot all hold."""

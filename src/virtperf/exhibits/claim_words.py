@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from virtperf.claims import NUMBERED, Claim
-from virtperf.exhibits.words import NO_BREAK, VERDICTS, escape, interval, pretty
+from virtperf.exhibits.words import NO_BREAK, VERDICTS, as_precise, escape, interval, pretty
 from virtperf.study import Study
 
 _PRINTED = {
@@ -84,6 +84,25 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
     if high <= 0:
         return f"the reverse, by {interval(-high, -low, unit)}"
     return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
+
+
+def estimate_words(result: dict[str, Any], value: str, limits: str, unit: str) -> str:
+    """An estimate with its interval, ``66.2 (64.5 to 67.9) %``; empty where there is none."""
+    if value not in result or not math.isfinite(float(result[value])):
+        return ""
+    shown, low, high = as_precise(*(float(result[name]) for name in (value, f"{limits}_low", f"{limits}_high")))
+    return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
+
+
+def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
+    """Both verdicts on a claim: by the paper's other statements, and by measured runs."""
+
+    def word(name: str, otherwise: str) -> str:
+        value = result.get(name)
+        return value if isinstance(value, str) and value else otherwise
+
+    absent = "assumed" if claim.assumed else "not computed"
+    return word("text_verdict", absent), word("measured_verdict", "no measurement")
 
 
 def verdict(word: str) -> str:

@@ -11,11 +11,11 @@ import pandas as pd
 
 from virtperf.claims import Claim
 from virtperf.exhibits import display
-from virtperf.exhibits.claim_words import implied, printed, unit_of, verdict
+from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict, verdict_words
 from virtperf.exhibits.contradictions import places
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Html, Shown, Table
-from virtperf.exhibits.words import NO_BREAK, as_precise, breakable, escape, joined, plural, pretty, printable
+from virtperf.exhibits.words import NO_BREAK, breakable, escape, joined, plural, pretty, printable
 
 FIRST = 4  # rows that are shown at once; statements that something speaks against are always among them
 _AGAINST = ("contradicted", "refuted")
@@ -40,8 +40,7 @@ def claims_exhibit(data: StudyData, claims: Sequence[Claim], *, anchor: str, tit
     for claim in claims:
         result = data.result(claim.id)
         unit = unit_of(claim, data.study)
-        from_text = _verdict(result, "text_verdict", "assumed" if claim.assumed else "not computed")
-        measured = _verdict(result, "measured_verdict", "no measurement")
+        from_text, measured = verdict_words(claim, result)
         says, rest = printed(claim, unit), implied(claim, result, unit)
         cells = (
             Html(_saying(claim)), says, rest, Html(_text_cell(from_text, result, numbers.get(claim.id, []))),
@@ -114,11 +113,6 @@ def _saying(claim: Claim) -> str:
     return f"<span>{breakable(printable(claim.says))}</span>{reading}{said}"
 
 
-def _verdict(result: dict[str, Any], name: str, absent: str) -> str:
-    value = result.get(name)
-    return str(value) if isinstance(value, str) and value else absent
-
-
 def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> str:
     notes = []
     share = result.get("information", math.nan)
@@ -135,22 +129,14 @@ def _measured_cell(word: str, result: dict[str, Any], unit: str) -> str:
     """The verdict with its estimate; without a measurement only what reconstructed runs give, which decides nothing."""
     notes = []
     if word != "no measurement":
-        notes += [f"measured {given}" for given in [_given(result, "estimate", "estimate", unit)] if given]
+        notes += [f"measured {found}" for found in [estimate_words(result, "estimate", "estimate", unit)] if found]
         reason = result.get("reason")
         notes += [printable(reason)] if isinstance(reason, str) and reason else []
-    given = _given(result, "reconstructed_estimate", "reconstructed", unit)
+    given = estimate_words(result, "reconstructed_estimate", "reconstructed", unit)
     if word == "no measurement":
         return escape(given)
     notes += [f"reconstructed runs, for comparison: {given}"] if given else []
     return verdict(word) + "".join(f'<small class="vp-where">{escape(note)}</small>' for note in notes)
-
-
-def _given(result: dict[str, Any], value: str, limits: str, unit: str) -> str:
-    """``66.2 (64.5 to 67.9) %``."""
-    if value not in result or not math.isfinite(float(result[value])):
-        return ""
-    shown, low, high = as_precise(*(float(result[name]) for name in (value, f"{limits}_low", f"{limits}_high")))
-    return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
 
 
 def _row(claim: Claim, result: dict[str, Any], text_verdict: str, measured: str) -> dict[str, Any]:

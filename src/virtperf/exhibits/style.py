@@ -115,9 +115,9 @@ def house_style() -> Iterator[None]:
 
 
 def panels(
-    size: Size, count: int = 1, *, left: int, bottom: int, top: int = 34, gap: int = 46
+    size: Size, count: int = 1, *, left: int, bottom: int, top: int = 34, gap: int = 46, shared: bool = True
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels above each other that share x, margins in CSS pixels.
+    """A figure of `count` panels above each other that share x (if `shared`), margins in CSS pixels.
 
     No automatic layout: the drawing's geometry depends on its data only.
     """
@@ -128,5 +128,5 @@ def panels(
     for k in range(count):
         y = height - top - room * (k + 1) - gap * k
         box = (left / size.width, y / height, (size.width - left - RIGHT_PX) / size.width, room / height)
-        axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
+        axes.append(figure.add_axes(box, sharex=axes[0] if axes and shared else None))
     return figure, axes
