@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from virtperf.errors import Report, VirtperfError, stop
 from virtperf.units import conversion_factor, rate_unit
 from virtperf.yamlio import Document, load_yaml
 
@@ -132,7 +133,7 @@ class MetricDictionary:
         if not summed.any():
             return found
         rows = found[summed]
-        same = [c for c in rows.columns if c not in ("value", "field", "_factor", "_only", "_filtered")]
+        same = [c for c in rows.columns if c not in ("value", "line", "field", "_factor", "_only", "_filtered")]
         groups = rows.groupby(same, sort=False, dropna=False)["value"]
         total, count = groups.transform("sum"), groups.transform("count")
         needed = [parts[key] for key in zip(rows["metric"], rows["report"], rows["entity_kind"], strict=True)]
@@ -141,8 +142,14 @@ class MetricDictionary:
         return together.sort_index()
 
 
-def load_metrics(path: Path) -> MetricDictionary:
+def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
     """Load `data/metrics.yaml`.
+
+    Parameters
+    ----------
+    path : Path
+    report : callable, optional
+        Told of every problem that leaves something to load, so that all can be listed.
 
     Raises
     ------
@@ -151,10 +158,10 @@ def load_metrics(path: Path) -> MetricDictionary:
         sources of one metric name.
     """
     document = load_yaml(path, "metrics")
-    return MetricDictionary(_metric(document, name, entry) for name, entry in document.data["metrics"].items())
+    return MetricDictionary(_metric(document, name, entry, report) for name, entry in document.data["metrics"].items())
 
 
-def _metric(document: Document, name: str, entry: dict[str, Any]) -> Metric:
+def _metric(document: Document, name: str, entry: dict[str, Any], report: Report) -> Metric:
     kind = entry.get("kind", "gauge")
     sources: list[Source] = []
     seen = set()
@@ -163,15 +170,16 @@ def _metric(document: Document, name: str, entry: dict[str, Any]) -> Metric:
         try:
             unit = rate_unit(source["unit"]) if own_kind == "counter" else source["unit"]
             factor = conversion_factor(unit, entry["unit"])
-        except Exception as err:
-            raise document.error(str(err), "metrics", name, "sources", position) from err
+        except VirtperfError as err:
+            report(document.error(str(err), "metrics", name, "sources", position))
+            continue
         read = Source(
             source["format"], source.get("report", ""), source["field"], source["entity_kind"], source["unit"], factor,
             source.get("entity"), own_kind,
         )  # fmt: skip
         place = (read.format, read.report, read.field, read.entity_kind, read.entity)
         if place in seen:
-            raise document.error(f"{name} names the same field twice", "metrics", name, "sources", position)
+            report(document.error(f"{name} names the same field twice", "metrics", name, "sources", position))
         seen.add(place)
         sources.append(read)
     return Metric(name, entry["unit"], entry["definition"], kind, tuple(sources), entry.get("combine", ""))

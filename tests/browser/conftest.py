@@ -25,7 +25,9 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-REPORTS = sorted(ROOT.glob("reports/**/*.html"))
+STUDIES = sorted(path.parent.name for path in ROOT.glob("data/published/*/study.yaml"))
+REPORTS = [path for study in STUDIES if (path := ROOT / "reports" / f"{study}.html").is_file()]
+SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in STUDIES)
 
 
 @pytest.fixture(scope="session")

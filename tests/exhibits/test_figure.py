@@ -172,7 +172,9 @@ def test_runs_behind_a_figure_are_in_its_unit(book: Book) -> None:
 
 def test_levels_of_files_match_however_they_are_written(book: Book) -> None:
     exhibit = book.study.exhibit("figure-2")
-    data = SimpleNamespace(**{f: getattr(book._data, f) for f in ("study", "claims", "claim_results", "points", "observations")})
+    data = SimpleNamespace(
+        **{f: getattr(book._data, f) for f in ("study", "claims", "claim_results", "points", "observations")}
+    )
     data.points = data.points.assign(x=[f"{x}.0" if x.isdigit() else x for x in data.points["x"]])
     points = load_points(data, exhibit, level=0.95, examples=False, assumptions=True)  # type: ignore[arg-type]
     assert all(p.known for p in points)

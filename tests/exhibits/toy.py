@@ -29,6 +29,7 @@ quantities:
     references:
       - {at: {system: a, guests: 4}, value: 100}
       - {at: {system: a, guests: 16, storage: 20480}, value: 100}
+    observed: {from: [{metric: page_element_throughput, entity_kind: driver}], combine: sum, relative: true}
   utilization: {label: CPU utilization, unit: "%", bounds: [0, 100]}
   resident: {label: Resident memory, unit: MiB, bounds: [0, null]}
 exhibits:
@@ -58,6 +59,14 @@ exhibits:
     series:
       - {label: Throughput, quantity: throughput, at: {guests: 16}, levels: [20480, 11264, 10240]}
       - {label: Resident memory, quantity: resident, at: {guests: 16}, levels: [20480, 11264, 10240]}
+  - id: figure-5
+    kind: timeseries
+    title: Throughput over time
+    run: {at: {guests: 4}}
+    series:
+      - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
+      - {label: Memory, metric: resident_memory, entity_kind: guest, scale: 0.5, unit: MiB}
+    marks: [throughput]
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
 topology:
@@ -121,6 +130,7 @@ POINTS = [
     ("figure-4", "Resident memory", 20480, "resident", 11318, 11318, 11318, 11318, 11318, "", ""),
     ("figure-4", "Resident memory", 11264, "resident", 10894, 10894, 10894, 10894, 10894, "", ""),
     ("figure-4", "Resident memory", 10240, "resident", 9878, 9878, 9878, 9878, 9878, "", ""),
+    ("figure-5", "Throughput", "a", "throughput", 90, 110, 100, 80, 120, "more-at-8", "best-at-8"),
 ]  # fmt: skip
 
 # provenance, system, guests, cipher, quantity, values of three replicates
@@ -194,7 +204,8 @@ def _stages(data: Path) -> None:
     rows = [
         {"run_id": f"{p}-{s}-{g}-r{k}", "provenance": p, "replicate": k, "system": s, "guests": str(g), "storage": "all",
          "cipher": c, "quantity": q, "value": v * 3.0 if q == "throughput" else float(v), "se": 1.0,
-         "relative": float(v) if q == "throughput" else None, "relative_se": 0.3, "note": ""}
+         "relative": float(v) if q == "throughput" else None, "relative_se": 0.3, "note": "",
+         "metric": "page_element_throughput" if q == "throughput" else "guest_cpu", "source": "iwl-console"}
         for p, s, g, c, q, values in RUNS for k, v in enumerate(values, 1)
     ]  # fmt: skip
     observations = pd.DataFrame(rows)
@@ -208,9 +219,11 @@ def _stages(data: Path) -> None:
     pd.DataFrame(audits, columns=columns).astype({"value": float, "low": float, "high": float}).to_parquet(
         runs / "audits.parquet"
     )
+    for run in sorted({row["run_id"] for row in rows}):
+        _samples(run).to_parquet(samples / f"{run}.parquet")
     index = {
-        "runs": [{"run_id": "measured-a-4-r1", "files": [{"path": "xentop.txt", "sha256": "00"}], "warnings": [f"{HOSTILE} was cut"]}],
-        "quarantined": [{"run_id": "bad-r1", "file": "sar.txt", "line": 12, "problem": HOSTILE, "expected": "19 columns",
+        "runs": [_index_entry(row) for row in rows],
+        "quarantined": [{"run": "bad-r1", "file": "sar.txt", "line": 12, "problem": HOSTILE, "expected": "19 columns",
                          "found": "17", "remedy": "collect it again"}],
     }  # fmt: skip
     (samples / "index.json").write_text(json.dumps(index))
@@ -233,3 +246,28 @@ def _stages(data: Path) -> None:
         ("busy", "independent", "no measurement", "", "", "", "", "", "", ""),
     ]
     pd.DataFrame(judged, columns=columns).to_csv(verdicts / "verdicts.csv", index=False)
+
+
+HOSTILE_FILE = "drivers/<img src=x onerror=alert(3)>.log"
+
+
+def _index_entry(row: dict) -> dict:
+    """A run as the ingest stage lists it; one run's warning is hostile."""
+    warned = [f"{HOSTILE} was cut"] if row["run_id"] == "measured-a-4-r1" else []
+    file = {"path": HOSTILE_FILE, "format": "iwl-console", "bytes": 1234, "samples": 30, "sha256": "00", "warnings": []}
+    return {
+        "run_id": row["run_id"], "provenance": row["provenance"], "replicate": row["replicate"],
+        "factors": {name: row[name] for name in ("system", "guests", "storage", "cipher")}, "duration_s": 300.0,
+        "warmup_s": 60.0, "window_s": [60.0, 260.0], "samples": 45, "metrics": ["page_element_throughput"],
+        "files": [file], "warnings": warned,
+    }  # fmt: skip
+
+
+def _samples(run: str) -> pd.DataFrame:
+    """Thirty samples of throughput that stand on lines 2 to 31, and fifteen of memory."""
+    steps = range(1, 31)
+    parts = [("page_element_throughput", "driver", "driver-1", 10.0 * k, 100.0 + k % 3, k + 1) for k in steps] + [
+        ("resident_memory", "guest", "lnwas", 20.0 * k, 512.0, 0) for k in range(1, 16)
+    ]
+    frame = pd.DataFrame(parts, columns=["metric", "entity_kind", "entity", "t_s", "value", "line"])
+    return frame.assign(run_id=run, source="iwl-console", file=HOSTILE_FILE)

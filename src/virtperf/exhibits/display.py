@@ -128,6 +128,15 @@ def download(table: pd.DataFrame, name: str, words: str = "Download the numbers 
     return f'<a class="vp-download" download="{escape(name)}.csv" href="{address}">{escape(words)}</a>'
 
 
+def trail(study: str, exhibit: str) -> str:
+    """A link to the page with the formula, runs, files and lines behind every point of a figure.
+
+    The address is right from the rendered report and from the notebook, which stand side by side in the repository.
+    """
+    address = f"../reports/trail-{quote(study)}.html#{quote(exhibit)}"
+    return f'<a class="vp-trail-link" href="{escape(address)}">Runs and raw lines</a>'
+
+
 def details(summary: str, content: str) -> str:
     """A part that a reader may open."""
     return f'<details class="vp-details"><summary>{escape(summary)}</summary>{content}</details>'

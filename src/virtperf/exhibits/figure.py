@@ -58,6 +58,7 @@ def figure_exhibit(
         display.more(
             display.details("The numbers", display.table_html(_table(data, points), f"{name}: numbers")),
             display.details("Where this comes from", _sources(data, points)),
+            display.trail(data.study.id, exhibit.id),
             display.download(table, f"{data.study.id}-{exhibit.id}"),
         ),
     ]

@@ -98,7 +98,9 @@ def timeseries_exhibit(data: StudyData, exhibit: Exhibit, points: list[Point], *
         swatches(list(dict.fromkeys(s["label"] for s in exhibit.spec["series"])), bands=bool(points)),
         f'<p class="vp-where">{display.escape(where)}</p>',
         display.badges(provenance),
-        display.more(display.download(table, f"{data.study.id}-{exhibit.id}")),
+        display.more(
+            display.trail(data.study.id, exhibit.id), display.download(table, f"{data.study.id}-{exhibit.id}")
+        ),
     ]
     html = display.block(exhibit.id, name, exhibit.title, "".join(drawings), after=after, finding=said)
     rows = [[level.label, number(level.least), number(level.median), number(level.most)] for level in _levels(table)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
@@ -43,12 +45,16 @@ class Reading:
         Header facts, such as host name, tool version, start date, interval.
     warnings : tuple of str
         What was damaged but could be kept up to the damage (a truncated last sample), one sentence each with its line.
+    lines : ndarray of int, shape (records,), optional
+        The line of the file, from 1, on which each record's number stands (for XML: on which its element begins). It
+        is no part of the content: two readings that differ in it alone are the same, and `write` ignores it.
     """
 
     records: pd.DataFrame
     clock: str
     info: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    lines: NDArray[np.int64] | None = field(default=None, compare=False)
 
 
 class Format(Protocol):

@@ -15,8 +15,12 @@ from virtperf.ingest.clocks import align
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.metrics import WHOLE, MetricDictionary
 
-SAMPLE_COLUMNS = ("run_id", "source", "entity_kind", "entity", "metric", "t_s", "value")
-"""Columns of samples, in the order in which they are sorted; `t_s` and `value` are float64, the others strings."""
+SAMPLE_COLUMNS = ("run_id", "source", "entity_kind", "entity", "metric", "t_s", "value", "file", "line")
+"""Columns of samples, in the order in which they are sorted; `t_s` and `value` are float64, the others strings.
+
+`file` is the raw file within the run's folder, `line` (int64) its line that holds the number, 0 where the format does
+not say. A rate has the line of its later counter, a sum that of its first part.
+"""
 
 # Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
 _NAMED = ("domain", "driver", "guest", "processor")
@@ -66,7 +70,8 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
             continue
         name, reading = found
         t = align(reading.records["t"].to_numpy(dtype=float), reading.clock, file, run)
-        records = reading.records.assign(t=t, file=number)
+        lines = np.zeros(len(reading.records), dtype=np.int64) if reading.lines is None else reading.lines
+        records = reading.records.assign(t=t, file=number, line=lines)
         entry |= {"format": name, "clock": reading.clock, "records": len(records), "warnings": list(reading.warnings)}
         entry["warnings"] += _clock_warnings(t, reading, run)
         parts.setdefault(name, []).append(records)
@@ -86,6 +91,8 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
     samples = _tidy(_owned(found_any, run.files), files, warnings, run.run_id)
     for entry, count in zip(files, np.bincount(samples["file"].to_numpy(dtype=int), minlength=len(files)), strict=True):
         entry["samples"] = int(count)
+    paths = np.array([entry["path"] for entry in files], dtype=object)[samples["file"].to_numpy(dtype=int)]
+    samples = samples.assign(file=pd.array(paths, dtype="str"), line=samples["line"].astype("int64"))
     return RunSamples(samples[list(SAMPLE_COLUMNS)], files, warnings, run.processors or processors)
 
 
@@ -155,7 +162,7 @@ def _tidy(found: pd.DataFrame, files: list[dict[str, Any]], warnings: list[str],
     snapshots = {n for n, entry in enumerate(files) if entry["clock"] == "none" and not entry["warnings"]}
     counter = (found["kind"] == "counter").to_numpy(dtype=bool)
     counters = _zeros_filled(found[counter], snapshots)
-    found = pd.concat([found[~counter], _rates(_sorted(_once(counters, warnings)), warnings)], ignore_index=True)
+    found = pd.concat([found[~counter], rates(counters, warnings)], ignore_index=True)
     return _sorted(_once(found, warnings)).assign(run_id=run_id)
 
 
@@ -183,13 +190,23 @@ def _zeros_filled(counters: pd.DataFrame, snapshots: set[int]) -> pd.DataFrame:
     who = ["source", "entity_kind", "entity"]
     times = rows[[*who, "t_s", "file", "kind"]].drop_duplicates([*who, "t_s"])
     full = times.merge(rows[[*who, "metric"]].drop_duplicates(), on=who, sort=False)
-    filled = full.merge(rows[[*_SERIES, "t_s", "value"]], on=[*_SERIES, "t_s"], how="left", sort=False)
-    filled["value"] = filled["value"].fillna(0.0)
+    filled = full.merge(rows[[*_SERIES, "t_s", "value", "line"]], on=[*_SERIES, "t_s"], how="left", sort=False)
+    filled = filled.fillna({"value": 0.0, "line": 0})
     return pd.concat([counters[~counters["file"].isin(snapshots)], filled], ignore_index=True)
 
 
-def _rates(counters: pd.DataFrame, warnings: list[str]) -> pd.DataFrame:
-    """Growth per second since the sample before, at the later sample's time; none where a counter went back."""
+def rates(counters: pd.DataFrame, warnings: list[str]) -> pd.DataFrame:
+    """Growth per second since the sample before, at the later sample's time; none where a counter went back.
+
+    Parameters
+    ----------
+    counters : DataFrame
+        Cumulative values, with source, entity_kind, entity, metric, t_s, value and file (the file's number); further
+        columns are kept.
+    warnings : list of str
+        Gets a sentence for each entity whose counters went back, and one for values that are given twice.
+    """
+    counters = _sorted(_once(counters, warnings))
     if counters.empty:
         return counters
     same = (counters[_SERIES] == counters[_SERIES].shift()).all(axis=1).to_numpy(dtype=bool)

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from virtperf.errors import VirtperfError
-from virtperf.files import write_atomically
+from virtperf.files import json_text, write_atomically
 from virtperf.metrics import load_metrics
 from virtperf.params import Parameters
 from virtperf.paths import Layout
+from virtperf.site import trail as trail_pages
 from virtperf.site.cards import index_page
 from virtperf.site.claims import claims_page
 from virtperf.site.contradictions import contradictions_page
 from virtperf.site.gather import gather
 from virtperf.site.methods import methods_page
 from virtperf.site.quality import address, overview_page, quality_page
+from virtperf.trail.entries import trails
 
 LIMIT_BYTES = 2_000_000
 
@@ -49,6 +51,11 @@ def build_site(
         **{address(facts.id): quality_page(facts) for facts in studies},
         "methods.html": methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
+    for facts in studies:
+        progress(f"trail of {facts.id}")
+        entries = list(trails(facts.book))
+        pages[trail_pages.address(facts.id)] = trail_pages.trail_page(facts, entries)
+        pages[f"trail-{facts.id}.json"] = json_text([entry.as_dict() for entry in entries])
     for name, html in pages.items():
         if (size := len(html.encode())) > LIMIT_BYTES:
             raise VirtperfError(

@@ -34,7 +34,8 @@
     var hash = location.hash.slice(1);
     if (hash.indexOf("=") < 0) {
       var row = hash && document.getElementById(decodeURIComponent(hash));
-      if (row && row.hidden) { form.reset(); filter(); row.scrollIntoView(); }
+      if (row && row.hidden) { form.reset(); filter(); }
+      if (row) { row.scrollIntoView(); }
       return;
     }
     ["q"].concat(names).forEach(function (n) { form.elements[n].value = ""; });

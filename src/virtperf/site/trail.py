@@ -1,0 +1,110 @@
+"""Where every value comes from, as a page beside the report: readable without scripts, with links to the raw files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from virtperf.exhibits import display
+from virtperf.exhibits.display import Html, Table
+from virtperf.exhibits.words import breakable, escape, exhibit_name, interval, pretty, printable, slug
+from virtperf.site.gather import StudyFacts
+from virtperf.site.shell import Section, page
+from virtperf.trail.entries import RunTrail, Trail
+
+ROOTS = {
+    "reconstructed": "data/reconstructed/{study}/runs",
+    "measured": "data/measured/{study}",
+    "example": "data/measured/{study}",
+}
+
+
+def trail_page(facts: StudyFacts, trails: Iterable[Trail]) -> str:
+    """One section a figure, one entry a plotted value, which carries the value's key."""
+    lead = (
+        f'<p>Behind every plotted value of <a href="{escape(facts.id)}.html">the report</a>: how it is computed, from '
+        "which lines of which raw files, and which statements of the paper set its limits. Links to raw files work "
+        "where this page lies in the repository. <code>virtperf trace KEY</code> prints the same.</p>"
+    )
+    said = {c.id: c.says for c in facts.data.claims or ()}
+    sections = []
+    for exhibit, entries in groupby(trails, key=lambda t: t.exhibit):
+        title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
+        body = "".join(_entry(facts.id, trail, said) for trail in entries)
+        sections.append(Section(exhibit, printable(title), body))
+    return page("", f"Trail: {facts.title}", lead, sections)
+
+
+def place(key: str) -> str:
+    """The anchor of a key on its study's page: without the study's name."""
+    return slug(key.partition("/")[2])
+
+
+def address(study: str) -> str:
+    """The file name of a study's trail page."""
+    return f"trail-{study}.html"
+
+
+def _entry(study: str, trail: Trail, said: dict[str, str]) -> str:
+    parts = [
+        f'<p class="vp-where"><code>{breakable(trail.key)}</code></p>',
+        f"<p>{escape(printable(trail.formula))}</p>",
+    ]
+    if trail.printed is not None:
+        parts.append(f"<p>Printed: {escape(pretty(trail.printed))} ({_claims(study, trail.printed_by, said)}).</p>")
+    low = float("-inf") if trail.low is None else trail.low
+    high = float("inf") if trail.high is None else trail.high
+    parts.append(
+        f"<p>The text allows {escape(interval(low, high))}. Lower limit: {_claims(study, trail.low_by, said)}. "
+        f"Upper limit: {_claims(study, trail.high_by, said)}.</p>"
+    )
+    if trail.runs:
+        table = Table(
+            ("Run", "Value", "Raw files and lines"),
+            tuple((Html(_run(run)), pretty(run.value), Html(_files(study, run))) for run in trail.runs), frozenset({1}),
+            stacks=True,
+        )  # fmt: skip
+        parts.append(display.table_html(table, f"Runs behind {trail.words}"))
+    if trail.excluded:
+        items = "".join(
+            f"<li><code>{breakable(run)}</code>: {escape(printable(why))}</li>" for run, why in trail.excluded
+        )
+        parts.append(f"<p>Not used:</p><ul>{items}</ul>")
+    title = f"{trail.series}, {trail.x}: {trail.words}"
+    return (
+        f'<details class="vp-details vp-trail" id="{escape(place(trail.key))}"><summary>{escape(printable(title))}'
+        f"</summary>{''.join(parts)}</details>"
+    )
+
+
+def _claims(study: str, ids: tuple[str, ...], said: dict[str, str]) -> str:
+    if not ids:
+        return "natural bounds, or a scale set by convention"
+    return "; ".join(
+        f'<a href="claims.html#{escape(study)}.{escape(c)}">{breakable(printable(said[c]))}</a>'
+        if c in said
+        else escape(c)
+        for c in ids
+    )
+
+
+def _run(run: RunTrail) -> str:
+    begin, end = (pretty(v) for v in run.window_s)
+    note = f"<br>{escape(printable(run.note))}" if run.note else ""
+    where = f"{run.provenance}; window {begin} to {end} s; {escape(run.metric)}{note}"
+    return f'<code>{breakable(run.run)}</code><span class="vp-where">{where}</span>'
+
+
+def _files(study: str, run: RunTrail) -> str:
+    root = ROOTS[run.provenance].format(study=study)
+    items = []
+    for file in run.files:
+        where = (
+            "lines not told by this format" if not file.last_line
+            else f"line {file.first_line}" if file.first_line == file.last_line
+            else f"lines {file.first_line} to {file.last_line}"
+        )  # fmt: skip
+        link = f"../{root}/{run.run}/{file.path}"
+        shown = breakable(printable(file.path))
+        items.append(f'<li><a href="{escape(link)}">{shown}</a>: {where} ({file.samples:,} samples)</li>')
+    return f'<ul class="vp-plain">{"".join(items)}</ul>'

@@ -1,0 +1,182 @@
+"""The site in a real browser: silent, linked, filtered, readable on any screen, in both themes, without scripts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests.browser.conftest import SITE, Opener
+from tests.browser.test_report import CONTRAST
+from tests.conftest import ROOT
+from tests.exhibits import toy
+from tests.exhibits.toy import HOSTILE
+from virtperf.params import Parameters
+from virtperf.paths import Layout
+from virtperf.site.build import build_site
+
+pytestmark = pytest.mark.browser
+CLAIMS = ROOT / "reports" / "claims.html"
+
+
+@pytest.fixture(params=[p.name for p in SITE])
+def site_file(request: pytest.FixtureRequest) -> Path:
+    """Every page of the site."""
+    return ROOT / "reports" / request.param
+
+
+@pytest.fixture(scope="module")
+def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the toy study, whose texts are hostile."""
+    root = tmp_path_factory.mktemp("site")
+    toy.build(root)
+    shutil.copy(ROOT / "data" / "metrics.yaml", root / "data" / "metrics.yaml")
+    build_site(Layout(root), Parameters(seed=1), root / "reports")
+    return root / "reports"
+
+
+def test_the_site_is_there() -> None:
+    names = {p.name for p in SITE}
+    assert {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"} <= names
+
+
+def test_it_is_silent_and_has_one_heading(visit: Opener, site_file: Path) -> None:
+    seen = visit(site_file)
+    seen.page.wait_for_timeout(100)
+    assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
+    assert seen.page.locator("h1").count() == 1
+    assert seen.page.locator("nav[aria-label=Site] a").count() == 5
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_it_never_scrolls_sideways(visit: Opener, site_file: Path, width: int) -> None:
+    page = visit(site_file, width=width).page
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast(visit: Opener, site_file: Path, scheme: str) -> None:
+    page = visit(site_file, color_scheme=scheme).page
+    *worst, (count, _) = page.evaluate(CONTRAST)
+    assert count > 10
+    assert worst[0][0] >= 4.5, worst
+
+
+def test_it_reads_without_scripts(visit: Opener, site_file: Path) -> None:
+    seen = visit(site_file, java_script_enabled=False)
+    assert seen.errors == [] and not seen.page.locator("#theme, #filters").first.is_visible()
+    assert len(seen.page.locator("main").inner_text()) > 200
+
+
+def test_it_prints(visit: Opener, site_file: Path) -> None:
+    page = visit(site_file, color_scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.locator("nav:visible, #filters:visible, .vp-skip:visible").count() == 0
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {values["id"] or ""} if "id" in values else set()
+        if tag == "a" and values.get("href"):
+            self.links.add(values["href"] or "")
+
+
+def test_every_link_of_every_page_leads_somewhere() -> None:
+    parsed = {}
+    for path in ROOT.glob("reports/*.html"):
+        parsed[path.name] = _Links()
+        parsed[path.name].feed(path.read_text(encoding="utf-8"))
+    broken = []
+    for name, page in parsed.items():
+        for link in page.links:
+            if link.startswith(("data:", "http:", "https:")):
+                continue
+            file, _, anchor = link.partition("#")
+            target = (ROOT / "reports" / unquote(file)).resolve() if file else ROOT / "reports" / name
+            found = parsed.get(target.name) if target.parent == ROOT / "reports" else None
+            if not target.is_file() or (
+                anchor and "=" not in anchor and found and unquote(anchor) not in found.anchors
+            ):
+                broken.append((name, link))
+    assert broken == []
+
+
+def test_ids_are_unique(site_file: Path) -> None:
+    ids = re.findall(r'(?<=[\s<])id="([^"]+)"', site_file.read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids))
+
+
+# ---- the claims page
+
+
+def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
+    page = visit(CLAIMS).page
+    rows = page.locator("#claims tbody tr")
+    total = rows.count()
+    assert page.locator("#count").inner_text() == f"{total} statements"
+    page.select_option("select[name=verdict]", "contradicted")
+    shown = page.locator("#claims tbody tr:visible")
+    assert 0 < shown.count() < total
+    assert all("contradicted" in row.get_attribute("data-verdict") for row in shown.all())
+    assert page.evaluate("location.hash") == "#verdict=contradicted"
+    page.fill("input[name=q]", "no such words anywhere")
+    assert shown.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} statements"
+    page.click("button[type=reset]")
+    page.wait_for_function(f"document.getElementById('count').textContent === '{total} statements'")
+    assert shown.count() == total
+
+
+def test_a_filter_and_a_claim_have_permanent_links(visit: Opener) -> None:
+    page = visit(CLAIMS).page
+    study = page.locator("select[name=study] option").nth(1).get_attribute("value")
+    page.goto("about:blank")
+    page.goto(f"{CLAIMS.as_uri()}#study={study}&verdict=independent")
+    assert page.input_value("select[name=study]") == study
+    assert {row.get_attribute("data-study") for row in page.locator("#claims tbody tr:visible").all()} == {study}
+    row = page.locator("#claims tbody tr").last.get_attribute("id")
+    page.goto("about:blank")
+    page.goto(f"{CLAIMS.as_uri()}#{row}")
+    assert page.evaluate(
+        "id => { const r = document.getElementById(id).getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight; }",
+        row,
+    )
+
+
+def test_claims_are_sorted_by_keyboard(visit: Opener) -> None:
+    page = visit(CLAIMS).page
+    page.locator("th[data-column=printed] button").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("th[data-column=printed]").get_attribute("aria-sort") == "ascending"
+    values = [float(v) for row in page.locator("#claims tbody tr").all() if (v := row.get_attribute("data-printed"))]
+    assert values == sorted(values) and len(values) > 10
+    page.keyboard.press("Enter")
+    first = page.locator("#claims tbody tr").first
+    assert page.locator("th[data-column=printed]").get_attribute("aria-sort") == "descending"
+    assert first.get_attribute("data-printed") == ""  # those without a number stand at the end that sorts highest
+
+
+# ---- hostile text
+
+
+def test_hostile_text_is_text(visit: Opener, toy_site: Path) -> None:
+    for file in sorted(toy_site.glob("*.html")):
+        seen = visit(file, width=390)
+        seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        assert seen.dialogs == [] and seen.errors == [] and seen.requests == [], file.name
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
+    words = visit(toy_site / "claims.html").page.locator("#claims").inner_text().replace("\u200b", "")
+    assert "<script>alert(1)</script> gains 66 %" in words
+    trail = visit(toy_site / "trail-toy.html").page.locator("main").text_content().replace("\u200b", "")
+    assert HOSTILE in trail
