@@ -1,0 +1,41 @@
+"""`virtperf trace`: from a plotted value back to raw lines."""
+
+from __future__ import annotations
+
+import click
+
+from virtperf.errors import VirtperfError
+from virtperf.paths import Layout
+
+
+@click.command()
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print the trail as JSON.")
+@click.pass_obj
+def trace(layout: Layout, key: str, as_json: bool) -> None:
+    """Say where a plotted value comes from: KEY is STUDY/FIGURE/SERIES/X, for example study/figure-5/xen/12.
+
+    Printed are the formula, the runs with their raw files, lines and window, the runs that were left out and why, and
+    the statements of the paper that set the lower and the upper limit. A part of a key (STUDY/FIGURE, or a study
+    alone) lists the keys that begin so.
+    """
+    from virtperf.exhibits.book import Book
+    from virtperf.files import json_text
+    from virtperf.params import load_parameters
+    from virtperf.trail.entries import trails
+    from virtperf.trail.text import trail_text
+
+    study = key.partition("/")[0]
+    layout.known(study)
+    parameters = load_parameters(layout.parameters)
+    book = Book(study, layout.root / "data", level=parameters.level, assumptions=parameters.report.assumptions)
+    entries = {entry.key: entry for entry in trails(book)}
+    if key in entries:
+        claims = {c.id: c.says for c in book.data.claims or ()}
+        click.echo(json_text(entries[key].as_dict()) if as_json else trail_text(entries[key], claims))
+        return
+    begun = [name for name in entries if name.startswith(key.rstrip("/") + "/")]
+    if not begun:
+        figures = sorted({"/".join(name.split("/")[:2]) for name in entries})
+        raise VirtperfError(f"no value is called {key!r}", expected=f"a key that begins with {', '.join(figures)}")
+    click.echo(json_text(begun) if as_json else "\n".join(begun))
