@@ -17,7 +17,7 @@ from tests.exhibits import toy
 from tests.exhibits.toy import HOSTILE
 from virtperf.params import Parameters
 from virtperf.paths import Layout
-from virtperf.site.build import build_site
+from virtperf.site.build import build_site, build_study_pages
 
 pytestmark = pytest.mark.browser
 CLAIMS = ROOT / "reports" / "claims.html"
@@ -36,6 +36,7 @@ def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     toy.build(root)
     shutil.copy(ROOT / "data" / "metrics.yaml", root / "data" / "metrics.yaml")
     build_site(Layout(root), Parameters(seed=1), root / "reports")
+    build_study_pages(Layout(root), Parameters(seed=1), "toy", root / "reports")
     return root / "reports"
 
 

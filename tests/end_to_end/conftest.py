@@ -28,7 +28,7 @@ class Workplace:
 
     def after_ingest(self) -> str:
         """All stages that follow ingest; returns the rendered page."""
-        for stage in ("summarize", "check", "notebook", "report"):
+        for stage in ("summarize", "judge", "notebook", "report"):
             self.run(stage, STUDY)
         return (self.root / "reports" / f"{STUDY}.html").read_text()
 

@@ -12,28 +12,42 @@ import yaml
 from tests.imports import SOURCE, closure, imported, module_path
 
 ROOT = SOURCE.parent
-STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+WRITTEN = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+STUDIES = next(stage["foreach"] for stage in WRITTEN.values() if "foreach" in stage)
+STAGES = {name: stage.get("do", stage) for name, stage in WRITTEN.items()}
 
 # The command line and the error classes: every command passes through them, none of their lines changes a result.
-COMMON = {"virtperf", "virtperf.cli", "virtperf.errors", "virtperf.paths"}
+COMMON = {
+    "virtperf", "virtperf.cli", "virtperf.commands", "virtperf.commands._terminal", "virtperf.errors", "virtperf.paths",
+}  # fmt: skip
 
 
 def code_dependencies(stage: str) -> set[Path]:
-    return {ROOT / dep for dep in STAGES[stage]["do"]["deps"] if dep.startswith("src/")}
+    return {ROOT / dep for dep in STAGES[stage]["deps"] if dep.startswith("src/")}
 
 
 def listed_modules(stage: str) -> set[Path]:
     return {p for dep in code_dependencies(stage) for p in (dep.rglob("*.py") if dep.is_dir() else [dep])}
 
 
+def command_function(stage: str) -> tuple[ast.FunctionDef, dict[str, ast.FunctionDef], set[str]]:
+    """The function behind a stage's command, the others of its module, and what that module imports at its top."""
+    name = STAGES[stage]["cmd"].split()[1]
+    for file in ("cli.py", f"commands/{name}.py"):
+        tree = ast.parse((SOURCE / "virtperf" / file).read_text())
+        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        if name in functions:
+            top = ast.Module([node for node in tree.body if isinstance(node, ast.ImportFrom)], [])
+            return functions[name], functions, imported(top) if file != "cli.py" else set()
+    raise AssertionError(f"no command is called {name}")
+
+
 def used_modules(stage: str) -> set[Path]:
-    tree = ast.parse((SOURCE / "virtperf" / "cli.py").read_text())
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    names = imported(functions[stage])
-    if "_load(" in ast.unparse(functions[stage]):
-        names |= imported(functions["_load"])
-    if "load_parameters" in ast.unparse(functions[stage]):
-        names.add("virtperf.params")
+    function, functions, names = command_function(stage)
+    names = names | imported(function)
+    for helper in ("_load", "_parameters"):
+        if helper in functions and f"{helper}(" in ast.unparse(function):
+            names |= imported(functions[helper])
     if stage == "notebook":
         for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
             cells = json.loads(notebook.read_text())["cells"]
@@ -63,9 +77,14 @@ def test_no_unused_module_is_a_dependency(stage):
 
 
 def test_every_dependency_exists_in_the_repository_or_is_produced():
-    produced = {out for stage in STAGES.values() for out in stage["do"]["outs"]}
+    produced = {out for stage in STAGES.values() for out in stage["outs"]}
+    produced |= {out.replace("${item}", study) for out in produced for study in STUDIES}
     for stage in STAGES.values():
-        for dep in stage["do"]["deps"]:
-            made = any(dep == out or dep.startswith(out + "/") for out in produced)
-            studies = [dep.replace("${item}", study) for study in stage["foreach"]]
+        for dep in stage["deps"]:
+            made = any(dep == out or dep.startswith(out + "/") or out.startswith(dep + "/") for out in produced)
+            studies = [dep.replace("${item}", study) for study in STUDIES]
             assert made or all((ROOT / path).exists() for path in studies), dep
+
+
+def test_every_study_is_in_the_pipeline():
+    assert sorted(STUDIES) == sorted(path.parent.name for path in ROOT.glob("data/published/*/study.yaml"))

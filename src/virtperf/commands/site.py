@@ -1,4 +1,4 @@
-"""`virtperf site`: the pages over all studies."""
+"""`virtperf site`: the pages beside the reports."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from virtperf.paths import Layout
 
 
 @click.command()
-@click.option(
-    "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="The folder; default: reports/."
-)  # fmt: skip
+@click.argument("study_id", metavar="[STUDY]", required=False)
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="The folder; default: reports/.")
 @click.pass_obj
-def site(layout: Layout, output: Path | None) -> None:
-    """Write the site: studies, claims, contradictions, data quality, methods, and the trail of every value.
+def site(layout: Layout, study_id: str | None, output: Path | None) -> None:
+    """Write the site: studies, claims, contradictions, data quality and methods; with STUDY, that study's pages.
 
-    Reads what the stages have written of all studies. The pages stand beside the reports, link to them, work from
-    file:// and make no request.
+    A study's pages are its data quality and the trail of its values to raw lines. All pages stand beside the reports,
+    link to them, work from file:// and make no request. They show what the stages have written.
     """
     from virtperf.params import load_parameters
-    from virtperf.site.build import build_site
+    from virtperf.site.build import build_site, build_study_pages
 
-    parameters = load_parameters(layout.parameters)
+    parameters, out = load_parameters(layout.parameters), output or layout.root / "reports"
     with status("building the site") as progress:
-        build_site(layout, parameters, output or layout.root / "reports", progress)
+        if study_id is None:
+            build_site(layout, parameters, out, progress)
+        else:
+            layout.known(study_id)
+            build_study_pages(layout, parameters, study_id, out)

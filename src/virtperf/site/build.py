@@ -1,8 +1,8 @@
-"""The site: pages over all studies, beside the reports."""
+"""The site: pages over all studies and of each study, beside the reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from virtperf.errors import VirtperfError
@@ -14,7 +14,7 @@ from virtperf.site import trail as trail_pages
 from virtperf.site.cards import index_page
 from virtperf.site.claims import claims_page
 from virtperf.site.contradictions import contradictions_page
-from virtperf.site.gather import gather
+from virtperf.site.gather import StudyFacts, gather
 from virtperf.site.methods import methods_page
 from virtperf.site.quality import address, overview_page, quality_page
 from virtperf.trail.entries import trails
@@ -25,7 +25,7 @@ LIMIT_BYTES = 2_000_000
 def build_site(
     layout: Layout, parameters: Parameters, out: Path, progress: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """Write index, claims, contradictions, data-quality and methods pages into the folder `out`.
+    """Write the pages over all studies into the folder `out`: index, claims, contradictions, data quality, methods.
 
     Returns
     -------
@@ -40,29 +40,45 @@ def build_site(
     studies = []
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
         progress(study)
-        studies.append(
-            gather(study, layout.root / "data", level=parameters.level, assumptions=parameters.report.assumptions)
-        )
+        studies.append(_facts(layout, parameters, study))
     pages = {
         "index.html": index_page(studies),
         "claims.html": claims_page(studies),
         "contradictions.html": contradictions_page(studies),
         "quality.html": overview_page(studies),
-        **{address(facts.id): quality_page(facts) for facts in studies},
         "methods.html": methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
-    for facts in studies:
-        progress(f"trail of {facts.id}")
-        entries = list(trails(facts.book))
-        pages[trail_pages.address(facts.id)] = trail_pages.trail_page(facts, entries)
-        pages[f"trail-{facts.id}.json"] = json_text([entry.as_dict() for entry in entries])
-    for name, html in pages.items():
-        if (size := len(html.encode())) > LIMIT_BYTES:
+    return _write(pages, out)
+
+
+def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
+    """Write one study's pages into the folder `out`: data quality, and the trail of its values, also as JSON.
+
+    Raises as `build_site` does.
+    """
+    facts = _facts(layout, parameters, study)
+    entries = list(trails(facts.book))
+    pages = {
+        address(study): quality_page(facts),
+        trail_pages.address(study): trail_pages.trail_page(facts, entries),
+        f"trail-{study}.json": json_text([entry.as_dict() for entry in entries]),
+    }
+    return _write(pages, out)
+
+
+def _facts(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
+    data = layout.root / "data"
+    return gather(study, data, level=parameters.level, assumptions=parameters.report.assumptions)
+
+
+def _write(pages: Mapping[str, str], out: Path) -> list[Path]:
+    for name, text in pages.items():
+        if (size := len(text.encode())) > LIMIT_BYTES:
             raise VirtperfError(
                 "the page is too large", file=name, expected=f"at most {LIMIT_BYTES:,} bytes", found=f"{size:,} bytes",
                 remedy="show less on it, or raise the limit.",
             )  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
-    for name, html in pages.items():
-        write_atomically(out / name, html)
+    for name, text in pages.items():
+        write_atomically(out / name, text)
     return [out / name for name in pages]

@@ -1,0 +1,226 @@
+"""`virtperf fit`: any model on any table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from virtperf.columns import Columns
+    from virtperf.models.catalog import Report, Sample
+    from virtperf.models.result import Estimate
+
+SCHEMA = "virtperf-fit/1"
+DIGITS = 10
+"""Significant digits in JSON: fewer than where processors may differ."""
+
+
+@click.command()
+@click.argument("model", required=False)
+@click.argument("file", type=click.Path(allow_dash=True), required=False)
+@click.option("--x", metavar="COLUMN", help="Load, time, size: what the curve is over.")
+@click.option("--y", metavar="COLUMN", help="What was observed.")
+@click.option("--weights", metavar="COLUMN", help="Proportional to one over the variance of each row.")
+@click.option(
+    "--group", metavar="COLUMN", help="One fit a group; for models of two groups, the column that tells them."
+)
+@click.option("--of", "first", metavar="GROUP", help="The first of two groups (a ratio's numerator).")
+@click.option("--to", "second", metavar="GROUP", help="The second one.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows; may be given several times.")
+@click.option("--margin", type=float, help="Of an equivalence, declared beforehand.")
+@click.option("--paired", is_flag=True, help="Rows of the two groups belong together, in order.")
+@click.option("--level", type=click.FloatRange(0.5, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Confidence level of intervals.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, whose layout is stable.")
+@click.option("--list", "list_models", is_flag=True, help="List the models.")
+def fit(
+    model: str | None, file: str | None, x: str | None, y: str | None, weights: str | None, group: str | None,
+    first: str | None, second: str | None, where: Sequence[str], margin: float | None, paired: bool, level: float,
+    as_json: bool, list_models: bool,
+) -> None:  # fmt: skip
+    """Fit MODEL to the table FILE (CSV, Parquet or JSON; - is standard input).
+
+    Prints parameters and derived quantities with their intervals, tests and warnings. `virtperf fit --list` names the
+    models. Works anywhere; no study is needed.
+
+    \b
+        virtperf fit usl load.csv --x guests --y throughput --group system
+        virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
+    """
+    from virtperf.models.catalog import CATALOG, CURVE, SAMPLES, run
+
+    if list_models:
+        from virtperf.commands._terminal import show
+
+        show(("model", "takes", "what it is"), [(name, _takes(m), m.title) for name, m in CATALOG.items()])
+        return
+    if model is None or file is None:
+        raise click.UsageError("a model and a table are needed: virtperf fit MODEL FILE; --list names the models.")
+    if model not in CATALOG:
+        raise click.UsageError(f"there is no model {model!r}; known are {', '.join(CATALOG)}.")
+    chosen = CATALOG[model]
+    needed = {"--y": y, "--x": x or chosen.takes == SAMPLES, "--group": group or chosen.takes == CURVE}
+    missing = [name for name, given in needed.items() if not given]
+    if missing:
+        raise click.UsageError(f"{model} needs {', '.join(missing)}.")
+    table, warnings = _table(file, where)
+    assert y is not None
+    use_x = x if chosen.takes != SAMPLES else None
+    samples, left_out = _samples(table, use_x, y, weights, group)
+    warnings += left_out
+    curves = chosen.takes == CURVE
+    jobs = [[s] for s in samples] if curves else [_pair(samples, first, second, str(group), file)]
+    reports = [_named(run, model, job, alpha=1 - level, margin=margin, paired=paired) for job in jobs]
+    if as_json:
+        head = {"schema": SCHEMA, "file": file, "model": model, "title": chosen.title, "x": use_x, "y": y,
+                "weights": weights, "group": group, "level": level}  # fmt: skip
+        _print_json({**head, "fits": [_document(r) for r in reports], "warnings": warnings})
+    else:
+        _print(reports, chosen.title, warnings)
+
+
+def _takes(model: Any) -> str:
+    words = {"curve": "--x --y", "samples": "--y --group", "crossing": "--x --y --group"}[model.takes]
+    return words + (" --margin" if model.margin else "")
+
+
+def _table(file: str, where: Sequence[str]) -> tuple[Columns, list[str]]:
+    from virtperf.columns import parse_columns
+    from virtperf.errors import VirtperfError
+    from virtperf.ingest.folder import LARGEST_FILE
+    from virtperf.tidy import bounded
+
+    try:
+        with click.open_file(file, "rb") as stream:
+            data = bounded(stream.read(LARGEST_FILE + 1), LARGEST_FILE, file)
+    except OSError as err:
+        raise VirtperfError(f"the table can't be read: {err.strerror}", file=file) from err
+    table = parse_columns(data, file=file)
+    for condition in where:
+        name, equals, level = condition.partition("=")
+        if not equals:
+            raise click.UsageError(f"--where {condition}: expected COLUMN=VALUE.")
+        table = table.where(name, level)
+    return table, []
+
+
+def _samples(
+    table: Columns, x: str | None, y: str, weights: str | None, group: str | None
+) -> tuple[list[Sample], list[str]]:
+    """The rows of each group, in the order of the file, and what was left out."""
+    import numpy as np
+
+    from virtperf.models.catalog import Sample
+
+    used = {name: table.numbers(name) for name in (x, y, weights) if name}
+    whole = np.all([np.isfinite(values) for values in used.values()], axis=0)
+    labels = np.array(table.labels(group) if group else [""] * len(table), dtype=object)
+    warnings = []
+    if not whole.all():
+        places = [table.lines[i] for i in np.flatnonzero(~whole).tolist()]
+        shown = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
+        warnings.append(f"{len(places)} row(s) without a number were left out: {table.unit} {shown}")
+    samples = []
+    for label in dict.fromkeys(labels.tolist()):
+        rows = whole & (labels == label)
+        if not rows.any():
+            warnings.append(f"{group} = {label} has no row with numbers")
+            continue
+        samples.append(
+            Sample(
+                label, used[y][rows], used[x][rows] if x else None, used[weights][rows] if weights else None
+            )
+        )  # fmt: skip
+    return samples, warnings
+
+
+def _pair(samples: list[Sample], first: str | None, second: str | None, group: str, file: str) -> list[Sample]:
+    from virtperf.errors import VirtperfError
+
+    by_label = {s.label: s for s in samples}
+    wanted = (first, second)
+    if first is None and second is None and len(samples) == 2:
+        return samples
+    if first is None or second is None or first == second or not {first, second} <= set(by_label):
+        raise VirtperfError(
+            f"two groups of {group} are compared", file=file, expected=f"--of and --to, two of {', '.join(by_label)}",
+            found=", ".join(str(w) for w in wanted if w is not None) or f"{len(samples)} groups",
+        )  # fmt: skip
+    return [by_label[first], by_label[second]]
+
+
+def _named(run: Any, model: str, job: list[Sample], **options: Any) -> Report:
+    """Run a model; its errors say of which group they are."""
+    from virtperf.errors import ModelError
+
+    try:
+        return run(model, job, **options)
+    except ModelError as err:
+        label = " and ".join(s.label for s in job if s.label)
+        parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found", "remedy")}
+        raise ModelError(f"{label}: {err.problem}" if label else err.problem, **parts) from err
+
+
+def _number(value: float) -> float | None:
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def _estimate(name: str, found: Estimate, se: float | None = None) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": name, "value": _number(found.value)}
+    entry |= {} if se is None else {"se": _number(se)}
+    low, high = _number(found.low), _number(found.high)
+    return entry | {"low": low, "high": high, "method": found.method, "warnings": list(found.warnings)}
+
+
+def _document(report: Report) -> dict[str, Any]:
+    plain = {
+        name: {k: _number(float(v)) if isinstance(v, int | float) else v for k, v in test.items()}
+        for name, test in report.tests.items()
+    }
+    return {
+        "groups": list(report.groups), "rows": report.rows, "formula": report.formula,
+        "parameters": [_estimate(n, e, report.errors[n]) for n, e in report.parameters.items()],
+        "quantities": [_estimate(n, e) for n, e in report.quantities.items()],
+        "tests": [{"name": name, **test} for name, test in plain.items()],
+        "measures": {name: _number(float(v)) for name, v in report.measures.items()},
+        "verdict": report.verdict, "warnings": list(report.warnings),
+    }  # fmt: skip
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    from virtperf.files import json_text
+
+    click.echo(json_text(document), nl=False)
+
+
+def _print(reports: Sequence[Report], title: str, warnings: Sequence[str]) -> None:
+    from virtperf.commands._terminal import say, show, warn
+    from virtperf.exhibits.words import number
+
+    say(title, style="bold")
+    warn(warnings)
+    for report in reports:
+        where = " and ".join(report.groups)
+        say(f"{where}: {report.formula}" if where else report.formula, before=1 if where else 0)
+        facts = ", ".join(f"{name} {number(float(v))}" for name, v in report.measures.items())
+        say(f"{report.rows} rows; {facts}" if facts else f"{report.rows} rows")
+        rows = [_line(n, e, number(report.errors[n])) for n, e in report.parameters.items()]
+        rows += [_line(n, e, "") for n, e in report.quantities.items()]
+        show(("", "estimate", "std err", "low", "high", "interval"), rows, right=("estimate", "std err", "low", "high"))
+        for name, test in report.tests.items():
+            null = f" (small: against {test['null']!r})" if "null" in test else ""
+            say(f"test of {name}: p = {number(test['pvalue'])}{null}")
+        if report.verdict:
+            say(f"verdict: {report.verdict}", style="bold")
+        warn(report.warnings)
+        warn(f"{n}: {w}" for n, e in (report.parameters | report.quantities).items() for w in e.warnings)
+
+
+def _line(name: str, found: Estimate, se: str) -> tuple[str, ...]:
+    from virtperf.exhibits.words import number
+
+    ends = ["none" if math.isinf(v) else number(v) for v in (found.low, found.high)]
+    return (name, number(found.value), se, *ends, f"{100 * found.level:g} % {found.method}")
