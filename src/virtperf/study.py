@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from virtperf.errors import StudyError
+from virtperf.errors import Report, StudyError, stop
 from virtperf.quantities import Expression, Level, Quantity, split_expression, split_quantity
 from virtperf.yamlio import Document, load_yaml
 
@@ -27,6 +27,11 @@ class Factor:
     def show(self, level: Level) -> str:
         """The level as a reader sees it."""
         return self.level_labels.get(level, str(level))
+
+    def noun(self, level: Level) -> str:
+        """The label after a number: ``guests``, but ``1 guest``."""
+        many = self.label.endswith("s") and not self.label.lower().endswith("ss")
+        return self.label[:-1] if level == 1 and many else self.label
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,7 @@ class Study:
     def show(self, quantity: Quantity) -> str:
         """A quantity as a reader sees it: levels that differ from the defaults, in words."""
         parts = [
-            f"{self.factors[f].show(level)} {self.factors[f].label}".strip()
+            f"{self.factors[f].show(level)} {self.factors[f].noun(level)}".strip()
             if isinstance(level, int | float)
             else self.factors[f].show(level)
             for f, level in quantity.at
@@ -182,8 +187,14 @@ class Study:
         return f"{self.quantities[quantity.name].label} ({', '.join(parts)})"
 
 
-def load_study(folder: Path) -> Study:
+def load_study(folder: Path, report: Report = stop) -> Study:
     """Load `study.yaml` of a folder `data/published/<study>`.
+
+    Parameters
+    ----------
+    folder : Path
+    report : callable, optional
+        Told of every problem that leaves something to load, so that all can be listed.
 
     Raises
     ------
@@ -197,10 +208,12 @@ def load_study(folder: Path) -> Study:
     exhibits = tuple(_exhibit(entry, factors, quantities) for entry in data["exhibits"])
     study = Study(data["study"], folder, document, factors, quantities, exhibits, data)
     if study.id != folder.name:
-        raise document.error(
-            f"the study calls itself {study.id!r}", "study", expected=f"the folder's name {folder.name!r}"
+        report(
+            document.error(
+                f"the study calls itself {study.id!r}", "study", expected=f"the folder's name {folder.name!r}"
+            )
         )
-    _check(study)
+    _check(study, report)
     return study
 
 
@@ -249,23 +262,23 @@ def _marks(
     )
 
 
-def _check(study: Study) -> None:
+def _check(study: Study, report: Report) -> None:
     for name, kind in study.quantities.items():
         for position, (at, _) in enumerate(kind.references):
             try:
                 study.quantity_at(name, at)
             except ValueError as err:
-                raise study.document.error(str(err), "quantities", name, "references", position) from err
+                report(study.document.error(str(err), "quantities", name, "references", position))
     for position, exhibit in enumerate(study.exhibits):
         try:
             study.points(exhibit)
         except ValueError as err:
-            raise study.document.error(f"{exhibit.id}: {err}", "exhibits", position) from err
+            report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
     for position, block in enumerate(study.data.get("runs", ())):
         for levels in run_levels(block):
             for factor, level in levels.items():
                 if factor not in study.factors or level not in study.factors[factor].levels:
-                    raise study.document.error(f"unknown factor or level {factor}={level}", "runs", position)
+                    report(study.document.error(f"unknown factor or level {factor}={level}", "runs", position))
 
 
 def run_levels(block: Mapping[str, Any]) -> list[dict[str, Level]]:

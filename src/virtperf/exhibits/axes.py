@@ -30,7 +30,7 @@ def level_text(factor: Factor, level: Level) -> str:
 def level_words(factor: Factor, level: Level) -> str:
     """A level within a sentence: ``12 guests``, ``20,480 MB central storage``, ``hardware encryption``."""
     text = level_text(factor, level)
-    return text if isinstance(level, str) else f"{text} {factor.label}"
+    return text if isinstance(level, str) else f"{text} {factor.noun(level)}"
 
 
 def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:

@@ -120,6 +120,8 @@ class Book:
         table = self._data.observations
         if provenance is not None:
             table = table[table["provenance"] == provenance]
+        if table.empty:
+            return pd.DataFrame({c: [] for c in ("series", "x", "run_id", "provenance", "value", "se")})
         parts = []
         for point in self._points_of(exhibit):
             rows = table[table["quantity"] == point.quantity.name]
@@ -159,6 +161,8 @@ class Book:
         """The replicates of a quantity under a condition that no figure shows; shape (runs,)."""
         runs = self._data.observations
         runs = runs[(runs["provenance"] == provenance) & (runs["quantity"] == quantity)]
+        if runs.empty:
+            return np.empty(0)
         for factor, level in self.study.quantity_at(quantity, levels).at:
             runs = runs.loc[[files.as_level(v) == level for v in runs[factor]]]
         column = "relative" if self.study.quantities[quantity].references else "value"

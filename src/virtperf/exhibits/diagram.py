@@ -12,6 +12,7 @@ from virtperf.errors import StudyError
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layout_svg import draw_diagram
+from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.topology import Diagram, Edge, read_diagram
 from virtperf.exhibits.words import escape, exhibit_name, joined, printable
 from virtperf.study import Exhibit, Study
@@ -46,14 +47,16 @@ def diagram_exhibit(study: Study, exhibit: Exhibit) -> Shown:
     diagram = read_diagram(exhibit.id, topology[name])
     title = f"{exhibit_name(exhibit.id, 'figure')}: {exhibit.title}"
     words = _Words({node.id: node.label for node in diagram.nodes})
+    rows = [[words.labels[e.start], words.labels[e.end], e.label] for e in diagram.edges]
+    table = pd.DataFrame(rows, columns=["from", "to", "connection"])
+    boxes = pd.DataFrame([(node.label, *diagram.path(node.id)) for node in diagram.nodes])
+    said = _describe(diagram, words)
     drawings = "".join(
-        draw_diagram(
-            diagram, prefix=f"{exhibit.id}-{kind}", title=title, description=_describe(diagram, words), kind=kind
+        sealed(
+            draw_diagram(diagram, prefix=f"{exhibit.id}-{kind}", title=title, description=said, kind=kind), table, boxes
         )
         for kind in ("wide", "narrow")
     )
-    rows = [[words.labels[e.start], words.labels[e.end], e.label] for e in diagram.edges]
-    table = pd.DataFrame(rows, columns=["from", "to", "connection"])
     section = f"section “{escape(printable(exhibit.section))}”" if exhibit.section else "the paper"
     source = f"<p>Redrawn from what {section} says; the layout is ours.</p>"
     after = [

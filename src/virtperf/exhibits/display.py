@@ -121,10 +121,14 @@ def badges(provenances: Sequence[str]) -> str:
     return f'<p class="vp-provenance"><span class="vp-label">Provenance</span> {explained}</p>'
 
 
+def csv_of(table: pd.DataFrame) -> str:
+    """A table as the text that its download holds: six significant digits."""
+    return table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+
+
 def download(table: pd.DataFrame, name: str, words: str = "Download the numbers (CSV)") -> str:
     """A link that holds the table as a CSV file: it works without a server."""
-    csv = table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
-    address = f"data:text/csv;charset=utf-8,{quote(csv, safe=_SAFE)}"
+    address = f"data:text/csv;charset=utf-8,{quote(csv_of(table), safe=_SAFE)}"
     return f'<a class="vp-download" download="{escape(name)}.csv" href="{address}">{escape(words)}</a>'
 
 

@@ -32,7 +32,7 @@ class EstimateLike(Protocol):
 
 
 def estimates_exhibit(
-    estimates: Mapping[str, Any], *, title: str, provenance: str, unit: str = "", anchor: str = "", study: str = ""
+    estimates: Mapping[str, Any] | Unavailable, *, title: str, provenance: str, unit: str = "", anchor: str = "", study: str = ""
 ) -> Shown:
     """A table of estimates.
 
@@ -49,6 +49,8 @@ def estimates_exhibit(
         Default: the title as a slug.
     """
     anchor = anchor or slug(title)
+    if isinstance(estimates, Unavailable):
+        estimates = {title: estimates}
     rows, text, csv = [], [], []
     for label, e in _flat(estimates):
         if isinstance(e, Unavailable):

@@ -16,6 +16,7 @@ from virtperf.exhibits.display import Html, Shown, Table
 from virtperf.exhibits.finding import finding
 from virtperf.exhibits.layers import Mean, Point
 from virtperf.exhibits.line import draw_line
+from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.style import NARROW, WIDE, house_style
 from virtperf.exhibits.svg import to_svg
 from virtperf.exhibits.words import breakable, escape, exhibit_name, interval, joined, number, pretty
@@ -34,6 +35,7 @@ def figure_exhibit(
     """A line or bar figure with everything that belongs to it."""
     said = finding(data.study, points)
     name = exhibit_name(exhibit.id, "figure")
+    table = numbers(data, exhibit, points)
     drawings = []
     for size in (WIDE, NARROW):
         kind = "narrow" if size is NARROW else "wide"
@@ -43,12 +45,10 @@ def figure_exhibit(
                 if exhibit.kind == "bar"
                 else draw_line(data.study, points, size, curves)
             )
-            drawings.append(
-                to_svg(
-                    drawn, prefix=f"{exhibit.id}-{kind}", title=f"{name}: {exhibit.title}", description=said, kind=kind
-                )
+            svg = to_svg(
+                drawn, prefix=f"{exhibit.id}-{kind}", title=f"{name}: {exhibit.title}", description=said, kind=kind
             )
-    table = numbers(data, exhibit, points)
+            drawings.append(sealed(svg, table, *(curve.assign(series=label) for label, curve in curves.items())))
     factor = data.study.factors[points[0].series.over]
     header, rows = _text(points, factor.label)
     after = [

@@ -13,6 +13,7 @@ from virtperf.exhibits import display
 from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.axes import left_margin
 from virtperf.exhibits.display import Shown
+from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.style import INK, NARROW, WIDE, Size, house_style, look, panels
 from virtperf.exhibits.svg import to_svg
 from virtperf.exhibits.words import interval, number, pretty, slug
@@ -52,14 +53,17 @@ def region_exhibit(
     missing = [f"{label}: {fit.reason}" for label, fit in fits.items() if isinstance(fit, Unavailable)]
     finding = " ".join([*said, *missing])
     anchor = slug(title)
+    table = pd.DataFrame(csv)
+    centres = pd.DataFrame([(label, *fit.params[:2], *published.get(label, ())) for label, fit in known.items()])
     drawings = []
     for size, kind in ((WIDE, "wide"), (NARROW, "narrow")):
         if not known:
             break
         with house_style():
             drawn = _draw(known, regions, published, axes, size)
-        drawings.append(to_svg(drawn, prefix=f"{anchor}-{kind}", title=title, description=finding, kind=kind))
-    after = [display.badges([provenance]), display.more(display.download(pd.DataFrame(csv), f"{study}-{anchor}"))]
+        svg = to_svg(drawn, prefix=f"{anchor}-{kind}", title=title, description=finding, kind=kind)
+        drawings.append(sealed(svg, table, centres))
+    after = [display.badges([provenance]), display.more(display.download(table, f"{study}-{anchor}"))]
     name = f"Joint {pretty(100 * level)} % regions"
     html = display.block(anchor, name, title, "".join(drawings), after=after, finding=finding)
     return Shown(html, f"{title}\n{display.table_text(['line', 'intercept', 'slope', 'printed pair'], rows)}")

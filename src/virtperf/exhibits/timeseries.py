@@ -19,6 +19,7 @@ from virtperf.exhibits.data import StudyData, as_level
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.legend import swatches
+from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.style import INK, MUTED, NARROW, WIDE, Size, house_style, look, panels
 from virtperf.exhibits.svg import to_svg
 from virtperf.exhibits.words import exhibit_name, interval, joined, number, pretty
@@ -86,11 +87,10 @@ def timeseries_exhibit(data: StudyData, exhibit: Exhibit, points: list[Point], *
     for size, kind in ((WIDE, "wide"), (NARROW, "narrow")):
         with house_style():
             drawing = _draw(exhibit, table, points, size)
-        drawings.append(
-            to_svg(
-                drawing, prefix=f"{exhibit.id}-{kind}", title=f"{name}: {exhibit.title}", description=said, kind=kind
-            )
+        svg = to_svg(
+            drawing, prefix=f"{exhibit.id}-{kind}", title=f"{name}: {exhibit.title}", description=said, kind=kind
         )
+        drawings.append(sealed(svg, table, pd.DataFrame([(p.low, p.high, p.shown) for p in points])))
     provenance = list(dict.fromkeys(table["provenance"])) or (["reconstructed"] if points else [])
     run = table["run_id"].iloc[0] if len(table) else "none"
     where = f"Run {run}: every sample that its raw files hold for these metrics. Nothing is smoothed."

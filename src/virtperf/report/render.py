@@ -18,7 +18,7 @@ from virtperf.report.normalise import normalise, read_notebook
 from virtperf.report.page import build_page
 
 FOLDER = Path(__file__).parent
-LIMIT_BYTES = 1_000_000
+LIMIT_BYTES = 2_000_000
 
 
 class _Exporter(HTMLExporter):
