@@ -78,6 +78,27 @@ def header(report: str, begin: str = "09:58:30", end: str = "09:59:30", run: str
     )
 
 
+SEGMENTS = """\
+                    <--Users--->  <-------------- Rate per Sec. ------------->  <----------- Number of Pages ----------->
+ Name      Type     Shared  Excl    Pgstl   Pgrds   Pgwrt   X-rds   X-wrt   X-mig    Total   Resid    Lock   XSTOR    DASD
+
+ BINS1     DCSSG         5     0      1.5      .0      .0    12.5    11.0      .0   102400    2560       0   99840       0
+ CMS       NSS          12                                                            1024     512
+"""
+SPACES = """\
+                                    <-------------- Rate per Sec. ------------->  <--------------- Number of Pages --------------->
+ Owning                                                                                   <---Resid---->  <---Locked--->
+ Userid   Data Space Name             Pgstl   Pgrds   Pgwrt   X-rds   X-wrt   X-mig    Total   Resid   R<2GB    Lock   L<2GB   XSTOR    DASD
+
+ >System< -----                          .0      .0      .0     1.0     2.0      .0      600     500     100       5       0     100       0
+ SYSTEM   PTRM0000                       .0      .0      .0     3.0     4.0      .0     1200    1000     200      10       0     200       0
+ MAINT    BASE                           .0      .0      .0      .0      .0      .0       10       9       8       0       0       1       0
+"""
+LOG_HEADING = """\
+            <------- Expanded Storage ------->  <----- Paging to DASD ----->
+ Interval    Paging
+ End Time    Blocks    PGIN   PGOUT   Migr.     Reads   Write   Total     SSCH
+"""
 USER_PAGE = header("FCX112") + USER_HEADING + "\n" + USER_ROWS
 
 
@@ -119,6 +140,58 @@ def test_counters_screen() -> None:
         "FP simul of Diag.X'44' Count": 21, "FP simul of Diag.X'44' Rate/s": 0.4, "Storage fast clears Count": 138,
         "Storage fast clears Rate/s": 2.3, "Available lst empty <2G Count": 5, "Available lst empty <2G Rate/s": 0.1,
     }  # fmt: skip
+
+
+def test_segments_and_spaces() -> None:
+    reading = read(header("FCX133") + SEGMENTS + header("FCX134") + SPACES)
+    assert reading.warnings == ()
+    assert reading.info["assumed layouts"] == "FCX133 FCX134"
+    segment = values(reading, "BINS1")
+    assert (segment["Resid"], segment["XSTOR"], segment["X-rds"], segment["<Users> Shared"]) == (2560, 99840, 12.5, 5)
+    assert values(reading, "CMS") == {"<Users> Shared": 12, "Total": 1024, "Resid": 512}
+    assert values(reading, "SYSTEM:PTRM0000")["R<2GB"] == 200  # owner:name, as CP calls address spaces
+    assert values(reading, "MAINT:BASE")["Resid"] == 9
+    kinds = dict(zip(reading.records["entity"], reading.records["entity_kind"], strict=True))
+    assert kinds == {
+        "BINS1": "segment", "CMS": "segment", ">System<": "space-average", "SYSTEM:PTRM0000": "space", "MAINT:BASE": "space",
+    }  # fmt: skip
+
+
+def log(*rows: str, begin: str = "23:58:00", end: str = "00:01:00") -> str:
+    cells = "       100     1.0     2.0      .0        .0      .0      .0      5.0\n"
+    return header("FCX143", begin, end) + LOG_HEADING + "\n" + "".join(f" {row}{cells}" for row in rows)
+
+
+def test_a_log_has_a_row_for_each_interval() -> None:
+    """Rows have times of their own, which grow past midnight within a page and over a page break."""
+    reading = read(log(">>Mean>>", "23:59:00", "00:00:00") + log(">>Mean>>", "00:01:00"))
+    records = reading.records
+    assert set(records["entity"]) == {""}
+    blocks = records[records["field"] == "<Expanded Storage> Blocks"]
+    assert blocks[["entity_kind", "t"]].to_numpy().tolist() == [
+        ["host-average", 86460.0], ["host", 86340.0], ["host", 86400.0], ["host", 86460.0],
+    ]  # fmt: skip
+    assert "interval s" not in reading.info  # the period of a log's page is no interval
+    pd.testing.assert_frame_equal(FORMAT.read(FORMAT.write(reading)).records, records)
+
+
+def test_a_log_may_last_for_days() -> None:
+    text = log(*["08:00:00", "16:00:00", "00:00:00"] * 3, begin="00:00:00", end="00:00:00").replace(
+        "For     60 Secs", "For 259200 Secs"
+    )
+    t = read(text).records["t"].unique().tolist()
+    assert t == [28800.0 * n for n in range(1, 10)]
+
+
+def test_lines_are_those_of_the_file() -> None:
+    text = STORAGE_SCREEN + USER_PAGE
+    reading = read(text)
+    assert reading.lines is not None
+    lines = text.splitlines()
+    for entity, line in zip(reading.records["entity"], reading.lines, strict=True):
+        assert entity in lines[line - 1]
+    where = dict(zip(reading.records["field"], reading.lines, strict=True))
+    assert lines[where["Bias for XSTORE"] - 1].split()[-2:] == ["XSTORE", "1.00"]
 
 
 def test_overview_screen() -> None:
@@ -236,6 +309,54 @@ def test_other_lines_below_a_table_are_reported() -> None:
     text = header("FCX100") + PAGES["FCX100"] + "\n Total SSCH/RSCH    57/s\n"
     (warning,) = read(text).warnings
     assert "vm.lst line 11" in warning
+
+
+PROCESSORS = """\
+ PROC TYPE    %CPU     %CP    %EMU
+
+ P00  IFL     10.0     1.0     9.0
+ P01  IFL     20.0     2.0    18.0
+ P02  IFL     30.0     3.0    27.0
+"""
+
+
+def processors(text: str) -> tuple[list[str], tuple[str, ...]]:
+    reading = read(header("FCX100") + text)
+    return reading.records["entity"].drop_duplicates().tolist(), reading.warnings
+
+
+@pytest.mark.parametrize(("name", "kept"), [("P00", ["P01", "P02"]), ("P01", ["P00", "P02"]), ("P02", ["P00", "P01"])])
+@pytest.mark.parametrize("damaged", ["#00", "P 1", "   ", "P\u00d80"])
+def test_a_damaged_name_loses_its_row_only(name: str, kept: list[str], damaged: str) -> None:
+    entities, (warning,) = processors(PROCESSORS.replace(name, damaged))
+    assert entities == kept
+    assert f"vm.lst line {9 + int(name[1:])}: no row of FCX100" in warning
+
+
+def test_several_damaged_rows_are_each_named() -> None:
+    entities, warnings = processors(
+        PROCESSORS.replace(" P00  IFL     10.0", " %%%  #@!     ??~?").replace("P01", "0.1")
+    )
+    assert entities == ["P02"]
+    assert ["line 9" in warnings[0], "line 10" in warnings[1]] == [True, True]
+
+
+def test_rows_behind_something_odd_must_be_whole() -> None:
+    """Otherwise a second table's rows would be read below the first one's heading."""
+    entities, (warning,) = processors(PROCESSORS + "\n PROC Busy Waits\n P03  IFL     40.0     4.0    36.0\n")
+    assert entities == ["P00", "P01", "P02"]  # a heading ends the table, whatever stands below it
+    assert "2 line(s) below tables" in warning
+    entities, (odd, below) = processors(PROCESSORS.replace("P01", "0.1") + " P03  3      40.0\n")
+    assert entities == ["P00", "P02", "P03"][:2]
+    assert ("left out" in odd, "line 12: 1 line(s) below" in below) == (True, True)
+    entities, _ = processors(PROCESSORS.replace("P01", "0.1").replace("P02", "P00"))
+    assert entities == ["P00"]  # a processor has one row
+
+
+def test_a_damaged_time_loses_its_row_only() -> None:
+    reading = read(log("23:59:00", "00:0x:00", "00:01:00"))
+    assert reading.records["t"].unique().tolist() == [86340.0, 86460.0]
+    assert "line 12: no row of FCX143" in reading.warnings[0]
 
 
 def test_unregistered_reports() -> None:
@@ -364,7 +485,9 @@ def test_the_documented_layout_is_one(root: Path, tmp_path: Path) -> None:
 def test_shipped_layouts_say_what_is_assumed() -> None:
     evidence = {report: {layout.evidence for layout in known} for report, known in load_layouts().items()}
     assert {report for report, kinds in evidence.items() if kinds == {"screen"}} == {"FCX102", "FCX103", "FCX198"}
-    assert set(evidence) == {"FCX100", "FCX102", "FCX103", "FCX112", "FCX113", "FCX114", "FCX198"}
+    assert {report for report, kinds in evidence.items() if kinds == {"assumed"}} == {
+        "FCX100", "FCX112", "FCX113", "FCX114", "FCX133", "FCX134", "FCX143",
+    }  # fmt: skip
 
 
 def test_sniff() -> None:
@@ -380,7 +503,11 @@ NAMES = st.from_regex(r"[A-EG-Z][A-Z0-9]{0,7}", fullmatch=True)
 def readings(draw: st.DrawFn) -> Reading:
     """Pages in the order in which they would be printed, with numbers that their columns can hold."""
     reports = draw(
-        st.lists(st.sampled_from(["FCX100", "FCX102", "FCX103", "FCX112", "FCX113", "FCX114"]), min_size=1, unique=True)
+        st.lists(
+            st.sampled_from(["FCX100", "FCX102", "FCX103", "FCX112", "FCX113", "FCX114", "FCX133", "FCX134", "FCX143"]),
+            min_size=1,
+            unique=True,
+        )
     )
     begin, length = draw(st.integers(0, 86399)), draw(st.sampled_from([10, 60, 900]))
     rows: list[tuple[str, str, str, str, float, float]] = []
@@ -395,6 +522,8 @@ def readings(draw: st.DrawFn) -> Reading:
         "interval s": str(length),
         "release": "6.3.0",
     }
+    if reports == ["FCX143"]:
+        del info["interval s"]
     info["assumed layouts"] = " ".join(sorted(reports))
     return Reading(pd.DataFrame(rows, columns=list(RECORD_COLUMNS)), "time-of-day", info)
 
@@ -422,11 +551,13 @@ def pages(draw: st.DrawFn, report: str, t: float) -> list[tuple[str, str, str, f
         some.sort(key=lambda column: (left + right).index(column))
         sizes = st.integers(0, 2**42).map(lambda n: n / 2**20)
         return [("host", "", c.field, t, draw(sizes if c.unit == "MiB" else tenths)) for c in some]
-    entities = draw(
-        st.lists(
-            NAMES if layout.entity_kind == "guest" else st.sampled_from(["P00", "P01", "P10"]), min_size=1, unique=True
-        )
-    )
+    kind = layout.entity_kind
+    names = {
+        "processor": st.sampled_from(["P00", "P01", "P10"]),
+        "space": st.tuples(NAMES, st.from_regex(r"[A-Z][A-Z0-9$]{0,23}", fullmatch=True)).map(":".join),
+        "host": st.just(""),
+    }
+    entities = draw(st.lists(names.get(kind, NAMES), min_size=1, unique=True))
     columns = [column for column in layout.columns if not column.text]
     found = []
     for entity in entities:
@@ -434,7 +565,7 @@ def pages(draw: st.DrawFn, report: str, t: float) -> list[tuple[str, str, str, f
         for column in sorted(own, key=columns.index):
             found.append(
                 (
-                    layout.entity_kind,
+                    kind,
                     entity,
                     column.field,
                     t,
@@ -486,6 +617,11 @@ ALL = (
     + STORAGE_SCREEN
     + COUNTERS_SCREEN
     + OVERVIEW_SCREEN
+    + header("FCX133")
+    + SEGMENTS
+    + header("FCX134")
+    + SPACES
+    + log(">>Mean>>", "23:59:00", "00:00:00")
 )
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import optimize
 
 from virtperf.errors import ModelError
-from virtperf.models.levenberg import minimise
+from virtperf.models import nls
+from virtperf.models.levenberg import detour, minimise
 from virtperf.models.nls import Curve, fit_nls
 
 
@@ -135,3 +136,73 @@ def test_refit_starts_from_the_fit_and_finds_the_new_optimum():
     fit = fit_nls(DECAY, X, Y, [[1, 1]])
     other = Y * 1.3 + 0.1
     assert fit.refit(other) == pytest.approx(fit_nls(DECAY, X, other, [[1, 1]]).params, rel=1e-9)
+
+
+PLANE = Curve(
+    "y = a x1 + b exp(c x2)",
+    ("a", "b", "c"),
+    lambda x, p: p[0] * x[:, 0] + p[1] * np.exp(p[2] * x[:, 1]),
+    lambda x, p: np.column_stack((x[:, 0], np.exp(p[2] * x[:, 1]), p[1] * x[:, 1] * np.exp(p[2] * x[:, 1]))),
+)
+
+
+def test_a_curve_may_have_several_regressors():
+    rows = [(a, b) for a in (1.0, 2.0, 5.0) for b in (0.0, 0.5, 1.0)]
+    truth = np.array([2.0, 3.0, 0.7])
+    y = PLANE.value(np.array(rows), truth)
+    fit = fit_nls(PLANE, rows, y, [[1, 1, 0.1]])
+    assert fit.params == pytest.approx(truth, rel=1e-10)
+    assert fit.predict([3.0, 0.25]) == pytest.approx([6 + 3 * math.exp(0.175)])
+    assert list(fit.predict([[3.0, 0.25], [1.0, 0.0]], interval="mean")["value"]) == pytest.approx(
+        [6 + 3 * math.exp(0.175), 5.0]
+    )
+    with pytest.raises(ModelError, match="x2 in row 9 of 9 is not a finite number"):
+        fit_nls(PLANE, [*rows[:-1], (5.0, math.nan)], y, [[1, 1, 0.1]])
+    with pytest.raises(ModelError, match=r"at least 3; found 2 \(1 2, 1 3\)"):
+        fit_nls(PLANE, [(1, 2), (1, 3)] * 2, y[:4], [[1, 1, 0.1]])
+
+
+def test_residuals_of_the_size_of_rounding_are_no_failure():
+    """The observations differ from the curve in their 13th digit: their rounding hides where the best fit is."""
+    y = _decay(X, (3.0, 0.5)) + 1e-13 * (-1.0) ** np.arange(8)
+    fit = fit_nls(DECAY, X, y, [[1, 1]])
+    assert fit.params == pytest.approx([3.0, 0.5], rel=1e-12)
+
+
+def test_a_jacobian_that_is_not_finite_refuses_a_step():
+    def slope(p):
+        return np.full((1, 1), 1.0 if p[0] <= 2 else np.nan)
+
+    free = np.array([-np.inf]), np.array([np.inf])
+    found = minimise(lambda p: p - 3, slope, np.array([0.5]), *free, size=1.0)
+    assert not found.converged
+    assert 1.9 < found.params[0] <= 2
+    lost = minimise(lambda p: p - 3, slope, np.array([2.5]), *free, size=1.0)
+    assert not lost.converged
+
+
+@pytest.mark.parametrize("lower", [-math.inf, 0.0])
+def test_the_detour_comes_near_a_minimum(lower):
+    best = fit_nls(DECAY, X, Y, [[1, 1]]).params
+    near = detour(
+        lambda p: _decay(X, p) - Y,
+        lambda p: _decay_jacobian(X, p),
+        np.array([30.0, 4.0]),
+        np.array([-math.inf, lower]),
+        np.full(2, math.inf),
+    )
+    assert near == pytest.approx(best, rel=1e-5)
+
+
+def test_a_start_that_does_not_arrive_takes_the_detour(monkeypatch):
+    best = fit_nls(DECAY, X, Y, [[1, 1]])
+    calls = []
+
+    def short(*arguments, **options):
+        calls.append(arguments[2].tolist())
+        return minimise(*arguments, **options, iterations=2)
+
+    monkeypatch.setattr(nls, "minimise", short)
+    assert fit_nls(DECAY, X, Y, [[30, 4]]).params == pytest.approx(best.params, rel=1e-10)
+    assert calls[0] == [30, 4]
+    assert calls[1] == pytest.approx(best.params, rel=1e-5)

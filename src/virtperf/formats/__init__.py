@@ -9,6 +9,6 @@ A third party adds a format through the entry-point group ``virtperf.formats``; 
 from __future__ import annotations
 
 from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Reading
-from virtperf.formats.registry import all_formats, get_format, sniff
+from virtperf.formats.registry import all_formats, get_format, ranking, sniff
 
-__all__ = ["CLOCKS", "RECORD_COLUMNS", "Format", "Reading", "all_formats", "get_format", "sniff"]
+__all__ = ["CLOCKS", "RECORD_COLUMNS", "Format", "Reading", "all_formats", "get_format", "ranking", "sniff"]

@@ -7,6 +7,7 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ from virtperf.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.perfkit_items import read_items
 from virtperf.formats.perfkit_layout import Layout, load_layouts
-from virtperf.formats.perfkit_page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_times, read_header
+from virtperf.formats.perfkit_page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_spans, read_header
 from virtperf.formats.perfkit_table import Table, find_heading, unknown_heading
 from virtperf.formats.perfkit_write import write_listing
+from virtperf.formats.rows import Warnings
 from virtperf.formats.text import decode, strings
 
 
@@ -53,10 +55,10 @@ class PerfKit:
             A layout file of the user's is wrong.
         """
         text, warnings = decode(data, file)
-        listing = _Listing(file, load_layouts(layouts or self._layouts))
+        listing = _Listing(file, load_layouts(layouts or self._layouts), Warnings(file, warnings))
         listing.read(text)
-        records = listing.records()
-        return Reading(records, "time-of-day", listing.info(), (*warnings, *listing.warnings))
+        records, lines = listing.records()
+        return Reading(records, "time-of-day", listing.info(), listing.warnings.sentences(), lines)
 
     def write(self, reading: Reading) -> bytes:
         """The listing of a reading, in the printed form; raises `FormatError` for what it has no column for."""
@@ -66,9 +68,8 @@ class PerfKit:
 class _Listing:
     """The pages of one file and what was found on them."""
 
-    def __init__(self, file: str, layouts: dict[str, tuple[Layout, ...]]) -> None:
-        self.file, self.layouts = file, layouts
-        self.warnings: list[str] = []
+    def __init__(self, file: str, layouts: dict[str, tuple[Layout, ...]], warnings: Warnings) -> None:
+        self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[Page] = []
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
@@ -90,14 +91,12 @@ class _Listing:
             lines = text[begin:end].split("\n")
             self._page(lines, line, last=end == len(text), complete=text.endswith("\n"))
             line += len(lines) - 1
-        self.warnings += odd_periods(self.pages, self.file)
-        self.warnings += [
-            f"{self.file} line {at}: {report} has no layout, skipped" for report, at in self.skipped.items()
-        ]
+        for at, sentence in odd_periods(self.pages):
+            self.warnings.add(at, sentence)
+        for report, at in self.skipped.items():
+            self.warnings.add(at, f"{report} has no layout, skipped")
         if self.unread:
-            self.warnings.append(
-                f"{self.file} line {self.unread[0]}: {len(self.unread)} line(s) below tables were not read"
-            )
+            self.warnings.add(self.unread[0], f"{len(self.unread)} line(s) below tables were not read")
         if not self.pages:
             raise FormatError(
                 "no whole page of a registered report",
@@ -130,7 +129,7 @@ class _Listing:
                 body = body[:-1]
             found = read_items(layout, body, self.file)
             if not found:
-                self.warnings.append(f"{self.file} line {first}: {page.report} has no values on this page")
+                self.warnings.add(first, f"{page.report} has no values on this page")
             self.items += [(len(self.pages), layout, line, field, value) for line, field, value in found]
         else:
             heading = find_heading(body, layouts, (page.facts or {}).get("release", ""))
@@ -144,29 +143,31 @@ class _Listing:
             raise FormatError(f"{page.report} has no interval", file=self.file, line=first, found=lines[0])
         if page.form == "printed" or layout.evidence != "screen":
             self.assumed.add(page.report)
-        self.pages.append(page)
+        self.pages.append(replace(page, log=layout.log))
 
     def _table(self, page: Page, body: list[tuple[int, str]], place: int, new: Table, cut: int) -> Layout:
         key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
         table = self.tables.setdefault(key, new)
         before = next((p for p in reversed(self.pages) if p.report == page.report), None)
         repeated = before is not None and (before.begin, before.end, before.day) == (page.begin, page.end, page.day)
-        unread, dropped = table.take(body[place + 1 :], len(self.pages), repeated, cut)
-        self.unread += unread
-        if dropped:
+        taken = table.take(body[place + 1 :], len(self.pages), repeated, cut)
+        self.unread += taken.below
+        for line, text in taken.odd:
+            self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+        if taken.dropped:
             self._cut_off(cut, "row", True)
         elif not table.pages or table.pages[-1] != len(self.pages):
-            self.warnings.append(f"{self.file} line {page.line}: {page.report} has no rows on this page")
+            self.warnings.add(page.line, f"{page.report} has no rows on this page")
         return table.layout
 
     def _cut_off(self, line: int, what: str, last: bool) -> None:
         if not last:
             raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
-        self.warnings.append(f"{self.file} line {line}: the file ends within a {what}, which was dropped")
+        self.warnings.add(line, f"the file ends within a {what}, which was dropped")
 
-    def records(self) -> pd.DataFrame:
-        times = page_times(self.pages)
-        parts = [table.records(times, self.file) for table in self.tables.values() if table.rows]
+    def records(self) -> tuple[pd.DataFrame, np.ndarray]:
+        spans = page_spans(self.pages)
+        parts = [table.records(spans, self.file) for table in self.tables.values() if table.rows]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)
             same = np.zeros(len(pages), dtype=int)
@@ -178,7 +179,7 @@ class _Listing:
                         "entity_kind": pd.array([layout.entity_kind for layout in layouts], dtype="str"),
                         "entity": strings(("",), same),
                         "field": pd.array(fields, dtype="str"),
-                        "t": times[list(pages)],
+                        "t": spans[1][list(pages)],
                         "value": np.array(values, dtype=float),
                     }
                 )
@@ -186,9 +187,11 @@ class _Listing:
         if not parts:
             empty = pd.array([], dtype="str")
             numbers = np.array([], dtype=float)
-            return pd.DataFrame({name: numbers if name in ("t", "value") else empty for name in RECORD_COLUMNS})
+            frame = pd.DataFrame({name: numbers if name in ("t", "value") else empty for name in RECORD_COLUMNS})
+            return frame, numbers.astype(np.int64)
         together = parts[0] if len(parts) == 1 else pd.concat(parts)
-        return together.sort_values("line", kind="stable", ignore_index=True)[list(RECORD_COLUMNS)]
+        together = together.sort_values("line", kind="stable", ignore_index=True)
+        return together[list(RECORD_COLUMNS)], together["line"].to_numpy(dtype=np.int64)
 
     def info(self) -> dict[str, str]:
         info = facts_of(self.pages)

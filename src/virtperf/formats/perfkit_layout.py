@@ -65,12 +65,15 @@ class Layout:
     entity_kind : str
     entity : str
         Printed name of the column that names the entity; empty when the report describes the host.
+    owner : str
+        Printed name of the column with the entity's owner, for entities called ``owner:name``; empty without.
     pattern : str
-        Regular expression that an entity's name matches; a line with another one ends the table.
+        Regular expression that an entity's name (in a log: a row's time) matches; a line with another one is no row.
     averages : dict of str to str
         Entities that are averages over the others -> their entity kind.
     time : str
-        Printed name of the column with each row's time of day, where rows have their own.
+        Printed name of the column with each row's time of day, where rows have their own. Without an entity column
+        the report is a log of the host: one row for each interval of the page's period.
     heading : tuple of str
         Lines as `write` prints them; the last one names the columns.
     columns : tuple of Column
@@ -91,6 +94,7 @@ class Layout:
     release: str
     entity_kind: str
     entity: str
+    owner: str
     pattern: str
     averages: dict[str, str]
     time: str
@@ -99,6 +103,11 @@ class Layout:
     sections: tuple[Section, ...]
     values: tuple[tuple[str, str], ...]
     empty: tuple[str, ...]
+
+    @property
+    def log(self) -> bool:
+        """Whether rows are intervals of the page's period."""
+        return bool(self.time) and not self.entity
 
 
 @dataclass(frozen=True)
@@ -161,6 +170,7 @@ def _layout(entry: dict[str, Any]) -> Layout:
         release=str(entry.get("release", "")),
         entity_kind=entry["entity_kind"],
         entity=entry.get("entity", ""),
+        owner=entry.get("owner", ""),
         pattern=re.compile(entry.get("pattern", r"\S.*")).pattern,
         averages=dict(entry.get("averages", {})),
         time=entry.get("time", ""),
@@ -173,8 +183,12 @@ def _layout(entry: dict[str, Any]) -> Layout:
         values=tuple((part["name"], part["unit"]) for part in entry.get("values", ())),
         empty=tuple(entry.get("empty", ())),
     )
-    if kind == "table" and (not layout.heading or locate(layout, layout.heading) is None):
-        raise ValueError("its own heading lacks a required column, its entity or its time")
+    if kind == "table":
+        texts = {column.name for column in layout.columns if column.text}
+        if not (layout.entity or layout.time) or not {layout.entity, layout.owner, layout.time} <= {*texts, ""}:
+            raise ValueError("entity, owner and time must be text columns, and a table has an entity or a time")
+        if not layout.heading or locate(layout, layout.heading) is None:
+            raise ValueError("its own heading lacks a required column, its entity or its time")
     return layout
 
 
@@ -215,7 +229,7 @@ def locate(layout: Layout, heading: tuple[str, ...]) -> tuple[Cell, ...] | None:
         if at >= 0 and column.caption and column.caption not in _captions(heading[:-1], at, at + len(column.name)):
             at = -1
         if at < 0:
-            if column.required or column.name in (layout.entity, layout.time):
+            if column.required or column.name in (layout.entity, layout.owner, layout.time):
                 return None
             continue
         place = at + len(column.name)

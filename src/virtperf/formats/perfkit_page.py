@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,6 +55,8 @@ class Page:
         Date of `begin`.
     facts : dict of str to str
         Machine, release and the like, for `Reading.info`.
+    log : bool
+        Its rows are intervals of its period.
     """
 
     report: str
@@ -66,6 +69,7 @@ class Page:
     length: int = -1
     day: date | None = None
     facts: dict[str, str] | None = None
+    log: bool = False
 
 
 def read_header(lines: list[str], line: int, file: str) -> Page | None:
@@ -150,8 +154,8 @@ def _date(text: str | None, file: str, line: int) -> date | None:
         raise FormatError("not a date", file=file, line=line, expected="YYYY/MM/DD", found=text) from err
 
 
-def page_times(pages: list[Page]) -> np.ndarray:
-    """End of each page's interval, in seconds since the midnight before the first one began.
+def page_spans(pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of each page's interval, in seconds since the midnight before the first one began.
 
     Dates decide where every page has one. Otherwise the pages of one report are taken to follow one another, and a
     step back of more than half a day is a midnight. Titled pages give NaN.
@@ -173,27 +177,52 @@ def page_times(pages: list[Page]) -> np.ndarray:
         for report in set(reports[timed]):
             own = timed & (reports == report)
             begins[own] = unwrap_midnight(np.concatenate([begins[timed][:1], begins[own]]))[0][1:]
-    return np.where(timed, begins + lasts, np.nan)
+    begins = np.where(timed, begins, np.nan)
+    return begins, begins + lasts
 
 
-def odd_periods(pages: list[Page], file: str) -> list[str]:
-    """A sentence for the first interval that lasts another time than its header says."""
+def log_times(begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray) -> np.ndarray:
+    """Times of a log's rows, on the scale of `page_spans`.
+
+    Parameters
+    ----------
+    begins, ends : ndarray, shape (n,)
+        Interval of the page that each row stands on; pages with the same one go on with one another.
+    clocks : ndarray, shape (n,)
+        The rows' times of day; where `begins` is NaN they are the answer.
+    """
+    t = clocks.astype(float)
+    starts = np.flatnonzero((np.diff(begins, prepend=np.nan) != 0) | (np.diff(ends, prepend=np.nan) != 0))
+    for first, after in pairwise([*starts.tolist(), len(t)]):
+        begin = begins[first]
+        if np.isfinite(begin):
+            t[first:after] = (
+                unwrap_midnight(np.concatenate([[begin % DAY], t[first:after]]))[0][1:] + begin // DAY * DAY
+            )
+    return t
+
+
+def odd_periods(pages: list[Page]) -> list[tuple[int, str]]:
+    """Line and sentence for the first interval that lasts another time than its header says."""
     for page in pages:
         apart = (page.end - page.begin) % DAY
         if page.length >= 0 and (page.length - apart) % DAY not in (0, 1, DAY - 1):
-            return [f"{file} line {page.line}: From and To are {apart} s apart, but For says {page.length}"]
+            return [(page.line, f"From and To are {apart} s apart, but For says {page.length}")]
     return []
 
 
 def facts_of(pages: list[Page]) -> dict[str, str]:
-    """Facts of the first page that states them, the first date, and the interval's length where it never changes."""
+    """Facts of the first page that states them, the first date, and the interval's length where it never changes.
+
+    Logs are left out of the last: their pages' period is many intervals.
+    """
     info: dict[str, str] = {}
     for page in pages:
         info = {**(page.facts or {}), **info}
     timed = [page for page in pages if page.begin >= 0]
     if timed and timed[0].day is not None and all(page.day for page in timed):
         info["from date"] = timed[0].day.isoformat()
-    lengths = {(page.end - page.begin) % DAY for page in timed}
+    lengths = {(page.end - page.begin) % DAY for page in timed if not page.log}
     if len(lengths) == 1:
         info["interval s"] = str(lengths.pop())
     return info

@@ -13,7 +13,7 @@ import numpy as np
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.perfkit_layout import Cell, Column, Layout, locate
-from virtperf.formats.perfkit_page import NO_DATA, PAGE_BEGINS, Page, page_times
+from virtperf.formats.perfkit_page import NO_DATA, PAGE_BEGINS, Page, log_times, page_spans
 from virtperf.formats.text import DAY, clock_text
 from virtperf.units import conversion_factor
 
@@ -23,7 +23,7 @@ MARGIN = 96
 _GLUED = {"%": "%", "s": "s", "1/s": "/s", "pages/s": "/s"}
 
 
-Row = tuple[str, str, float, float]  # entity, field, t, value
+Row = tuple[str, str, float, float]  # entity (in a log: what stands in its place), field, t, value
 
 
 def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> bytes:
@@ -50,33 +50,65 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
     pages: list[Page] = []
     day = date.fromisoformat(reading.info["from date"]) if "from date" in reading.info else None
     lengths = _lengths(reading)
-    columns = (records[name].tolist() for name in ("report", "entity", "field", "t", "value"))
+    columns = (records[name].tolist() for name in ("report", "entity", "field", "t", "value", "entity_kind"))
     own_times = {report for report, known in layouts.items() if known[0].time}
     for (report, _), group in groupby(
         zip(*columns, strict=True), key=lambda row: (row[0], -1.0 if row[0] in own_times else row[3])
     ):
         layout = layouts[report][0]
-        rows: list[Row] = [row[1:] for row in group]
-        if layout.time:
+        found = list(group)
+        rows: list[Row] = [row[1:5] for row in found]
+        if layout.time and not layout.log:
             lines += [f" {report:<12}   {layout.title:<50} Remote Data", ""]
         else:
-            t = rows[0][2]
-            end, begin = round(t), max(0, round(t - lengths[report, t]))
+            first, end = rows[0][2], round(rows[-1][2])
+            if layout.log:
+                rows, first = _log_rows(layout, [row[5] for row in found], rows)
+            begin = max(0, round(first - lengths[report, first]))
             on = None if day is None else day + timedelta(days=begin // DAY)
-            ends.append(t)
+            ends.append(rows[-1][2])
             pages.append(Page(report, 0, 0, "printed", True, begin % DAY, end % DAY, end - begin, on))
             lines += _header(layout, reading.info, day, begin, end)
+            if layout.log:
+                times = np.array([t for label, _, t, _ in rows if label not in layout.averages])
+                spans = np.full(len(times), float(begin)), np.full(len(times), float(end))
+                if not np.array_equal(log_times(*spans, times % DAY), times):
+                    raise _untellable()
         body = _table(layout, rows) if layout.kind == "table" else _items(layout, rows)
         if any(NO_DATA.match(line) or PAGE_BEGINS.match(line) for line in body):
             raise FormatError("a name would begin a new page", found=" ".join(sorted({row[0] for row in rows})))
         lines += body
-    if pages and not np.array_equal(page_times(pages), ends):
-        raise FormatError(
-            "times of day alone can't tell these times",
-            expected="whole seconds, the first on day 0, steps of less than half a day",
-            remedy="give the first day in info['from date'].",
-        )
+    if pages and not np.array_equal(page_spans(pages)[1], ends):
+        raise _untellable()
     return "".join(f"{line.rstrip()}\n" for line in lines).encode()
+
+
+def _untellable() -> FormatError:
+    return FormatError(
+        "times of day alone can't tell these times",
+        expected="whole seconds, the first on day 0, steps of less than half a day",
+        remedy="give the first day in info['from date'].",
+    )
+
+
+def _log_rows(layout: Layout, kinds: list[str], rows: list[Row]) -> tuple[list[Row], float]:
+    """Rows of a log's page under what they begin with, and the time of the first one that is no average.
+
+    Raises
+    ------
+    FormatError
+        Only averages, an average at another time than the page's end, or a time of a part of a second.
+    """
+    labels = {kind: label for label, kind in layout.averages.items()}
+    end = rows[-1][2]
+    named = [(labels.get(kind, clock_text(row[2])), *row[1:]) for kind, row in zip(kinds, rows, strict=True)]
+    times = [row[2] for row in named if row[0] not in layout.averages]
+    if not times or any(row[2] != end for row in named if row[0] in layout.averages) or any(t % 1 for t in times):
+        raise FormatError(
+            f"{layout.report} can't print these rows",
+            expected="rows of whole seconds, an average at the time of the last",
+        )
+    return named, times[0]
 
 
 def _lengths(reading: Reading) -> dict[tuple[str, float], float]:
@@ -117,21 +149,31 @@ def _table(layout: Layout, rows: list[Row]) -> list[str]:
     heading, cells = _columns(layout, fields)
     wide = max(cell.end for cell in cells.values())
     ends = {cell.end - 1 for cell in cells.values()}
-    name = next(cell for cell in cells.values() if cell.column.name == layout.entity)
+    key, owner = (
+        next((cell for cell in cells.values() if name and cell.column.name == name), None)
+        for name in (layout.entity or layout.time, layout.owner)
+    )
+    assert key is not None  # a layout is refused without it
     names = re.compile(layout.pattern)
-    lines = [*heading] if layout.time else [*heading, "".join("." if n in ends else " " for n in range(wide))]
+    plain = layout.time and not layout.log
+    lines = [*heading] if plain else [*heading, "".join("." if n in ends else " " for n in range(wide))]
     for entity, own in groupby(rows, key=lambda row: row[0]):
         line = [" "] * wide
-        if len(entity) > name.end - name.start or not names.fullmatch(entity):
+        said = [(key, entity)]
+        if owner is not None:
+            first, _, rest = entity.partition(":")
+            said = [(owner, first), (key, rest or "-----")]
+        if not names.fullmatch(entity) or any(len(text) > cell.end - cell.start for cell, text in said):
             raise FormatError(f"{layout.report} can't print this name", expected=layout.pattern, found=entity)
-        line[name.start : name.start + len(entity)] = entity
+        for cell, text in said:
+            line[cell.start : cell.start + len(text)] = text
         for _, field, t, value in own:
             cell = cells[field]
             text = _fitting(value, max(cell.end - cell.start - 1, 1), cell.column)
             if line[cell.end - 1] != " ":
                 raise FormatError(f"{layout.report} has no room for a second {field!r}", found=entity)
             line[cell.end - len(text) : cell.end] = text
-            if layout.time:
+            if plain:
                 time = next(cell for cell in cells.values() if cell.column.name == layout.time)
                 line[time.start : time.start + 5] = clock_text(t)[:5]
         lines.append("".join(line))

@@ -31,6 +31,13 @@ def get_format(name: str) -> Format:
     return formats[name]
 
 
+def ranking(data: bytes) -> list[tuple[float, str]]:
+    """How sure each format is of the file's beginning, the surest first; without those that are sure of nothing."""
+    head = data[:HEAD_BYTES]
+    scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items())
+    return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
+
+
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """The format whose `sniff` is surest of the file's beginning.
 
@@ -39,13 +46,12 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     FormatError
         When none is at least half sure.
     """
-    head = data[:HEAD_BYTES]
-    scores = sorted(((fmt.sniff(head), name) for name, fmt in all_formats().items()), reverse=True)
+    scores = ranking(data)
     if not scores or scores[0][0] < SURE_ENOUGH:
         raise FormatError(
             "no known format recognises this file",
             file=file,
-            found=repr(head[:60].decode("utf-8", "replace")),
+            found=repr(data[:60].decode("utf-8", "replace")),
             remedy="name the format in run.yaml, or see docs/formats/ for how to add one.",
         )
     return all_formats()[scores[0][1]]

@@ -47,6 +47,14 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
     return array
 
 
+def rows(values: ArrayLike, name: str) -> Array:
+    """Return `values` as `column` does or, for a table, its checked columns ``name1, name2, ...``, shape (n, k)."""
+    table: Any = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    if table.ndim != 2 or table.shape[1] == 0:
+        return column(values, name)
+    return np.column_stack([column(table[:, k].tolist(), f"{name}{k + 1}") for k in range(table.shape[1])])
+
+
 def _number(value: object) -> float:
     if isinstance(value, (str, bytes, complex)):
         raise TypeError(value)
@@ -83,7 +91,7 @@ def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None =
 
     Parameters
     ----------
-    x : ndarray, shape (n,)
+    x : ndarray, shape (n,) or (n, k)
     params : sequence of str
         The model's parameters; as many rows are needed.
     name : str
@@ -99,12 +107,14 @@ def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None =
             remedy="measure at more points or fit a smaller model",
         )
     need = need if distinct is None else distinct
-    found = len(np.unique(x))
+    values = np.unique(x, axis=0 if x.ndim > 1 else None)
+    found = len(values)
     if found < need:
+        shown = ", ".join(" ".join(f"{v:g}" for v in np.atleast_1d(row)) for row in values[:5])
         raise ModelError(
             f"{name} has too few distinct values",
             expected=f"at least {need}",
-            found=f"{found} ({', '.join(f'{v:g}' for v in np.unique(x)[:5])})",
+            found=f"{found} ({shown})",
             remedy=f"measure at other values of {name} or fit a smaller model",
         )
 

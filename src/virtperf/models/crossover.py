@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from virtperf.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.linear import LineResult
+from virtperf.models.meeting import Pair, draw_pairs, meetings
 from virtperf.models.ratio import fieller, welch_df
-from virtperf.models.result import Estimate, inverse_gram, t_interval
+from virtperf.models.result import Estimate, inverse_gram, t_interval, t_quantile
 from virtperf.models.usl import USLResult
 
 CROSSING = "crossing"
@@ -107,55 +108,80 @@ def usl_crossover(
     first: USLResult,
     second: USLResult,
     *,
+    method: str = "profile",
+    pooled: bool = True,
     domain: tuple[float, float] | None = None,
     alpha: float = 0.05,
-    n_boot: int = 499,
+    n_boot: int = 1999,
     seed: int = 20,
 ) -> Crossover:
     """Find the load at which two scalability curves cross.
 
-    ``X1(N) = X2(N)`` is a quadratic equation in N. The interval is a parametric bootstrap percentile interval: both
-    curves are refitted to normal noise around them. The noise variance is itself drawn, as rss over a chi-squared
-    number, so that a fit of few points does not pretend to know it.
+    ``X1(N) = X2(N)`` is a quadratic equation in N.
 
     Parameters
     ----------
     first, second : USLResult
         Independent fits, of any kind.
+    method : {"profile", "bootstrap"}
+        "profile": the loads c at which the best pair of curves that meet at c has a joint residual sum of squares of at
+        most ``RSS + s**2 F(1 - alpha; 1, df)``. "bootstrap": percentiles of the crossings of `n_boot` refitted pairs
+        (`meeting.draw_pairs`), which also allows a residual variance for each curve.
+    pooled : bool
+        One residual variance for both curves; with False, only "bootstrap".
     domain : (low, high), optional
         Default: the range of both fits' loads.
     alpha : float
     n_boot, seed : int
+        For the bootstrap.
 
     Returns
     -------
     Crossover
-        "not identified" if more than alpha of the refits contradict the fitted curves on whether there is a crossing.
+        The smallest crossing in the domain. "not identified" if its interval reaches zero or infinity, or, for the bootstrap, if
+        more than alpha of the refits contradict the fitted curves on whether there is a crossing.
     """
+    checks.one_of(method, ("profile", "bootstrap"), "interval method")
+    if method == "profile" and not pooled:
+        raise ModelError("a joint profile has one residual variance", remedy='use method="bootstrap" or pool')
     low, high = _domain(first.x, second.x, domain)
-    for fit in (first, second):
-        if fit.df_resid < 1:
-            raise ModelError("a curve through as many points as parameters has no error", remedy="measure more loads")
-    roots = _roots(first.coefficients, second.coefficients, low, high)
-    rng = np.random.default_rng(seed)
-    draws = np.array([_redraw(first, second, rng, low, high, roots) for _ in range(n_boot)])
-    crossed = np.isfinite(draws)
-    share = float(np.mean(crossed))
+    if min(first.df_resid, second.df_resid) < 1 and not (pooled and first.df_resid + second.df_resid > 0):
+        raise ModelError("a curve through as many points as parameters has no error", remedy="measure more loads")
+    roots = meetings(first.coefficients[None, :], second.coefficients[None, :])[0]
+    roots = roots[(roots >= low) & (roots <= high)]
+    notes = (f"the curves also cross at {roots[1]:.6g}",) if len(roots) > 1 else ()
+    if method == "profile":
+        return _profiled(Pair(first, second), roots, (low, high), alpha, notes)
+    draws = meetings(*draw_pairs((first, second), n_boot, seed, pooled=pooled))
+    draws = np.where((draws >= low) & (draws <= high), draws, np.nan)
+    share = float(np.mean(np.isfinite(draws).any(axis=1)))
     if len(roots) == 0:
         return Crossover(NONE if share <= alpha else UNKNOWN, None, (low, high))
-    notes: list[str] = []
-    if len(roots) > 1:
-        notes.append(f"the curves also cross at {', '.join(f'{r:.6g}' for r in roots[1:])}")
+    value = float(roots[0])
     if 1 - share > alpha:
-        notes.append(f"{100 * (1 - share):.0f} % of the refitted curves do not cross in the domain")
-        return Crossover(
-            UNKNOWN,
-            Estimate(float(roots[0]), -math.inf, math.inf, 1 - alpha, "bootstrap", tuple(notes)),
-            (low, high),
-        )
-    ends = np.quantile(draws[crossed], [alpha / 2, 1 - alpha / 2])
-    found = Estimate(float(roots[0]), float(ends[0]), float(ends[1]), 1 - alpha, "bootstrap", tuple(notes))
+        notes = (*notes, f"{100 * (1 - share):.0f} % of the refitted curves do not cross in the domain")
+        return Crossover(UNKNOWN, Estimate(value, -math.inf, math.inf, 1 - alpha, "bootstrap", notes), (low, high))
+    # Of two crossings of a refitted pair, the one nearest to the fitted curves' own.
+    gaps = np.where(np.isfinite(draws), np.abs(draws - value), np.inf)
+    nearest = np.take_along_axis(draws, np.argmin(gaps, axis=1)[:, None], axis=1)
+    ends = np.quantile(nearest[np.isfinite(nearest)], [alpha / 2, 1 - alpha / 2])
+    found = Estimate(value, float(ends[0]), float(ends[1]), 1 - alpha, "bootstrap", notes)
     return Crossover(CROSSING, found, (low, high))
+
+
+def _profiled(
+    pair: Pair, roots: Array, domain: tuple[float, float], alpha: float, notes: tuple[str, ...]
+) -> Crossover:
+    if len(roots) == 0:
+        # No crossing is certain if a pair that meets at any of the loads fits too badly.
+        limit = pair.fit.rss + t_quantile(pair.fit.df_resid, alpha) ** 2 * pair.fit.scale
+        loads = np.unique(np.clip(np.append(pair.fit.x, domain), *domain))
+        possible = any(pair.rss_at(float(c)) <= limit for c in loads)
+        return Crossover(UNKNOWN if possible else NONE, None, domain)
+    found = pair.fit.profile(pair.path(float(roots[0])), alpha, "the crossing")
+    found = replace(found, warnings=(*found.warnings, *notes))
+    limited = found.low > 0 and math.isfinite(found.high)
+    return Crossover(CROSSING if limited else UNKNOWN, found, domain)
 
 
 def _domain(a: Array, b: Array, domain: tuple[float, float] | None) -> tuple[float, float]:
@@ -170,32 +196,3 @@ def _unscaled(fit: LineResult) -> Array:
     """Return ``inv(X'WX)``, which a line through two points has too."""
     design = np.column_stack((np.ones(fit.nobs), fit.x))
     return inverse_gram(design * np.sqrt(fit.weights)[:, None])[0]
-
-
-def _roots(first: Array, second: Array, low: float, high: float) -> Array:
-    """Return the loads in [low, high] at which two curves (alpha, beta, gamma) have the same throughput."""
-    (a1, b1, g1), (a2, b2, g2) = first, second
-    # X(N) = gamma N / (1 - alpha + (alpha - beta) N + beta N**2): the factor N cancels.
-    square = g1 * b2 - g2 * b1
-    linear = g1 * (a2 - b2) - g2 * (a1 - b1)
-    constant = g1 * (1 - a2) - g2 * (1 - a1)
-    found = np.roots([square, linear, constant])
-    real = np.array(sorted(r.real for r in found if abs(r.imag) <= 1e-9 * (1 + abs(r.real))), dtype=np.float64)
-    return real[(real >= low) & (real <= high)]
-
-
-def _redraw(
-    first: USLResult, second: USLResult, rng: np.random.Generator, low: float, high: float, roots: Array
-) -> float:
-    """Return the crossing of refitted curves that is nearest to the first one found, or NaN without one."""
-    theta = []
-    for fit in (first, second):
-        sd = np.sqrt(fit.rss / rng.chisquare(fit.df_resid) / fit.weights)
-        try:
-            theta.append(fit.coefficients_of(fit.refit(fit.fittedvalues + sd * rng.standard_normal(fit.nobs))))
-        except ModelError:
-            return math.nan
-    again = _roots(theta[0], theta[1], low, high)
-    if len(again) == 0:
-        return math.nan
-    return float(again[np.argmin(np.abs(again - roots[0]))]) if len(roots) else float(again[0])

@@ -1,4 +1,4 @@
-"""Straight lines (and other linear models) by ordinary or weighted least squares, on top of statsmodels."""
+"""Straight lines (and other linear models) by ordinary or weighted least squares; HC3 covariances by statsmodels."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from statsmodels.regression.linear_model import WLS
 from virtperf.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
+from virtperf.models.refine import powers, solve
 from virtperf.models.result import Estimate, FitResult, FTest, f_test, inverse_gram
 
 COVARIANCES = ("nonrobust", "HC3")
@@ -131,7 +132,8 @@ def fit_polynomial(
     xs = checks.column(x, "x")
     names = tuple(f"b{k}" for k in range(degree + 1))
     checks.enough(xs, names, name="x")
-    return _fit(LinearResult, np.vander(xs, degree + 1, increasing=True), xs, y, names, weights, cov_type, degree)
+    design, lacking = powers(xs, degree)
+    return _fit(LinearResult, design, xs, y, names, weights, cov_type, degree, lacking)
 
 
 def fit_linear(
@@ -163,6 +165,7 @@ def _fit(
     weights: ArrayLike | None,
     cov_type: str,
     degree: int | None,
+    lacking: Array | None = None,
 ) -> Result:
     checks.one_of(cov_type, COVARIANCES, "covariance type")
     ys = checks.column(y, "y")
@@ -171,45 +174,46 @@ def _fit(
     n, p = design.shape
     if n < p:
         raise ModelError(f"{n} rows can't determine {p} parameters ({', '.join(names)})", expected=f"at least {p} rows")
-    # Columns of similar length keep polynomials solvable; powers of two scale without rounding.
-    norms = np.linalg.norm(design, axis=0)
-    scale = 2.0 ** np.round(np.log2(np.where(norms > 0, norms, 1.0)))
-    scaled = design / scale
-    inverse, known = inverse_gram(scaled * np.sqrt(w)[:, None])
+    _, known = inverse_gram(design * np.sqrt(w)[:, None])
     if not known:
         raise ModelError(
             f"the rows do not determine {', '.join(names)}",
             expected="linearly independent columns",
             remedy="measure at other x or drop a parameter",
         )
-    fitted = WLS(ys, scaled, weights=w).fit(method="qr")
+    found = solve(design, np.zeros_like(design) if lacking is None else lacking, ys, w)
     warnings: list[str] = []
     if n == p:
         covariance = np.full((p, p), np.nan)
         warnings.append("no degrees of freedom are left: there are no standard errors")
     elif cov_type == "HC3":
-        if np.max(np.einsum("ij,jk,ik->i", scaled, inverse, scaled) * w) > 1 - 1e-12:
-            raise ModelError(
-                "one row alone determines a parameter, so HC3 has no value",
-                remedy='replicate that point or use cov_type="nonrobust"',
-            )
-        covariance = fitted.get_robustcov_results("HC3", use_t=True).cov_params()
+        covariance = _robust(design, ys, w, found.inverse)
     else:
-        # statsmodels inverts X'X, which doubles the loss of digits; the decomposition of X does not.
-        covariance = inverse * fitted.scale
-    params = fitted.params / scale
+        covariance = found.inverse * (float(np.sum(w * found.resid**2)) / (n - p))
     formula = "y = " + " + ".join(names) if degree is None else f"Polynomial of degree {degree}"
     return kind(
         model="Straight line: y = intercept + slope x" if kind is LineResult else formula,
         param_names=names,
-        params=params,
-        covariance=covariance / np.outer(scale, scale),
+        params=found.params,
+        covariance=covariance,
         x=x,
         y=ys,
         weights=w,
-        fittedvalues=design @ params,
+        fittedvalues=ys - found.resid,
         df_resid=n - p,
         warnings=tuple(warnings),
         cov_type=cov_type,
         degree=degree,
     )
+
+
+def _robust(design: Array, y: Array, weights: Array, inverse: Array) -> Array:
+    """Return the HC3 covariance of statsmodels, shape (p, p)."""
+    if np.max(np.einsum("ij,jk,ik->i", design, inverse, design) * weights) > 1 - 1e-12:
+        raise ModelError(
+            "one row alone determines a parameter, so HC3 has no value",
+            remedy='replicate that point or use cov_type="nonrobust"',
+        )
+    scale = np.linalg.norm(design, axis=0)
+    fitted = WLS(y, design / scale, weights=weights).fit(method="qr")
+    return fitted.get_robustcov_results("HC3", use_t=True).cov_params() / np.outer(scale, scale)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from virtperf.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.levenberg import Minimum, minimise
+from virtperf.models.levenberg import Minimum, detour, minimise
 from virtperf.models.profile import Path, limits
 from virtperf.models.result import Estimate, FitResult, inverse_gram, t_quantile
 
@@ -30,7 +30,8 @@ class Curve:
         Name and formula in one line.
     param_names : tuple of str, length p
     value : callable
-        ``(x, params) -> y``, of shape (n,). Infinite values forbid a parameter vector.
+        ``(x, params) -> y``, of shape (n,); x has shape (n,) or, with k regressors, (n, k). Infinite values forbid a
+        parameter vector.
     jacobian : callable
         ``(x, params) -> d y / d params``, of shape (n, p).
     lower, upper : tuple of float, optional
@@ -160,6 +161,9 @@ class NLSResult(FitResult):
     def _default_estimate(self, name: str, alpha: float) -> Estimate:
         return self.estimate(name, alpha)
 
+    def _new(self, new: ArrayLike) -> Array:
+        return checks.rows(np.atleast_2d(np.asarray(new)), "new x") if self.x.ndim == 2 else super()._new(new)
+
     def _curve(self, new: Array) -> tuple[Array, Array]:
         return self.curve.value(new, self.params), self.curve.jacobian(new, self.params)
 
@@ -177,7 +181,9 @@ def fit_nls(
     Parameters
     ----------
     curve : Curve
-    x, y : array_like, shape (n,)
+    x : array_like, shape (n,) or (n, k)
+        One regressor, or k.
+    y : array_like, shape (n,)
     starts : sequence of array_like, each of shape (p,)
     weights : array_like, shape (n,), optional
         Proportional to one over the variance of each row.
@@ -191,7 +197,7 @@ def fit_nls(
     ModelError
         For rows that are not finite, too few rows or distinct x, or if no start converges.
     """
-    xs, ys = checks.column(x, "x"), checks.column(y, "y")
+    xs, ys = checks.rows(x, "x"), checks.column(y, "y")
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, curve.param_names, name="x")
     return best_fit(NLSResult, curve, xs, ys, checks.weights_or_ones(weights, len(xs)), starts)
@@ -245,10 +251,16 @@ def best_fit(
 
 def _minimise(curve: Curve, x: Array, y: Array, weights: Array, start: Array) -> Minimum:
     root = np.sqrt(weights)
-    return minimise(
-        lambda theta: root * (curve.value(x, theta) - y),
-        lambda theta: root[:, None] * curve.jacobian(x, theta),
-        start,
-        *curve.bounds,
-        size=float(np.linalg.norm(root * y)),
-    )
+    size = float(np.linalg.norm(root * y))
+
+    def residuals(theta: Array) -> Array:
+        return root * (curve.value(x, theta) - y)
+
+    def jacobian(theta: Array) -> Array:
+        return root[:, None] * curve.jacobian(x, theta)
+
+    found = minimise(residuals, jacobian, start, *curve.bounds, size=size)
+    if not found.converged and math.isfinite(found.rss):
+        near = detour(residuals, jacobian, start, *curve.bounds)
+        found = minimise(residuals, jacobian, near, *curve.bounds, size=size)
+    return found

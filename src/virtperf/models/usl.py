@@ -13,98 +13,20 @@ from scipy import special
 from virtperf.errors import ModelError
 from virtperf.models import checks, usl_paths
 from virtperf.models.checks import Array
-from virtperf.models.nls import Curve, NLSResult, best_fit
-from virtperf.models.result import Estimate, FTest, f_test, t_interval
+from virtperf.models.nls import best_fit
+from virtperf.models.result import Estimate, FTest, f_test
+from virtperf.models.usl_law import KINDS, PLACES, LawResult, curve, gradient, throughput
 
-KINDS = ("linear", "amdahl", "usl")
-FORMULAS = {
-    "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
-    "amdahl": "Amdahl's law: X(N) = gamma N / (1 + alpha (N - 1))",
-    "linear": "Linear scaling: X(N) = gamma N",
-}
-# The place of each kind's parameters among (alpha, beta, gamma).
-PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
-NAMES = ("alpha", "beta", "gamma")
-
-
-def throughput(load: Array, theta: Array) -> Array:
-    """Return X(N) for ``theta = (alpha, beta, gamma)``; infinite where the law's denominator is not positive."""
-    alpha, beta, gamma = theta
-    below = 1 + (load - 1) * (alpha + beta * load)
-    if below.min() <= 0:
-        return np.full(len(load), np.inf)
-    return gamma * load / below
-
-
-def gradient(load: Array, theta: Array) -> Array:
-    """Return the derivatives of X(N) with respect to (alpha, beta, gamma), shape (n, 3)."""
-    alpha, beta, gamma = theta
-    more = load - 1
-    share = load / (1 + more * (alpha + beta * load))
-    by_alpha = -gamma * share * share * more / load
-    return np.column_stack((by_alpha, by_alpha * load, share))
-
-
-def full(kind: str, params: Array) -> Array:
-    """Return (alpha, beta, gamma) of a kind's own parameters, absent coefficients being zero."""
-    theta = np.zeros(3)
-    theta[list(PLACES[kind])] = params
-    return theta
-
-
-def _value_amdahl(load: Array, params: Array) -> Array:
-    return throughput(load, np.array([params[0], 0.0, params[1]]))
-
-
-def _gradient_amdahl(load: Array, params: Array) -> Array:
-    return gradient(load, np.array([params[0], 0.0, params[1]]))[:, [0, 2]]
-
-
-def _value_linear(load: Array, params: Array) -> Array:
-    return params[0] * load
-
-
-def _gradient_linear(load: Array, params: Array) -> Array:
-    return load[:, None].copy()
-
-
-VALUES = {"usl": throughput, "amdahl": _value_amdahl, "linear": _value_linear}
-GRADIENTS = {"usl": gradient, "amdahl": _gradient_amdahl, "linear": _gradient_linear}
-
-
-def curve(kind: str, bounded: bool = True) -> Curve:
-    """Return the curve of a kind; bounded means 0 <= alpha <= 1, beta >= 0 and gamma >= 0."""
-    places = PLACES[checks.one_of(kind, KINDS, "kind of scalability curve")]
-    low = (0.0, 0.0, 0.0) if bounded else (-math.inf,) * 3
-    high = (1.0, math.inf, math.inf) if bounded else (math.inf,) * 3
-    return Curve(
-        FORMULAS[kind],
-        tuple(NAMES[i] for i in places),
-        VALUES[kind],
-        GRADIENTS[kind],
-        tuple(low[i] for i in places),
-        tuple(high[i] for i in places),
-    )
+__all__ = ["KINDS", "USLComparison", "USLResult", "compare_usl", "fit_usl", "gradient", "throughput"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class USLResult(NLSResult):
+class USLResult(LawResult):
     """A fitted scalability curve; see `FitResult` for the common part.
 
     The quantities below take ``alpha`` (one minus the confidence level) and ``method``: "profile" (the default: the
     law is rewritten in the quantity, and its likelihood profiled) or "delta".
     """
-
-    kind: str = "usl"
-
-    @property
-    def coefficients(self) -> Array:
-        """(alpha, beta, gamma), zero where the kind has no such coefficient."""
-        return full(self.kind, self.params)
-
-    def coefficients_of(self, params: Array) -> Array:
-        """Return (alpha, beta, gamma) of other parameters of this kind, e.g. refitted ones."""
-        return full(self.kind, params)
 
     def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
@@ -124,19 +46,6 @@ class USLResult(NLSResult):
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling that is reached at a load of 1 or more."""
         return usl_paths.efficiency(self, load, alpha, method)
-
-    def delta(self, value: float, slope: Array, alpha: float) -> Estimate:
-        """Return the delta-method interval of a quantity with derivatives `slope` in (alpha, beta, gamma)."""
-        if any(self.at_bound):
-            held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
-            raise ModelError(f"the delta method means nothing with {held} on a bound", remedy='use method="profile"')
-        return t_interval(value, self.se_of(slope), self.df_resid, alpha, "delta")
-
-    def se_of(self, slope: Array) -> float:
-        """Return the delta-method standard error, coefficients on a bound being held there."""
-        own = slope[list(PLACES[self.kind])]
-        covariance = np.where(np.isnan(self.covariance), 0.0, self.covariance)
-        return math.sqrt(max(float(own @ covariance @ own), 0.0))
 
 
 def fit_usl(
@@ -179,12 +88,47 @@ def fit_usl(
     checks.same_length(("load", n), ("throughput", x))
     checks.enough(n, chosen.param_names, name="load")
     w = checks.weights_or_ones(weights, len(n))
-    starts = [start[list(PLACES[kind])] for start in _starts(n, x, w, kind)]
-    return best_fit(USLResult, chosen, n, x, w, starts, kind=kind)
+    grid, rss = _grid(n, x, w, kind)
+    place = list(PLACES[kind])
+    near = _linearised(n, x, w, kind)
+    if near is not None:
+        try:
+            fit = best_fit(USLResult, chosen, n, x, w, [near[place]], kind=kind)
+        except ModelError:
+            fit = None
+        # A point of the grid that is better than this optimum belongs to a better one.
+        if fit is not None and fit.rss <= rss.min():
+            return fit
+    best = np.argsort(rss, kind="stable")[:2]
+    starts = [near[place]] if near is not None else []
+    return best_fit(USLResult, chosen, n, x, w, [*starts, *grid[best][:, place]], kind=kind)
 
 
-def _starts(load: Array, x: Array, w: Array, kind: str) -> list[Array]:
-    """Return the two best points of a grid in units of the largest load, gamma being a linear parameter."""
+def _linearised(load: Array, x: Array, w: Array, kind: str) -> Array | None:
+    """Return (alpha, beta, gamma) by linear least squares of ``N/X``, or None if that has no use as a start.
+
+    ``N/X = 1/gamma + (alpha/gamma) (N - 1) + (beta/gamma) N (N - 1)`` is linear in the three quotients; an error of X
+    makes one of ``N/X`` that is ``N/X**2`` times as large, whence the weights. A negative quotient is set to zero.
+    """
+    root = np.sqrt(w) * x * x / load
+    columns = root[:, None] * np.column_stack((load - 1, load * (load - 1), np.ones(len(load))))
+    used = list(PLACES[kind])
+    while used[0] < 2:
+        found = np.linalg.lstsq(columns[:, used], root * load / x, rcond=None)[0]
+        if found.min() >= 0:
+            break
+        used.pop(int(np.argmin(found[:-1])))
+    else:
+        found = np.linalg.lstsq(columns[:, used], root * load / x, rcond=None)[0]
+    theta = np.zeros(3)
+    theta[used] = found
+    if not theta[2] > 0:
+        return None
+    return np.array([min(theta[0] / theta[2], 1.0), theta[1] / theta[2], 1 / theta[2]])
+
+
+def _grid(load: Array, x: Array, w: Array, kind: str) -> tuple[Array, Array]:
+    """Return points (alpha, beta, gamma) in units of the largest load, gamma being the best one, and their RSS."""
     top = load.max()
     shares = np.array([0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]) / max(top, 1.0)
     peaks = np.array([0.1, 0.25, 0.5, 1.0, 2.0, 5.0]) * top
@@ -196,8 +140,7 @@ def _starts(load: Array, x: Array, w: Array, kind: str) -> list[Array]:
     shape = load / below
     cross = shape @ (w * x)
     gamma = cross / np.maximum(shape**2 @ w, 1e-300)
-    best = np.argsort(-gamma * cross, kind="stable")[:2]
-    return [np.array([a[i], b[i], gamma[i]]) for i in best]
+    return np.column_stack((a, b, gamma)), float(w @ (x * x)) - gamma * cross
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ inside their bounds. Unit-free ends of a domain (0 for an inverse) stand for "no
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,16 +15,14 @@ from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.profile import Path
 from virtperf.models.result import Estimate, t_quantile
-
-if TYPE_CHECKING:
-    from virtperf.models.usl import USLResult
+from virtperf.models.usl_law import LawResult
 
 METHODS = ("profile", "delta")
 LOG_MOST = 700.0  # exp(700) is the largest throughput that is looked at, and stands for infinity
 ENDLESS = "no finite upper limit: the data are also compatible with {}"
 
 
-def peak_load(fit: USLResult, alpha: float, method: str) -> Estimate:
+def peak_load(fit: LawResult, alpha: float, method: str) -> Estimate:
     """Profile of ``v = beta / (1 - alpha) = 1 / N***2``: beta = v (1 - alpha), with (alpha, gamma) free."""
     checks.one_of(method, METHODS, "interval method")
     if fit.kind != "usl":
@@ -54,7 +51,7 @@ def peak_load(fit: USLResult, alpha: float, method: str) -> Estimate:
     return _endless(found, "Amdahl's law, which has no peak")
 
 
-def peak_throughput(fit: USLResult, alpha: float, method: str) -> Estimate:
+def peak_throughput(fit: LawResult, alpha: float, method: str) -> Estimate:
     """Profile of ``log X(N*)`` with ``gamma = X h(alpha, b)``, ``b = sqrt(beta)`` and ``h = N* / (X(N*)/gamma)``.
 
     ``h = alpha - b**2 + 2 b sqrt(1 - alpha)`` where ``N* > 1``, else 1 (the peak is the first client).
@@ -95,7 +92,8 @@ def peak_throughput(fit: USLResult, alpha: float, method: str) -> Estimate:
     linear = fit.along(path, 0.0, path.phi).rss
     endless = linear <= fit.rss + t_quantile(fit.df_resid, alpha) ** 2 * fit.scale
     value = math.log(x)
-    path = Path(embed, np.array([a, b]), lambda c: box, value, se, (-LOG_MOST, value if endless else LOG_MOST))
+    # Where the curve is nearly linear the error of log X is far too large, and a fit so far away is slow.
+    path = Path(embed, np.array([a, b]), lambda c: box, value, min(se, 0.25), (-LOG_MOST, value if endless else LOG_MOST))
     found = fit.profile(path, alpha, "peak throughput")
     high = math.exp(found.high) if found.high < LOG_MOST and not endless else math.inf
     low = math.exp(found.low) if found.low > -LOG_MOST else 0.0
@@ -103,7 +101,7 @@ def peak_throughput(fit: USLResult, alpha: float, method: str) -> Estimate:
     return _endless(Estimate(x, low, high, 1 - alpha, found.method), why)
 
 
-def asymptote(fit: USLResult, alpha: float, method: str) -> Estimate:
+def asymptote(fit: LawResult, alpha: float, method: str) -> Estimate:
     """Profile of ``u = alpha / gamma``: alpha = u gamma, with beta and gamma free; ``u = 0`` has no asymptote."""
     checks.one_of(method, METHODS, "interval method")
     if fit.kind == "linear":
@@ -134,7 +132,7 @@ def asymptote(fit: USLResult, alpha: float, method: str) -> Estimate:
     return _endless(found, "no contention")
 
 
-def efficiency(fit: USLResult, load: float, alpha: float, method: str) -> Estimate:
+def efficiency(fit: LawResult, load: float, alpha: float, method: str) -> Estimate:
     """Profile of ``c = 1/E - 1 = (N - 1)(alpha + beta N)``: alpha = c / (N - 1) - beta N, with beta and gamma free."""
     checks.one_of(method, METHODS, "interval method")
     if not (math.isfinite(load) and load >= 1):
@@ -178,7 +176,7 @@ def _ceiling(a: float, b: float) -> tuple[float, float, float]:
     return a - b * b + 2 * b * rest, 1 - b / rest, -2 * b + 2 * rest
 
 
-def _linear(fit: USLResult) -> Path:
+def _linear(fit: LawResult) -> Path:
     """Path of linear scaling: alpha = beta = 0 whatever c is."""
     tangent = np.array([[0.0], [0.0], [1.0]])
     box = np.array([0.0]), np.array([math.inf])
@@ -187,7 +185,7 @@ def _linear(fit: USLResult) -> Path:
     )
 
 
-def _linear_low(fit: USLResult) -> float:
+def _linear_low(fit: LawResult) -> float:
     """Throughput that was observed in any case: a floor of the peak when the best fit is linear scaling."""
     return float(fit.fittedvalues.max())
 

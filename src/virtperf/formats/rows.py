@@ -1,0 +1,111 @@
+"""Records gathered one at a time, for formats whose files are short."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from virtperf.errors import FormatError
+from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
+
+WHOLE = "host"
+"""Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
+
+_DTYPES = dict.fromkeys(RECORD_COLUMNS[:4], "str") | dict.fromkeys(RECORD_COLUMNS[4:], "float64")
+_MANY = 20
+
+
+class Rows:
+    """Records in the order in which they are added."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, str, str, str, float, float]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, report: str, entity_kind: str, entity: str, field: str, value: float, t: float = math.nan) -> None:
+        """Add one number; `t` is NaN where the file gives no time."""
+        self._rows.append((report, entity_kind, entity, field, t, float(value)))
+
+    def timed(self, since: int, t: float) -> None:
+        """Give the time `t` to all records from place `since` on, where it becomes known only after them."""
+        self._rows[since:] = [(*row[:4], t, row[5]) for row in self._rows[since:]]
+
+    def drop(self, since: int, end: int) -> None:
+        """Forget the records at places `since` to `end`, the last one excluded."""
+        del self._rows[since:end]
+
+    def frame(self) -> pd.DataFrame:
+        """The records as `Reading.records`."""
+        return pd.DataFrame(self._rows, columns=list(RECORD_COLUMNS)).astype(_DTYPES)
+
+
+class Warnings:
+    """Sentences with file and line; a badly damaged file does not fill the report with them.
+
+    Parameters
+    ----------
+    file : str
+        The file's name.
+    first : tuple of str
+        Sentences that were said before.
+    """
+
+    def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
+        self._file = file
+        self._said = list(first)
+        self._kept_back = 0
+
+    def add(self, line: int, sentence: str) -> None:
+        """Add ``file line N: sentence``."""
+        if len(self._said) < _MANY:
+            self._said.append(f"{self._file} line {line}: {sentence}")
+        else:
+            self._kept_back += 1
+
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences, or the first ones and how many more there are."""
+        more = [f"{self._file}: {self._kept_back} more warnings of this kind"] if self._kept_back else []
+        return (*self._said, *more)
+
+
+def split_lines(text: str) -> tuple[list[str], bool]:
+    """The lines of a text, and whether the last one has its line end (without it, characters may be missing)."""
+    lines = text.split("\n")
+    whole = lines[-1] == ""
+    return (lines[:-1], True) if whole else (lines, False)
+
+
+def checked(reader: Format, data: bytes, reading: Reading) -> bytes:
+    """`data` if reading it gives `reading` again.
+
+    Raises
+    ------
+    FormatError
+        When it does not: the reading holds what the tool can't print.
+    """
+    wanted = reading.records[list(RECORD_COLUMNS)].reset_index(drop=True).astype(_DTYPES)
+    try:
+        again = reader.read(data, file="<written>")
+    except FormatError as err:
+        raise _refused(reader, err.problem, err.found) from err
+    if len(again.records) != len(wanted):
+        raise _refused(reader, "records would be lost or doubled", f"{len(wanted)} records, {len(again.records)} after")
+    for column in RECORD_COLUMNS:
+        got, want = again.records[column], wanted[column]
+        wrong = (got != want) & ~(got.isna() & want.isna())
+        if wrong.any():
+            raise _refused(reader, f"another {column} would be read", str(wanted.iloc[int(wrong.argmax())].to_dict()))
+    if len(wanted) and again.clock != reading.clock:
+        raise _refused(reader, f"another clock would be read, {again.clock}", reading.clock)
+    if again.info != reading.info:
+        raise _refused(reader, "another info would be read", str(reading.info))
+    return data
+
+
+def _refused(reader: Format, problem: str, found: str | None) -> FormatError:
+    return FormatError(
+        f"{reader.name} can't print this reading: {problem}", found=found, remedy=f"see docs/formats/{reader.name}.md."
+    )

@@ -1,0 +1,94 @@
+"""Every entry of the catalogue can be called, and says what its module says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from virtperf.errors import ModelError
+from virtperf.models import equivalence, ratio, usl
+from virtperf.models.catalog import CATALOG, CURVE, SAMPLES, Sample, run
+
+LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
+NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
+
+
+def curve(gamma: float = 10.0, alpha: float = 0.03, beta: float = 0.002, label: str = "") -> Sample:
+    return Sample(label, usl.throughput(LOAD, np.array([alpha, beta, gamma])) + NOISE, LOAD)
+
+
+def replicates(mean: float, label: str) -> Sample:
+    return Sample(label, mean + np.array([-1.0, 0.0, 0.5, 1.0, -0.5]))
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_every_model_runs(name):
+    model = CATALOG[name]
+    if model.takes == CURVE:
+        samples = [curve()]
+    elif model.takes == SAMPLES:
+        samples = [replicates(100, "a"), replicates(101, "b")]
+    else:
+        samples = [curve(label="a"), curve(gamma=14, alpha=0.15, label="b")]
+    report = run(name, samples, alpha=0.1, margin=1.5 if model.margin else None)
+    found = report.parameters | report.quantities
+    assert found
+    assert all(e.low <= e.value <= e.high for e in found.values())
+    assert all(e.level == pytest.approx(0.8 if model.margin else 0.9) for e in found.values())
+    assert report.errors.keys() == report.parameters.keys()
+    assert report.rows == sum(len(s.y) for s in samples)
+
+
+def test_the_law_and_its_derived_quantities_are_those_of_the_module():
+    sample = curve()
+    report = run("usl", [sample], alpha=0.05)
+    fit = usl.fit_usl(sample.x, sample.y)
+    assert report.parameters["beta"] == fit.estimate("beta")
+    assert report.quantities["peak_load"] == fit.peak_load()
+    assert report.quantities["efficiency_at_largest_load"] == fit.efficiency(32)
+    assert report.verdict == ""
+
+
+def test_scalability_says_which_curve_it_is():
+    assert run("scalability", [curve()], alpha=0.05).verdict == "usl"
+    straight = Sample("", 10 * LOAD + NOISE, LOAD)
+    report = run("scalability", [straight], alpha=0.05)
+    assert report.verdict == "linear"
+    assert any(w.startswith("no peak_load") for w in report.warnings)
+
+
+def test_a_ratio_has_the_first_group_on_top():
+    a, b = replicates(120, "a"), replicates(100, "b")
+    assert run("ratio", [a, b], alpha=0.05).quantities["ratio"] == ratio.ratio_of_means(a.y, b.y)
+    assert run("ratio", [b, a], alpha=0.05).quantities["ratio"].value == pytest.approx(100 / 120)
+    paired = run("ratio", [a, b], alpha=0.05, paired=True).quantities["ratio"]
+    assert paired == ratio.ratio_of_means(a.y, b.y, paired=True)
+
+
+def test_an_equivalence_has_a_verdict():
+    a, b = replicates(100, "a"), replicates(100.1, "b")
+    report = run("equivalence", [a, b], alpha=0.05, margin=2.0)
+    assert report.verdict == "equivalent"
+    assert report.tests["equivalence"]["pvalue"] == equivalence.tost_difference(a.y, b.y, 2.0).pvalue
+
+
+def test_lack_of_fit_needs_replicates_and_is_left_out_without_them():
+    assert "lack_of_fit" not in run("line", [curve()], alpha=0.05).tests
+    twice = Sample("", np.append(curve().y, curve().y + 0.1), np.append(LOAD, LOAD))
+    assert run("line", [twice], alpha=0.05).tests["lack_of_fit"]["pvalue"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "samples", "options", "message"),
+    [
+        ("uls", [curve()], {}, "there is no model 'uls'"),
+        ("usl", [curve(), curve()], {}, r"usl takes 1 group\(s\)"),
+        ("ratio", [replicates(1, "a")], {}, r"ratio takes 2 group\(s\)"),
+        ("equivalence", [replicates(1, "a"), replicates(1, "b")], {}, "equivalence needs margin"),
+        ("ratio", [replicates(1, "a"), replicates(1, "b")], {"margin": 2.0}, "ratio takes no margin"),
+        ("usl", [curve()], {"paired": True}, "usl has no pairs"),
+    ],
+)
+def test_what_does_not_fit_a_model_is_refused(name, samples, options, message):
+    with pytest.raises(ModelError, match=message):
+        run(name, samples, alpha=0.05, **options)
