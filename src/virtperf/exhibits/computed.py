@@ -37,8 +37,8 @@ def computed_exhibit(frame: pd.DataFrame, *, title: str, note: str, provenance: 
 def _words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return pretty(float(value), 8) if isinstance(value, int | float) else str(value)
+    return pretty(float(value)) if isinstance(value, int | float) else str(value)
 
 
 def _plain(value: object) -> str:
-    return number(float(value), 8) if isinstance(value, int | float) and not isinstance(value, bool) else _words(value)
+    return number(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else _words(value)

@@ -49,7 +49,7 @@ def diagram_exhibit(study: Study, exhibit: Exhibit) -> Shown:
     words = _Words({node.id: node.label for node in diagram.nodes})
     rows = [[words.labels[e.start], words.labels[e.end], e.label] for e in diagram.edges]
     table = pd.DataFrame(rows, columns=["from", "to", "connection"])
-    boxes = pd.DataFrame([(node.label, *diagram.path(node.id)) for node in diagram.nodes])
+    boxes = pd.DataFrame([(node.label, " in ".join(diagram.path(node.id))) for node in diagram.nodes])
     said = _describe(diagram, words)
     drawings = "".join(
         sealed(

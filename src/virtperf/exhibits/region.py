@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,14 +55,15 @@ def region_exhibit(
     finding = " ".join([*said, *missing])
     anchor = slug(title)
     table = pd.DataFrame(csv)
-    centres = pd.DataFrame([(label, *fit.params[:2], *published.get(label, ())) for label, fit in known.items()])
+    pairs = {label: published.get(label, (math.nan, math.nan)) for label in known}
+    centres = pd.DataFrame([(label, *fit.params[:2], *pairs[label]) for label, fit in known.items()])
     drawings = []
     for size, kind in ((WIDE, "wide"), (NARROW, "narrow")):
         if not known:
             break
         with house_style():
             drawn = _draw(known, regions, published, axes, size)
-        svg = to_svg(drawn, prefix=f"{anchor}-{kind}", title=title, description=finding, kind=kind)
+            svg = to_svg(drawn, prefix=f"{anchor}-{kind}", title=title, description=finding, kind=kind)
         drawings.append(sealed(svg, table, centres))
     after = [display.badges([provenance]), display.more(display.download(table, f"{study}-{anchor}"))]
     name = f"Joint {pretty(100 * level)} % regions"

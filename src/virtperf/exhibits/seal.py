@@ -34,7 +34,8 @@ def sealed(svg: str, table: pd.DataFrame, *more: pd.DataFrame) -> str:
     digest = short(csv_of(table))
     if more:
         digest += "-" + short("\n".join(m.to_csv(index=False, lineterminator="\n", float_format="%.4g") for m in more))
-    return svg.replace("<svg ", f'<svg data-digest="{digest}" data-seal="{seal(svg, digest)}" ', 1)
+    head, rest = svg.split(">", 1)
+    return f'{head} data-digest="{digest}" data-seal="{seal(svg, digest)}">{rest}'
 
 
 def seal(svg: str, digest: str) -> str:

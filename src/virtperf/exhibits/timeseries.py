@@ -87,9 +87,9 @@ def timeseries_exhibit(data: StudyData, exhibit: Exhibit, points: list[Point], *
     for size, kind in ((WIDE, "wide"), (NARROW, "narrow")):
         with house_style():
             drawing = _draw(exhibit, table, points, size)
-        svg = to_svg(
-            drawing, prefix=f"{exhibit.id}-{kind}", title=f"{name}: {exhibit.title}", description=said, kind=kind
-        )
+            svg = to_svg(
+                drawing, prefix=f"{exhibit.id}-{kind}", title=f"{name}: {exhibit.title}", description=said, kind=kind
+            )
         drawings.append(sealed(svg, table, pd.DataFrame([(p.low, p.high, p.shown) for p in points])))
     provenance = list(dict.fromkeys(table["provenance"])) or (["reconstructed"] if points else [])
     run = table["run_id"].iloc[0] if len(table) else "none"
