@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
 
 
@@ -57,6 +58,15 @@ class VirtperfError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.problem, self.file, self.line, self.expected, self.found, self.remedy)
+
+
+Report = Callable[[VirtperfError], None]
+"""What a loader tells its problems: `stop`, or the `append` of a list that is to have them all."""
+
+
+def stop(problem: VirtperfError) -> None:
+    """Raise the problem, so that the first one ends a load."""
+    raise problem
 
 
 def _rebuild(

@@ -269,6 +269,10 @@ def _check(study: Study, report: Report) -> None:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
+    if study.data.get("telling") not in (None, *(e.id for e in study.exhibits if e.series)):
+        raise study.document.error(
+            "it names no figure with points", "telling", expected="the id of a line or bar figure"
+        )
     for position, exhibit in enumerate(study.exhibits):
         try:
             study.points(exhibit)

@@ -99,15 +99,21 @@ def load_yaml(path: Path, schema: str | None = None) -> Document:
 
 def check_schema(document: Document, schema: str) -> None:
     """Raise `StudyError` for the first place (by line) where the document breaks the schema."""
+    for problem in schema_problems(document, schema):
+        raise problem
+
+
+def schema_problems(document: Document, schema: str) -> list[StudyError]:
+    """All places where the document breaks the schema, by line."""
     validator = _validator(schema)
     problems = sorted(validator.iter_errors(document.data), key=lambda e: (document.line(*e.absolute_path), e.message))
-    if problems:
-        worst = jsonschema.exceptions.best_match([problems[0]]) or problems[0]
-        raise document.error(
-            f"{'/'.join(map(str, worst.absolute_path)) or 'document'}: {worst.message}",
-            *worst.absolute_path,
-            remedy=f"see src/virtperf/schemas/{schema}.json ({len(problems)} problem(s) in this file).",
-        )
+    remedy = f"see src/virtperf/schemas/{schema}.json ({len(problems)} problem(s) in this file)."
+    found = []
+    for problem in problems:
+        worst = jsonschema.exceptions.best_match([problem]) or problem
+        place = "/".join(map(str, worst.absolute_path)) or "document"
+        found.append(document.error(f"{place}: {worst.message}", *worst.absolute_path, remedy=remedy))
+    return found
 
 
 @cache

@@ -94,6 +94,111 @@ def test_data_wrapper_and_foreign_lines() -> None:
     assert "odd" not in summary(reading)
 
 
+# What a public DayTrader harness prints of JMeter's summary, with iwlengine's labels and no ids.
+JMETER = """\
+DayTrader Run against was1:9080
+<data machine="{machine}" runType="measure" runNo="3">
+Running 50 clients for 600 seconds...
+Page throughput = 512.5 /s
+HTTP avg. page element response time = 97
+Web server errors = 2
+Network I/O errors = 2
+Num of pages retrieved = 307500
+Initial number of clients = 50
+</data>
+"""
+
+
+def test_jmeter_behind_the_labels() -> None:
+    """JMeter's mean is in whole milliseconds, iwlengine's in seconds with three decimals."""
+    reading = read(JMETER.format(machine="client"))
+    assert summary(reading) == {
+        "Page throughput": 512.5, "HTTP avg. page element response time": 0.097, "Web server errors": 2,
+        "Network I/O errors": 2, "Num of pages retrieved": 307500, "Initial number of clients": 50,
+    }  # fmt: skip
+    assert reading.info == {
+        "data machine": "client", "data runType": "measure", "data runNo": "3", "harness": "jmeter", "other lines": "2",
+    }  # fmt: skip
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert again.info == reading.info
+    assert b"response time = 97\n" in FORMAT.write(reading)
+    for seconds in ("0.097", "97.0"):
+        found = read(JMETER.format(machine="client").replace("= 97\n", f"= {seconds}\n"))
+        assert summary(found)["HTTP avg. page element response time"] == float(seconds)
+        assert "harness" not in found.info
+    found = read(JMETER.format(machine="client") + "IWL0099W odd\n")  # an id: iwlengine after all
+    assert summary(found)["HTTP avg. page element response time"] == 97
+
+
+def test_an_empty_summary_of_jmeter_is_damage() -> None:
+    with pytest.raises(FormatError, match="damaged summary line") as caught:
+        read(JMETER.format(machine="client").replace("512.5", ""))
+    assert caught.value.line == 4
+
+
+def test_several_machines_in_one_log() -> None:
+    text = JMETER.format(machine="client.1") + JMETER.format(machine="client.2").replace("= 97", "= 98")
+    text += f"<data machine=m3 runType=warmup>\n{LOG}</data>\n"
+    reading = read(text)
+    assert reading.records["entity"].drop_duplicates().tolist() == ["client.1", "client.2", "m3"]
+    found = reading.records[reading.records["field"] == "HTTP avg. page element response time"]
+    assert found["value"].tolist() == [0.097, 0.098, 0.012]
+    status = reading.records[reading.records["report"] == "status"]
+    assert (set(status["entity"]), status["t"].max()) == ({"m3"}, 1)
+    assert reading.info["client.2 harness"] == "jmeter"
+    assert reading.info["m3 data runType"] == "warmup"
+    assert reading.info["m3 time limit"] == "20"
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert again.info == reading.info
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "line"),
+    [
+        (JMETER.format(machine="a") * 2, "several runs of one machine", 12),
+        (JMETER.format(machine="a") + JMETER.replace(' machine="{machine}"', ""), "one without its machine", 12),
+        (SUMMARY + JMETER.format(machine="a") + JMETER.format(machine="b"), "outside of the wrappers", 2),
+    ],
+)
+def test_several_runs_of_one_machine_are_refused(text: str, problem: str, line: int) -> None:
+    with pytest.raises(FormatError, match=problem) as caught:
+        read(text)
+    assert caught.value.line == line
+
+
+def test_a_wrapper_without_a_run_is_left_out() -> None:
+    """As a harness writes it when its warm-up was not started."""
+    failed = '<data machine="a" runType="warmup" runNo="1">\nnot started\n</data>\n'
+    reading = read(failed + JMETER.format(machine="a"))
+    pd.testing.assert_frame_equal(reading.records, read(JMETER.format(machine="a")).records)
+    assert reading.info == read(JMETER.format(machine="a")).info
+    (warning,) = reading.warnings
+    assert "line 1: nothing of a run" in warning
+    both = read(failed + JMETER.format(machine="a") + JMETER.format(machine="b"))
+    assert set(both.records["entity"]) == {"a", "b"}
+    assert len(both.warnings) == 1
+
+
+def test_lines() -> None:
+    text = "\n" + LOG.replace(" | resp avg", "\n| resp avg", 1) + "\n"
+    reading = read(text)
+    assert reading.lines is not None
+    lines = text.splitlines()
+    for report, field, line in zip(reading.records["report"], reading.records["field"], reading.lines, strict=True):
+        label = field.removesuffix(" max").partition(" (")[0] if report == "summary" else "# clients"
+        assert label in lines[line - 1]
+    found = read(JMETER.format(machine="a") + JMETER.format(machine="b")).lines
+    assert found is not None
+    assert found.tolist() == [4, 5, 6, 7, 8, 9, 14, 15, 16, 17, 18, 19]
+
+
+def test_digits_of_other_scripts_are_damage() -> None:
+    with pytest.raises(FormatError):
+        read(LOG.replace("Transactions = 200", "Transactions = \u0662\u0660\u0660"))
+
+
 def test_a_count_that_is_not_rate_times_time_warns() -> None:
     # 12.5/s for 21 s is 262.5; the run time may be off by 1 s, so 12.5 more or less is allowed
     assert read(SUMMARY.replace("= 262", "= 274")).warnings == ()
@@ -151,6 +256,9 @@ def test_sniff() -> None:
     assert FORMAT.sniff(LOG.encode()) > 0.9
     assert FORMAT.sniff(SUMMARY.encode()) > 0.8
     assert FORMAT.sniff(b"Page element throughput = 3\n") > 0.5
+    assert FORMAT.sniff(JMETER.encode()) > 0.5
+    assert FORMAT.sniff(JMETER[: JMETER.index("Page")].encode()) > 0.5
+    assert FORMAT.sniff(b'<data machine="m" units="KB">3</data>\n') == 0
     assert FORMAT.sniff(b"xentop - 10:00:00   Xen 4.0\n") == 0
 
 

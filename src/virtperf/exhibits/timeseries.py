@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ def series_table(data: StudyData, exhibit: Exhibit, *, examples: bool) -> pd.Dat
     for spec in exhibit.spec["series"]:
         rows = samples[(samples["metric"] == spec["metric"]) & (samples["entity_kind"] == spec["entity_kind"])]
         if "entity" in spec:
-            rows = rows[rows["entity"].str.casefold() == str(spec["entity"]).casefold()]
+            wanted = str(spec["entity"]).casefold()
+            rows = rows[[fnmatchcase(str(name).casefold(), wanted) for name in rows["entity"]]]
         rows = rows.groupby("t_s", sort=True, as_index=False)["value"].sum()
         parts.append(
             pd.DataFrame(

@@ -9,30 +9,25 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from pyexpat.errors import XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN, codes
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
 import pandas as pd
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl_xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
-from virtperf.formats.text import decode, strings
+from virtperf.formats.text import strings
+from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 MAX_BYTES = 256 * 1024**2
 MAX_DEPTH = 32
 MAX_STRANGERS = 50
 
-_TEXT = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 _NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
-_DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
-_ENDS_EARLY = {codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN)}
 
 
 class IwlXml:
@@ -64,16 +59,10 @@ class IwlXml:
     def read(self, data: bytes, *, file: str = "<bytes>", mapping: Path | str | None = None) -> Reading:
         """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
         rules = self.mapping if mapping is None else load_mapping(mapping)
-        if len(data) > MAX_BYTES:
-            raise FormatError(
-                "the file is too large", file=file, expected=f"at most {MAX_BYTES} bytes", found=str(len(data))
-            )
-        warnings: tuple[str, ...] = ()
-        if not _DECLARES_ENCODING.match(data) and data[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-            text, warnings = decode(data, file)
-            data = text.encode()
         target = _Snapshots(rules, file)
-        warnings += _parse(data, target, file)
+        warnings, cut = parse_xml(data, target, file, MAX_BYTES, keep=lambda: bool(target.times))
+        if cut:
+            warnings += (f"{file} line {cut}: the document ends early; the snapshots before it were kept",)
         if not target.times:
             raise FormatError(
                 "no snapshot in the document",
@@ -84,7 +73,7 @@ class IwlXml:
             )
         if target.strangers:
             target.info["elements not mapped"] = " ".join(sorted(target.strangers))
-        return Reading(target.records(), "elapsed", target.info, warnings)
+        return Reading(target.records(), "elapsed", target.info, warnings, np.array(target.lines, dtype=np.int64))
 
     def write(self, reading: Reading) -> bytes:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
@@ -93,7 +82,7 @@ class IwlXml:
         root = Element(rules.snapshot[0])
         for key, value in reading.info.items():
             if key != "elements not mapped":
-                root.set(_checked(key, NAME), _checked(value, _TEXT))
+                root.set(_checked(key, NAME), _checked(value, XML_TEXT))
         parent = root
         for name in rules.snapshot[1:-1]:
             parent = SubElement(parent, name)
@@ -124,15 +113,16 @@ class _Snapshots:
         self.samples: list[int] = []
         self.fields: list[str] = []
         self.values: list[float] = []
+        self.lines: list[int] = []
         self._path: list[str] = []
         self._text: list[str] = []
         self._found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._path.append(_local(tag))
+        self._path.append(local(tag))
         self._text = []
-        named = {_local(key): value for key, value in attributes.items()}
+        named = {local(key): value for key, value in attributes.items()}
         if len(self._path) > MAX_DEPTH:
             raise self._error("elements are nested too deeply", f"at most {MAX_DEPTH} levels", "/".join(self._path[:6]))
         if len(self._path) == 1:
@@ -202,6 +192,7 @@ class _Snapshots:
             self.samples.append(len(self.times))
             self.fields.append(field)
             self.values.append(float(text) * factor)
+            self.lines.append(line)
         self.times.append(time)
 
     def _line(self) -> int:
@@ -223,36 +214,6 @@ class _Snapshots:
                 "value": np.array(self.values, dtype=float),
             }
         )
-
-
-def _parse(data: bytes, target: _Snapshots, file: str) -> tuple[str, ...]:
-    """Feed the document to `target`; a sentence when it ends within an element, after some snapshot."""
-    parser = DefusedXMLParser(target=target, forbid_dtd=True)
-    target.place = parser.parser
-    try:
-        parser.feed(data)
-        parser.close()
-    except DefusedXmlException as err:
-        raise FormatError(
-            "a document type or an entity declaration is refused",
-            file=file,
-            line=target.place.CurrentLineNumber,
-            expected="XML without DOCTYPE",
-            found=type(err).__name__,
-            remedy="remove it; it can make a reader open files or fill the memory.",
-        ) from err
-    except ParseError as err:
-        line, _ = err.position
-        if err.code in _ENDS_EARLY and target.times:
-            return (f"{file} line {line}: the document ends early; the snapshots before it were kept",)
-        raise FormatError(f"not well-formed XML ({str(err).partition(':')[0]})", file=file, line=line) from err
-    except (LookupError, ValueError) as err:  # an encoding that Python or expat doesn't know
-        raise FormatError("the declared encoding can't be read", file=file, line=1, found=str(err)) from err
-    return ()
-
-
-def _local(name: str) -> str:
-    return name.rpartition("}")[2]
 
 
 def _put(parent: Element, path: str, text: str) -> None:

@@ -2,87 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
-from virtperf.params import Parameters
-from virtperf.reconstruct.driver_files import driver_files
-from virtperf.reconstruct.guest_files import guest_files
-from virtperf.reconstruct.monitor_files import MONITORS
+from virtperf.reconstruct.files import raw_files
 from virtperf.reconstruct.plan import RunPlan
-from virtperf.reconstruct.simulate import simulate
-from virtperf.study import Study
+from virtperf.reconstruct.setup import Raw
+from virtperf.reconstruct.signals import Run
 
-Entry = tuple[bytes, dict[str, Any]]
+try:
+    from yaml import CSafeDumper as SafeDumper
+except ImportError:  # PyYAML without libyaml
+    from yaml import SafeDumper  # type: ignore[assignment]
+
+COMMENT = "# Simulated from the paper's text; not a measurement.\n"
 
 
 def write_runs(
-    study: Study, raw: Mapping[str, Any], plans: Sequence[RunPlan], parameters: Parameters, folder: Path,
-    progress: Callable[[str], None],
-) -> None:  # fmt: skip
+    study_id: str, raw: Raw, plans: Sequence[RunPlan], seed: int, folder: Path, progress: Callable[[str], None]
+) -> None:
     """Write every run folder below `folder`, on all processors; each depends on its own plan and seed alone."""
-    with ProcessPoolExecutor(mp_context=get_context("forkserver")) as pool:
-        work = [pool.submit(write_run, study.id, plan, raw, parameters, folder / plan.run_id) for plan in plans]
-        for number, (plan, done) in enumerate(zip(plans, work, strict=True), start=1):
-            done.result()
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__])  # imported once, not by every process
+    with ProcessPoolExecutor(None, context, _share, (study_id, raw, seed, folder)) as pool:
+        for number, (plan, _) in enumerate(zip(plans, pool.map(_write_shared, plans), strict=True), start=1):
             progress(f"run {number} of {len(plans)}: {plan.run_id}")
 
 
-def write_run(study_id: str, plan: RunPlan, raw: Mapping[str, Any], parameters: Parameters, folder: Path) -> None:
-    """Write one run folder: driver logs and snapshots, the host's monitor, sar and netstat of every guest, run.yaml."""
-    run = simulate(plan, raw, parameters.reconstruct, parameters.seed)
-    begin, end = raw["window_s"]
-    files: dict[str, Entry] = {}
-    for driver in plan.drivers:
-        for name, data in driver_files(run, driver, raw).items():
-            entry: dict[str, Any] = {"entity": driver}
-            if name == "console.log":
-                entry |= {
-                    "format": "iwl-console",
-                    "start_s": raw["status_interval_s"],
-                    "interval_s": raw["status_interval_s"],
-                }
-            else:
-                entry |= {"format": "iwl-xml"}
-            files[f"drivers/{driver}/{name}"] = (data, entry)
-    monitor = raw["hosts"][plan.levels[raw["hosts"]["factor"]]]["monitor"]
-    files[f"{monitor}.txt"] = (
-        MONITORS[monitor](plan, run, raw),
-        {"format": monitor, "entity": "host", "entity_kind": "host"},
-    )
-    for guest, written in guest_files(run, plan.guests, raw).items():
-        for name, data in written.items():
-            entry = {"entity": guest, "format": "sar"}
-            if name.startswith("netstat"):
-                entry = {"entity": guest, "format": "netstat", "at_s": begin if "begin" in name else end}
-            files[f"guests/{guest}/{name}"] = (data, entry)
-
-    for path, (data, _) in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-    (folder / "run.yaml").write_text(_run_yaml(study_id, plan, raw, files), encoding="utf-8")
+_shared: tuple[str, Raw, int, Path]
 
 
-def _run_yaml(study_id: str, plan: RunPlan, raw: Mapping[str, Any], files: Mapping[str, Entry]) -> str:
+def _share(*shared: Any) -> None:
+    global _shared
+    _shared = shared
+
+
+def _write_shared(plan: RunPlan) -> None:
+    study_id, raw, seed, folder = _shared
+    write_run(study_id, raw, plan, seed, folder / plan.run_id)
+
+
+def write_run(study_id: str, raw: Raw, plan: RunPlan, seed: int, folder: Path) -> None:
+    """Write one run folder: the files that `raw.yaml` declares for it, and run.yaml.
+
+    Raises
+    ------
+    StudyError
+        As `raw_files` does; and for a path that is given twice or leads out of the folder, and a run without files.
+    """
+    run = Run(raw, plan, seed)
+    entries: dict[str, dict[str, Any]] = {}
+    for path, data, entry in raw_files(run):
+        if path in entries or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+            raise run.error(f"{path!r} is written twice, or leads out of the run folder", ("blocks",))
+        entries[path] = entry
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    if not entries:
+        raise run.error("no block declares a file for it", ("blocks",))
+    (folder / "run.yaml").write_text(COMMENT + _run_yaml(study_id, run, entries), encoding="utf-8")
+
+
+def _run_yaml(study_id: str, run: Run, entries: dict[str, dict[str, Any]]) -> str:
+    facts: dict[str, Any] = {"start": run.start.isoformat()}
+    for name, fact in run.declared["run"].items():
+        if name == "start":
+            continue
+        body, place = fact.body, fact.place
+        facts[name] = [run.number(b, place) for b in body] if isinstance(body, list) else run.number(body, place)
     head = {
         "study": study_id,
-        "run": plan.run_id,
+        "run": run.plan.run_id,
         "provenance": "reconstructed",
-        "factors": dict(plan.levels),
-        "replicate": plan.replicate,
-        "start": raw["start"].isoformat(),
-        "duration_s": raw["duration_s"],
-        "warmup_s": raw["warmup_s"],
-        "window_s": list(raw["window_s"]),
-        "clients": plan.clients,
-        "think_time_s": raw["driver"]["think_time_s"],
-        "files": [{"path": path, **entry} for path, (_, entry) in files.items()],
+        "factors": dict(run.condition.levels),
+        "replicate": run.plan.replicate,
+        **facts,
+        "files": [{"path": path, **entry} for path, entry in entries.items()],
     }
-    comment = "# Simulated from the paper's text; not a measurement.\n"
-    return comment + yaml.safe_dump(head, sort_keys=False, width=200, default_flow_style=None)
+    return yaml.dump(head, Dumper=SafeDumper, sort_keys=False, width=200, default_flow_style=None)

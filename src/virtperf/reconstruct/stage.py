@@ -14,12 +14,18 @@ from virtperf.params import Parameters
 from virtperf.quantities import Quantity
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import judge
-from virtperf.reconstruct.plan import load_raw, plan_runs
+from virtperf.reconstruct.load import load_raw
+from virtperf.reconstruct.plan import plan_runs
 from virtperf.reconstruct.raw import write_runs
 from virtperf.study import Study
 from virtperf.tables import csv_text, rounded
 
 Progress = Callable[[str], None]
+
+# Given in full, so that a study without figures or statements has tables without rows rather than without columns.
+POINTS = ("exhibit", "series", "x", "quantity", "low", "high", "centre", "low_bare", "high_bare", "low_by", "high_by")
+CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low", "implied_high", "information",
+          "conflicts", "dropped")  # fmt: skip
 
 
 def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress) -> None:
@@ -29,6 +35,7 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
     `contradictions.json`, `truth.csv` (what the simulated runs are made around) and, where the study plans runs,
     `runs/<run_id>/`.
     """
+    raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
     progress("contradictions")
     feasible = solve(study, claims, off)
@@ -42,10 +49,9 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         (folder / "claims.csv").write_text(csv_text(_verdicts(feasible, claims)))
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible)))
         (folder / "truth.csv").write_text(csv_text(_truth(centre)))
-        if "runs" in study.data:
-            raw = load_raw(study)
-            plans = plan_runs(study, raw, centre, parameters.reconstruct.replicates)
-            write_runs(study, raw, plans, parameters, folder / "runs", progress)
+        if raw is not None:
+            plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates)
+            write_runs(study.id, raw, plans, parameters.seed, folder / "runs", progress)
 
 
 def _points(study: Study, feasible: Feasible, bare: Feasible, centre: dict[Quantity, float]) -> pd.DataFrame:
@@ -60,7 +66,7 @@ def _points(study: Study, feasible: Feasible, bare: Feasible, centre: dict[Quant
                 "low_bare": bare_low.value, "high_bare": bare_high.value,
                 "low_by": ";".join(low.held_by), "high_by": ";".join(high.held_by),
             })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(POINTS))
 
 
 def _verdicts(feasible: Feasible, claims: Claims) -> pd.DataFrame:
@@ -75,7 +81,7 @@ def _verdicts(feasible: Feasible, claims: Claims) -> pd.DataFrame:
             "conflicts": ";".join(sorted(against - {claim.id})),
             "dropped": int(claim.id in feasible.contradictions.dropped),
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(CLAIMS))
 
 
 def _contradictions(feasible: Feasible) -> dict[str, object]:
@@ -91,4 +97,4 @@ def _contradictions(feasible: Feasible) -> dict[str, object]:
 
 def _truth(centre: dict[Quantity, float]) -> pd.DataFrame:
     rows = [{"quantity": quantity.key(), "value": value} for quantity, value in centre.items()]
-    return pd.DataFrame(rows).sort_values("quantity")
+    return pd.DataFrame(rows, columns=["quantity", "value"]).sort_values("quantity")

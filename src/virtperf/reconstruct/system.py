@@ -71,6 +71,9 @@ class LinearSystem:
         self._mask = wanted.copy()
         self._model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
         self._model.run()
+        if self._model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
+            self._model.clearSolver()
+            self._model.run()
         return self._model.getModelStatus()
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from virtperf.quantities import Level
 from virtperf.study import QuantityKind, Study
-from virtperf.summarize.series import RunSeries
+from virtperf.summarize.series import Combined, RunSeries
+from virtperf.summarize.steady import Mean
 
 NUMBERS = ("value", "se", "n_eff", "df", "low", "high", "relative", "relative_se")
 TEXTS = ("source", "entity_kind", "metric", "stationarity", "note")
@@ -26,21 +28,49 @@ def _observe(name: str, kind: QuantityKind, run: RunSeries) -> dict[str, Any]:
         "quantity": name, **dict.fromkeys(NUMBERS, np.nan), **dict.fromkeys(TEXTS, ""), "entities": 0, "n": 0,
     }  # fmt: skip
     rule = kind.observed
-    for source in rule["from"]:
-        found = run.combined(source["metric"], source["entity_kind"], rule["combine"])
-        if found is None:
-            continue
-        scale = float(rule.get("scale", 1))
-        mean = found.steady.mean
-        low, high = sorted((scale * mean.low, scale * mean.high))
-        return row | {
-            "value": scale * mean.mean, "se": abs(scale) * mean.se, "n_eff": mean.n_eff, "df": mean.df,
-            "low": low, "high": high, "n": mean.n, "entities": len(found.entities), "metric": found.metric,
-            "source": found.source, "entity_kind": found.entity_kind, "stationarity": found.steady.stationarity,
-            "note": "; ".join(found.steady.flags),
-        }  # fmt: skip
-    wanted = " nor ".join(f"{s['metric']} of a {s['entity_kind']}" for s in rule["from"])
-    return row | {"note": f"not measured in this run: no {wanted}"}
+    found = next(
+        filter(None, (_found(run, s, rule["combine"], rule.get("statistic", "mean")) for s in rule["from"])), None
+    )
+    if found is None:
+        return row | {"note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"}
+    mean, flags = found.steady.mean, list(found.steady.flags)
+    if "per" in rule:
+        per = _found(run, rule["per"], "sum")
+        if per is None or not per.steady.mean.mean > 0:
+            return row | {"note": f"not measured in this run: no {_words(rule['per'])} to divide by"}
+        mean = ratio(mean, per.steady.mean)
+        flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
+    scale = float(rule.get("scale", 1))
+    low, high = sorted((scale * mean.low, scale * mean.high))
+    return row | {
+        "value": scale * mean.mean, "se": abs(scale) * mean.se, "n_eff": mean.n_eff, "df": mean.df,
+        "low": low, "high": high, "n": mean.n, "entities": len(found.entities), "metric": found.metric,
+        "source": found.source, "entity_kind": found.entity_kind, "stationarity": found.steady.stationarity,
+        "note": "; ".join(flags),
+    }  # fmt: skip
+
+
+def _found(run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean") -> Combined | None:
+    return run.combined(
+        wanted["metric"], wanted["entity_kind"], how, entity=wanted.get("entity", "*"), statistic=statistic
+    )
+
+
+def _words(wanted: Mapping[str, str]) -> str:
+    called = f" called {wanted['entity']}" if "entity" in wanted else ""
+    return f"{wanted['metric']} of a {wanted['entity_kind']}{called}"
+
+
+def ratio(of: Mean, to: Mean) -> Mean:
+    """One mean divided by another, with the error of the delta method as for independent means."""
+    value = of.mean / to.mean
+    variances = np.array([(of.se / to.mean) ** 2, (value * to.se / to.mean) ** 2])
+    se = float(np.sqrt(variances.sum()))
+    # Welch and Satterthwaite
+    df = float(variances.sum() ** 2 / (variances**2 / [of.df, to.df]).sum()) if se > 0 else min(of.df, to.df)
+    half = float(special.stdtrit(df, (1 + of.level) / 2)) * se
+    n, n_eff = min(of.n, to.n), min(of.n_eff, to.n_eff)
+    return Mean(value, se, n, n_eff, df, value - half, value + half, of.level, "ratio of means")
 
 
 def add_relative(study: Study, rows: Sequence[dict[str, Any]], levels: Mapping[str, Mapping[str, Level]]) -> None:

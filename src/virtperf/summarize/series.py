@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import special
 
-from virtperf.summarize.steady import Mean, departs, stationarity, steady_mean, warmup
+from virtperf.summarize.steady import Mean, departs, maximum, median, stationarity, steady_mean, warmup
 
 SURE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks the cut that looks
 worst, so a test at a lower level finds too many."""
+
+
+STATISTICS = {"mean": steady_mean, "median": median, "max": maximum}
+"""What a series can be reduced to; all but the mean take the declared window as it is."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,20 @@ class RunSeries:
         begin, end = self.info["window_s"]
         return float(begin), float(end)
 
-    def of(self, metric: str, entity_kind: str, source: str | None = None) -> tuple[str, dict[str, Series]]:
-        """Series of a metric by entity, from one format: `source`, or the dictionary's first that has any."""
+    def of(
+        self, metric: str, entity_kind: str, source: str | None = None, entity: str = "*"
+    ) -> tuple[str, dict[str, Series]]:
+        """Series of a metric by entity, from one format: `source`, or the dictionary's first that has any.
+
+        `entity` is a name or, with ``*``, a pattern of names.
+        """
         formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
         for name in formats:
-            found = {k[2]: s for k, s in self.series.items() if k[0] == name and k[1] == entity_kind and k[3] == metric}
+            found = {
+                k[2]: s
+                for k, s in self.series.items()
+                if k[0] == name and k[1] == entity_kind and k[3] == metric and (k[2] == entity or fnmatch(k[2], entity))
+            }
             if found:
                 return name, found
         return "", {}
@@ -91,24 +105,30 @@ class RunSeries:
             self._found[key] = evaluate(self.series[key], self.window, self.level)
         return self._found[key]
 
-    def combined(self, metric: str, entity_kind: str, how: str, source: str | None = None) -> Combined | None:
-        """Sum or mean over entities; None where the run has none.
+    def combined(
+        self, metric: str, entity_kind: str, how: str, source: str | None = None, *, entity: str = "*",
+        statistic: str = "mean",
+    ) -> Combined | None:  # fmt: skip
+        """Sum or mean over entities, over the window its mean, median or largest value; None where the run has none.
 
         Entities that were sampled together are combined sample by sample, so that what they have in common counts in
         the error. Otherwise their means are combined, with errors as of independent ones.
         """
-        name, found = self.of(metric, entity_kind, source)
+        name, found = self.of(metric, entity_kind, source, entity)
         if not found:
             return None
         entities = tuple(sorted(found))
         share = 1 / len(found) if how == "mean" else 1.0
         together = _together([found[e] for e in entities])
         if together is not None:
-            steady = evaluate(Series(together.t, together.value * share), self.window, self.level)
+            steady = evaluate(Series(together.t, together.value * share), self.window, self.level, statistic)
             left_out = max(len(s.t) for s in found.values()) - len(together.t)
             if left_out:
                 note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
                 steady = replace(steady, flags=(*steady.flags, note))
+        elif statistic != "mean":
+            note = f"sampled at different times, so that their sum has no {statistic}"
+            steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent([self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level)
         return Combined(metric, name, entity_kind, entities, steady)
@@ -126,14 +146,14 @@ def load_series(
         column = table[name].combine_chunks()
         changes |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False) if len(t) > 1 else changes
     begins = np.concatenate([[0], np.flatnonzero(changes) + 1]) if len(t) else np.zeros(0, dtype=int)
-    ends = np.append(begins[1:], len(t))
+    ends = np.append(begins[1:], len(t))[: len(begins)]
     keys = zip(*(table[name].take(begins).to_pylist() for name in columns), strict=True)
     series = {key: Series(t[a:b], value[a:b]) for key, a, b in zip(keys, begins, ends, strict=True)}
     return RunSeries(info, metrics, series, level)
 
 
-def evaluate(series: Series, window: tuple[float, float], level: float) -> Steady:
-    """Mean of a series over the window, after the warm-up that it shows itself.
+def evaluate(series: Series, window: tuple[float, float], level: float, statistic: str = "mean") -> Steady:
+    """Mean of a series over the window, after the warm-up that it shows itself; or another of `STATISTICS`.
 
     A warm-up that MSER-5 puts after the window's begin shortens the window only where the stretch before it has another
     mean than the stretch after it, at `SURE`: MSER's cut scatters widely in series that are steady all the time.
@@ -144,8 +164,9 @@ def evaluate(series: Series, window: tuple[float, float], level: float) -> Stead
         return Steady(steady_mean(x[:1], level), np.nan, np.nan, "", ())
     inside = (t > begin) & (t <= end)
     if not inside.any():
-        nothing = Mean(np.nan, np.nan, 0, 0.0, np.nan, np.nan, np.nan, level, "no sample")
-        return Steady(nothing, np.nan, begin, "undetermined", ("no sample in the window",))
+        return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
+    if statistic != "mean":
+        return Steady(STATISTICS[statistic](x[inside], level), np.nan, begin, "", ())
     flags: list[str] = []
     warmup_s, begin_s = np.nan, begin
     whole = (t >= 0) & (t <= end)
@@ -161,6 +182,10 @@ def evaluate(series: Series, window: tuple[float, float], level: float) -> Stead
                 inside, begin_s = late, warmup_s
     used = x[inside]
     return Steady(steady_mean(used, level), warmup_s, begin_s, stationarity(used).kind, tuple(flags))
+
+
+def _nothing(level: float) -> Mean:
+    return Mean(np.nan, np.nan, 0, 0.0, np.nan, np.nan, np.nan, level, "no sample")
 
 
 def _together(series: list[Series]) -> Series | None:

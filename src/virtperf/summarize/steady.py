@@ -1,8 +1,4 @@
-"""Steady state of one series: where its warm-up ends, its mean with an honest error, whether it stays where it is.
-
-Neighbouring samples of a run are correlated, so a standard error that takes them as independent is too small, by
-``sqrt((1 + r) / (1 - r))`` for a correlation r of neighbours. Two remedies stand here: batch means, for series that are
-long enough, and a first-order autoregressive model, for short ones.
+"""Steady state of one series: where its warm-up ends, whether it stays where it is; its mean is in `means`.
 
 References
 ----------
@@ -10,8 +6,6 @@ White, K. P. (1997). An effective truncation heuristic for bias reduction in sim
 White, K. P., Cobb, M. J., Spratt, S. C. (2000). A comparison of five steady-state truncation heuristics for simulation.
     Winter Simulation Conference, 755-760.
 Hoad, K., Robinson, S., Davies, R. (2010). Automating warm-up length estimation. J. Oper. Res. Soc. 61, 1389-1403.
-Schmeiser, B. (1982). Batch size effects in the analysis of simulation output. Oper. Res. 30, 556-568.
-Marriott, F. H. C., Pope, J. A. (1954). Bias in the estimation of autocorrelations. Biometrika 41, 390-402.
 """
 
 from __future__ import annotations
@@ -21,14 +15,40 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from virtperf.summarize.means import (
+    Mean,
+    ar1_mean,
+    batch_means,
+    correlation,
+    cosine_mean,
+    inflation,
+    maximum,
+    median,
+    steady_mean,
+)
+
+__all__ = [
+    "Mean",
+    "Stationarity",
+    "Warmup",
+    "ar1_mean",
+    "batch_means",
+    "correlation",
+    "cosine_mean",
+    "departs",
+    "maximum",
+    "median",
+    "mser",
+    "stationarity",
+    "steady_mean",
+    "warmup",
+]
+
 BATCH = 5
 FEWEST_BATCHES = 10
 LEFT_BATCHES = 5
 """MSER's statistic is of no use where fewer batches than this are left: it falls by chance (Hoad et al. 2010)."""
-LONG_SERIES = 40
-"""From so many samples on, batches are both long and numerous enough for batch means."""
 FEWEST_FOR_TREND = 12
-LARGEST_CORRELATION = 0.95
 
 
 @dataclass(frozen=True)
@@ -46,31 +66,6 @@ class Warmup:
 
     cut: int
     status: str
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean with its interval (Student's t).
-
-    Attributes
-    ----------
-    n : int
-        Samples.
-    n_eff : float
-        How many independent samples would give the same standard error; at most `n`.
-    method : str
-        ``batch means``, ``AR(1)``, or ``one sample``, which has neither error nor interval (NaN).
-    """
-
-    mean: float
-    se: float
-    n: int
-    n_eff: float
-    df: float
-    low: float
-    high: float
-    level: float
-    method: str
 
 
 @dataclass(frozen=True)
@@ -133,54 +128,6 @@ def warmup(x: np.ndarray) -> Warmup:
     return found
 
 
-def batch_means(x: np.ndarray, level: float) -> Mean:
-    """Mean with the standard error of batch means, batches of ``ceil(sqrt(n))`` samples.
-
-    The mean is over all samples; samples that fill no batch are left out of the error, at the beginning.
-    """
-    x = np.asarray(x, dtype=float)
-    size = int(np.ceil(np.sqrt(len(x))))
-    k = len(x) // size
-    batches = x[len(x) - k * size :].reshape(k, size).mean(axis=1)
-    se = float(batches.std(ddof=1) / np.sqrt(k))
-    variance = float(x.var(ddof=1))
-    n_eff = min(variance / se**2, len(x)) if se > 0 else float(len(x))
-    return _mean(x, se, n_eff, k - 1.0, level, "batch means")
-
-
-def ar1_mean(x: np.ndarray, level: float) -> Mean:
-    """Mean with the standard error under first-order autocorrelation.
-
-    With correlation r of neighbours, ``var(mean) = sigma**2 f / n`` with
-    ``f = (1 + r) / (1 - r) - 2 r (1 - r**n) / (n (1 - r)**2)``, and the sample variance underestimates ``sigma**2`` by
-    the factor ``(n - f) / (n - 1)``. r is corrected for its bias (Marriott and Pope) and taken from 0 to 0.95: an
-    error is never made smaller by a negative estimate from few samples. Degrees of freedom are ``n / f - 1``.
-    """
-    x = np.asarray(x, dtype=float)
-    n = len(x)
-    if n < 2:
-        value = float(x.mean()) if n else np.nan
-        return Mean(value, np.nan, n, float(n), np.nan, np.nan, np.nan, level, "one sample")
-    f = _inflation(correlation(x - x.mean(), 1), n)
-    se = float(np.sqrt(x.var(ddof=1) * (n - 1) / (n - f) * f / n))
-    return _mean(x, se, n / f, max(n / f - 1, 1.0), level, "AR(1)")
-
-
-def steady_mean(x: np.ndarray, level: float) -> Mean:
-    """Batch means for long series, AR(1) for short ones; see `batch_means` and `ar1_mean`."""
-    return batch_means(x, level) if len(x) >= LONG_SERIES else ar1_mean(x, level)
-
-
-def correlation(residuals: np.ndarray, parameters: int) -> float:
-    """Correlation of neighbouring residuals, corrected for the bias that fitting so many parameters causes."""
-    n = len(residuals)
-    squares = float(residuals @ residuals)
-    if squares == 0 or n < parameters + 4:
-        return 0.0
-    raw = float(residuals[1:] @ residuals[:-1]) / squares
-    return min(max((n * raw + parameters) / (n - parameters - 2), 0.0), LARGEST_CORRELATION)
-
-
 def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
     """Whether an early stretch has another mean than the steady state that follows it.
 
@@ -190,7 +137,7 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
     if len(early) == 0 or len(late) < 2:
         return False
     steady = ar1_mean(late, level)
-    f = _inflation(correlation(late - late.mean(), 1), len(early))
+    f = inflation(correlation(late - late.mean(), 1), len(early))
     sigma2 = steady.se**2 * steady.n_eff  # se^2 = sigma^2 f / n
     apart = abs(float(np.mean(early)) - steady.mean)
     se = np.sqrt(sigma2 * f / len(early) + steady.se**2)
@@ -226,7 +173,7 @@ def _drift(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
     t = np.arange(n) - (n - 1) / 2
     slope = float(t @ x) / float(t @ t)
     residuals = x - x.mean() - slope * t
-    f = _inflation(correlation(residuals, 2), n)
+    f = inflation(correlation(residuals, 2), n)
     squares = float(residuals @ residuals)
     df = max(n / f - 2, 1.0)
     se = np.sqrt(squares / (n - 2) * f / float(t @ t))
@@ -245,7 +192,7 @@ def _step(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
     at = int(places[np.argmax(gain)])
     low, high = float(z[:at].mean()), float(z[at:].mean())
     residuals = z - np.where(np.arange(n) < at, low, high)
-    f = _inflation(correlation(residuals, 2), n)
+    f = inflation(correlation(residuals, 2), n)
     squares = float(residuals @ residuals)
     df = max(n / f - 2, 1.0)
     se = np.sqrt(squares / (n - 2) * f * (1 / at + 1 / (n - at)))
@@ -258,14 +205,3 @@ def _p(estimate: float, se: float, df: float) -> float:
     if se == 0:
         return 0.0 if estimate else 1.0
     return float(2 * special.stdtr(df, -abs(estimate) / se))
-
-
-def _inflation(r: float, n: int) -> float:
-    """How many times the variance of a mean of `n` samples exceeds that of independent ones."""
-    return max((1 + r) / (1 - r) - 2 * r * (1 - r**n) / (n * (1 - r) ** 2), 1.0)
-
-
-def _mean(x: np.ndarray, se: float, n_eff: float, df: float, level: float, method: str) -> Mean:
-    mean = float(x.mean())
-    half = float(special.stdtrit(df, (1 + level) / 2)) * se
-    return Mean(mean, se, len(x), float(n_eff), float(df), mean - half, mean + half, level, method)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pandas as pd
@@ -149,7 +150,7 @@ def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, sa
         if metric == row["metric"]:
             chosen = chosen[chosen["source"] == row["source"]]
         if entity is not None:
-            chosen = chosen[chosen["entity"].str.casefold() == entity.casefold()]
+            chosen = chosen[[fnmatchcase(str(name).casefold(), entity.casefold()) for name in chosen["entity"]]]
         inside = chosen["t_s"].isna() | chosen["t_s"].between(*window)
         for path, group in chosen[inside].groupby("file", sort=True):
             lines = group["line"].to_numpy()

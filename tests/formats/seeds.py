@@ -1,0 +1,110 @@
+"""Whole files of each format, from the fixtures of the formats' own tests: what the mutations start from."""
+
+from __future__ import annotations
+
+import json
+
+from tests.formats.test_cms_console import SESSION
+from tests.formats.test_iwl_console import LOG, STATUS
+from tests.formats.test_iwl_xml import DOCUMENT as IWL_DOCUMENT
+from tests.formats.test_netstat import BASE as NETSTAT
+from tests.formats.test_perfkit import (
+    ALL as PERFKIT,
+)
+from tests.formats.test_perfkit import (
+    COUNTERS_SCREEN,
+    OVERVIEW_SCREEN,
+    STORAGE_SCREEN,
+    USER_PAGE,
+    log,
+)
+from tests.formats.test_sadf_json import BASE as SADF
+from tests.formats.test_sadf_json import IO, document, sample
+from tests.formats.test_sar import BASE as SAR
+from tests.formats.test_sar import LINE
+from tests.formats.test_swapon import BYTES, PROC_SWAPS, SHOWN, SUMMARY_LIST
+from tests.formats.test_swingbench import DOCUMENT as SWINGBENCH
+from tests.formats.test_swingbench import as_json
+from tests.formats.test_swingbench_console import LOG as CHARBENCH
+from tests.formats.test_time_command import ALL as TIMES
+from tests.formats.test_time_command import BASH, GNU_LINES, POSIX, VERBOSE_LINES
+from tests.formats.test_xentop import BASE as XENTOP
+from tests.formats.test_xentop import HEADER, HEADER_19, listing, row
+
+XENTOP_DETAILS = listing(
+    "xentop - 23:59:50   Xen 4.1.2",
+    "2 domains: 1 running, 1 blocked, 0 paused, 0 crashed, 0 dying, 0 shutdown ",
+    "Mem: 16734804k total, 8000000k used, 8734804k free    CPUs: 8 @ 2112MHz",
+    HEADER_19,
+    row("Domain-0", 7, 12.5, state="-----r", tail="8 9 0"),
+    "VCPUs(sec):   0:        123s  1:         45s  2:          1s  3:          1s  4:          1s",
+    "          5:          7s",
+    "Net0 RX:  1481728bytes    12000pkts        0err        3drop  TX:  7732224bytes    14000pkts        0err        0drop",
+    "VBD BlkBack  768 [ 3: 0]  OO:        0   RD:     6142   WR:    43020   RSECT:         11   WSECT:         12",
+    row("web 1", vbd="- - -", tail="18446744073562662986 - 2149627072"),
+    "",
+    "Physical CPU Usage:",
+    "+-------+--------+",
+    "| Core  | Usage  |",
+    "| 0     |  98.1% |",
+    "+-------+--------+",
+)
+SAR_12_HOURS = (
+    "Linux 4.4.0 (guest1) \t01/31/2009 \t_x86_64_\t(2 CPU)\n\n"
+    "11:59:50 PM     CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
+    "12:00:00 AM     all      1.00      0.00      2.00      0.50      0.25     96.25\n"
+    "12:00:10 AM     all      3.00      0.00      2.00      0.50      0.25     94.25\n"
+    "Average:        all      2.00      0.00      2.00      0.50      0.25     95.25\n\n"
+    "11:59:50 PM   runq-sz  plist-sz   ldavg-1\n12:00:00 AM         1       120      0.50\n\n"
+    "12:00:20 AM  COM a note\n12:01:00 AM  LINUX RESTART\t(2 CPU)\n"
+).encode()
+NETSTAT_LONG = b"""\
+Ip:
+    Forwarding: 2
+    71046 total packets received
+    0 forwarded
+Tcp:
+    5 active connections openings
+    6 segments send out
+    7 segments retransmited
+TcpExt:
+    Quick ack mode was activated 479 times
+    TCPLossProbes: 12
+    TCP ran low on memory 3 times
+IpExt:
+    InOctets: 123456789012
+"""
+
+SEEDS: dict[str, tuple[bytes, ...]] = {
+    "cms-console": (SESSION, SESSION[SESSION.index(b"q v\n") :]),
+    "iwl-console": (
+        LOG.encode(),
+        f"<data machine=m1 runType=trade runNo=4>\nInitial number of clients = 7\n{LOG}</data>\n".encode(),
+        "".join(STATUS.format(pg=page).replace(" | resp avg", "\n| resp avg") for page in (5, 9, 12)).encode(),
+    ),
+    "iwl-xml": (IWL_DOCUMENT.encode(),),
+    "netstat": (NETSTAT, NETSTAT_LONG),
+    "perfkit": tuple(
+        text.encode()
+        for text in (PERFKIT, USER_PAGE, STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN, log(">>Mean>>", "00:00:00"))
+    ),
+    "sadf-json": (
+        SADF,
+        document(
+            sample("10:00:10", {"tz": "UTC"}, network={"net-dev": [{"iface": "lo", "rxpck": 0.0}]}, io=IO),
+            sample("10:00:20", interrupts=[{"intr": "sum", "value": 1e3, "cpu": [{"cpu": "0", "value": 2}]}]),
+            restarts=[{"boot": {"date": "2009-01-03", "time": "10:00:00", "utc": 1}}],
+            comments=[{"comment": {"date": "2009-01-03", "time": "10:00:05", "utc": 1, "com": "a b"}}],
+        ),
+    ),
+    "sar": (SAR, SAR_12_HOURS, f"{LINE}\n10:00:10 INTR intr/s\n10:00:20 sum 5.5\n".encode()),
+    "swapon": (SUMMARY_LIST + SHOWN + BYTES, PROC_SWAPS, SHOWN, BYTES),
+    "swingbench": (SWINGBENCH.encode(),),
+    "swingbench-console": (CHARBENCH.encode(),),
+    "swingbench-json": (
+        as_json(SWINGBENCH).encode(),
+        json.dumps(json.loads(as_json(SWINGBENCH)), indent=1).encode(),
+    ),
+    "time": (TIMES, BASH, POSIX, GNU_LINES, VERBOSE_LINES),
+    "xentop": (XENTOP, XENTOP_DETAILS, listing(HEADER, row("a"), row("b", 2), HEADER, row("a", 3, 12.5), row("b", 4))),
+}

@@ -1,0 +1,49 @@
+"""Any damage gives a reading or a refusal that names file and line: never another exception, never an endless read.
+
+`VIRTPERF_FUZZ=100000 pytest tests/formats/test_fuzz.py` reads as many mutants of each format as CI reads in a year;
+`python benchmarks/fuzz.py` does it on two processors and prints a table.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from tests.formats.mutations import MUTATIONS, mutant
+from tests.formats.seeds import SEEDS
+from tests.formats.trial import TooSlow, bounded, check_reading, last_line, trial
+from virtperf.formats import all_formats
+from virtperf.formats.base import RECORD_COLUMNS, Reading
+
+INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "300"))
+FORMATS = sorted(name for name, form in all_formats().items() if type(form).__module__.startswith("virtperf."))
+
+
+def test_every_format_has_seeds() -> None:
+    assert set(FORMATS) <= set(SEEDS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_seeds_are_whole(name: str) -> None:
+    form = all_formats()[name]
+    for seed in SEEDS[name]:
+        assert form.sniff(seed) >= 0.5
+        reading = form.read(seed)
+        check_reading(reading, last_line(seed))
+        assert len(reading.records)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damage_gives_a_reading_or_a_refusal(name: str) -> None:
+    form, read = all_formats()[name], 0
+    for number in range(INPUTS):
+        data, history = mutant(SEEDS[name], number)
+        try:
+            read += trial(form, data)[0]
+        except (Exception, TooSlow) as error:
+            pytest.fail(f"{name}, mutant {number} ({history}): {type(error).__name__}: {error}\n{data[:2000]!r}")
+    # neither all damage passes unseen nor does every mutation end at the first line
+    assert 0.05 * INPUTS < read < 0.95 * INPUTS

@@ -1,0 +1,45 @@
+"""One warm-started solver gives the answers that a fresh one would."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from virtperf.quantities import Expression, Quantity
+from virtperf.reconstruct.constraints import Row
+from virtperf.reconstruct.system import LinearSystem
+
+NAMES = [Quantity(name, ()) for name in "abcde"]
+
+
+def random_system(rng: np.random.Generator) -> LinearSystem:
+    """Orderings, bounds and a fixed value, as claims give them; often unbounded above."""
+    rows = []
+    for i in range(6):
+        smaller, larger = rng.choice(5, 2, replace=False)
+        rows.append(Row(f"c{i}", ((NAMES[smaller], 1.0), (NAMES[larger], -1.0)), -1.0))
+    rows += [Row("", ((name, -1.0),), 0.0) for name in NAMES]
+    fixed = NAMES[rng.integers(5)]
+    return LinearSystem([*rows, Row("", ((fixed, 1.0),), 100.0), Row("", ((fixed, -1.0),), -100.0)])
+
+
+def smallest(system: LinearSystem, c: np.ndarray, mask: np.ndarray) -> float:
+    found = linprog(c, A_ub=system.A[mask], b_ub=system.b[mask], bounds=(None, None), method="highs")
+    return found.fun if found.status == 0 else -np.inf
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_answers_do_not_depend_on_the_questions_before(seed):
+    rng = np.random.default_rng(seed)
+    system = random_system(rng)
+    for _ in range(6):
+        mask = system.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.6])
+        if not system.feasible(mask):
+            assert smallest(system, np.zeros(5), mask) == -np.inf
+            continue
+        for name in system.quantities:
+            for sign in (1.0, -1.0):
+                expression = Expression(((sign, name),))
+                expected = smallest(system, system.vector(expression), mask)
+                assert system.minimum(expression, mask).value == pytest.approx(expected, abs=1e-6)
