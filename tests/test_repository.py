@@ -14,17 +14,21 @@ from tests.imports import SOURCE, imported, module_path
 # Each module imports only what stands in an earlier row (or its own package); `models` know neither studies nor formats.
 LAYERS = [
     {"errors"},
-    {"yamlio", "units", "files", "tables", "paths"},
-    {"quantities", "metrics", "params"},
-    {"study"},
+    {"yamlio", "units", "files", "tables", "paths", "git"},
+    {"quantities", "metrics", "params", "segments"},
+    {"study", "columns"},
+    {"tabulated"},
     {"claims"},
     {"formats"},
     {"reconstruct", "ingest"},
-    {"models"},
+    {"models", "tidy"},
     {"summarize"},
-    {"check"},
+    {"judge"},
     {"exhibits"},
-    {"report"},
+    {"report", "trail"},
+    {"site", "skeleton", "intake"},
+    {"validate", "verify", "changes", "crate"},
+    {"commands"},
     {"cli"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from virtperf.errors import Report, StudyError, stop
 from virtperf.quantities import Expression, Level
 from virtperf.study import Study
 from virtperf.tabulated import tabulated
@@ -128,8 +129,14 @@ class Claims:
         )
 
 
-def load_claims(study: Study) -> Claims:
+def load_claims(study: Study, report: Report = stop) -> Claims:
     """Load and validate `claims.yaml` of a study.
+
+    Parameters
+    ----------
+    study : Study
+    report : callable, optional
+        Told of every problem that leaves something to load, so that all can be listed.
 
     Raises
     ------
@@ -140,26 +147,32 @@ def load_claims(study: Study) -> Claims:
     document = load_yaml(study.folder / "claims.yaml", "claims")
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     loaded: list[Claim] = []
-    entries = list(tabulated(study, document))
+    entries: list[tuple[tuple[str, int], dict[str, Any]]] = []
+    try:
+        entries += tabulated(study, document)
+    except StudyError as err:
+        report(err)
     for part in ("claims", "assumptions"):
         entries += [((part, i), e) for i, e in enumerate(document.data.get(part, ()))]
     ids = [entry["id"] for _, entry in entries]
     for where, entry in entries:
         if ids.count(entry["id"]) > 1:
-            raise document.error(f"the id {entry['id']!r} is given twice", *where, "id")
+            report(document.error(f"the id {entry['id']!r} is given twice", *where, "id"))
         for exhibit in entry.get("about", ()):
             if exhibit not in exhibits:
-                raise document.error(
-                    f"unknown exhibit {exhibit!r}", *where, "about", expected="an id of study.yaml, or text"
+                report(
+                    document.error(
+                        f"unknown exhibit {exhibit!r}", *where, "about", expected="an id of study.yaml, or text"
+                    )
                 )
         for other in entry.get("conflicts", ()):
             if other not in ids:
-                raise document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts")
+                report(document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts"))
         try:
             loaded.append(_claim(study, entry, assumed=where[0] == "assumptions", line=document.line(*where)))
         except (ValueError, KeyError) as err:
             problem = f"{entry['kind']} needs {err}" if isinstance(err, KeyError) else str(err)
-            raise document.error(f"claim {entry['id']!r}: {problem}", *where) from err
+            report(document.error(f"claim {entry['id']!r}: {problem}", *where))
     not_encoded = {
         ledger: entry["reason"] for entry in document.data.get("not_encoded", ()) for ledger in _tuple(entry["ledger"])
     }

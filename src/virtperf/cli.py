@@ -1,30 +1,59 @@
-"""The command line: one command a stage, all thin."""
+"""The command line: one thin command a stage here, every other command in a module of its own in `commands`."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import importlib
+import pkgutil
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from virtperf import __version__
+from virtperf import __version__, commands
+from virtperf.commands._terminal import status
 from virtperf.errors import VirtperfError
-from virtperf.params import load_parameters
 from virtperf.paths import Layout
 
 EXIT_QUARANTINED = 3
 
 
 class _Commands(click.Group):
-    """Turns the package's own errors into one line on standard error."""
+    """The stages, in their order, and the modules of `virtperf.commands`, each imported when it is asked for.
+
+    A module `like_this` there has a command `like_this`, which is called `like-this`; one that begins with an
+    underscore has none. Whatever takes long to import is imported in the command's function, so that the list of
+    commands appears at once. The package's own errors become one line on standard error.
+    """
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except VirtperfError as err:
             raise click.ClickException(str(err)) from err
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands, *_modules()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = self.commands.get(cmd_name)
+        module = _modules().get(cmd_name)
+        if found is None and module is not None:
+            found = getattr(importlib.import_module(f"{commands.__name__}.{module}"), module)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in (("Stages and what belongs to them", list(self.commands)), ("More", list(_modules()))):
+            found = [(name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden]
+            width = formatter.width - 6 - max(map(len, names), default=0)
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl([(name, c.get_short_help_str(width)) for name, c in found])
+
+
+def _modules() -> dict[str, str]:
+    """Modules of `virtperf.commands` by the name of their command."""
+    names = sorted(m.name for m in pkgutil.iter_modules(commands.__path__))
+    return {name.replace("_", "-"): name for name in names if not name.startswith("_")}
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -37,7 +66,7 @@ class _Commands(click.Group):
 def main(ctx: click.Context, root: Path) -> None:
     """Virtualization performance studies, from raw run files to a report that shows its evidence.
 
-    The stages, in order: reconstruct, ingest, summarize, check, notebook, report. `dvc repro` runs those that are out
+    The stages, in order: reconstruct, ingest, summarize, judge, notebook, report. `dvc repro` runs those that are out
     of date. STUDY is the name of a folder in data/published, for example:
 
     \b
@@ -54,21 +83,13 @@ def _study_argument(function: Callable[..., None]) -> Callable[..., None]:
 def _load(layout: Layout, study_id: str):  # type: ignore[no-untyped-def]
     from virtperf.study import load_study
 
-    if study_id not in layout.studies():
-        raise click.UsageError(f"there is no study {study_id!r}; known are: {', '.join(layout.studies()) or 'none'}.")
-    return load_study(layout.published(study_id))
+    return load_study(layout.known(study_id))
 
 
-@contextmanager
-def _progress(title: str) -> Iterator[Callable[[str], None]]:
-    """A status line on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
+def _parameters(layout: Layout):  # type: ignore[no-untyped-def]
+    from virtperf.params import load_parameters
 
-    with Console(stderr=True).status(title) as status:
-        yield lambda text: status.update(f"{title}: {text}")
+    return load_parameters(layout.parameters)
 
 
 @main.command()
@@ -84,8 +105,8 @@ def reconstruct(layout: Layout, study_id: str) -> None:
     from virtperf.reconstruct.stage import reconstruct as run
 
     study = _load(layout, study_id)
-    parameters = load_parameters(layout.parameters)
-    with _progress(f"reconstructing {study_id}") as progress:
+    parameters = _parameters(layout)
+    with status(f"reconstructing {study_id}") as progress:
         run(study, load_claims(study), parameters, layout.reconstructed(study_id), progress)
 
 
@@ -105,7 +126,7 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
 
     study = _load(layout, study_id)
     roots = {"reconstructed": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
-    with _progress(f"reading {study_id}") as progress:
+    with status(f"reading {study_id}") as progress:
         done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
     for refused in done.quarantined:
         parts = {name: refused[name] for name in ("file", "line", "expected", "found", "remedy")}
@@ -125,27 +146,27 @@ def summarize(layout: Layout, study_id: str) -> None:
     from virtperf.summarize.stage import summarize as run
 
     study = _load(layout, study_id)
-    parameters = load_parameters(layout.parameters)
+    parameters = _parameters(layout)
     run(study, layout.samples(study_id), layout.runs(study_id), level=parameters.level)
 
 
 @main.command()
 @_study_argument
 @click.pass_obj
-def check(layout: Layout, study_id: str) -> None:
+def judge(layout: Layout, study_id: str) -> None:
     """Compare every claim with the observations: verdicts, estimates, reasons.
 
     Reads data/runs/STUDY and data/reconstructed/STUDY/claims.csv, writes data/verdicts/STUDY/verdicts.csv.
     """
     import pandas as pd
 
-    from virtperf.check import check as run
     from virtperf.claims import load_claims
     from virtperf.files import replaced_folder
+    from virtperf.judge import judge as run
     from virtperf.tables import csv_text
 
     study = _load(layout, study_id)
-    parameters = load_parameters(layout.parameters)
+    parameters = _parameters(layout)
     text = pd.read_csv(layout.reconstructed(study_id) / "claims.csv")
     observations = pd.read_parquet(layout.runs(study_id) / "observations.parquet")
     verdicts = run(study, load_claims(study), text, observations, level=parameters.level, seed=parameters.seed)
@@ -165,7 +186,7 @@ def notebook(layout: Layout, study_id: str) -> None:
     from virtperf.report.execute import execute
 
     _load(layout, study_id)
-    p = load_parameters(layout.parameters)
+    p = _parameters(layout)
     values = notebook_parameters({"level": p.level, "seed": p.seed, **p.report.model_dump()})
     execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from virtperf.errors import ParameterError
+from virtperf.errors import ParameterError, Report, stop
 from virtperf.yamlio import load_yaml
 
 
@@ -55,8 +56,14 @@ class NotebookParameters(_Strict):
     provenance: Literal["published", "reconstructed", "measured"] = "reconstructed"
 
 
-def load_parameters(path: Path) -> Parameters:
+def load_parameters(path: Path, report: Report = stop) -> Parameters:
     """Read `params.yaml`.
+
+    Parameters
+    ----------
+    path : Path
+    report : callable, optional
+        Told of every problem, the last one excepted, which is raised.
 
     Raises
     ------
@@ -67,8 +74,12 @@ def load_parameters(path: Path) -> Parameters:
     try:
         return Parameters.model_validate(document.data)
     except ValidationError as err:
-        where = err.errors()[0]["loc"]
-        raise _explain(err, Parameters, file=path.name, line=document.line(*where)) from err
+        *others, last = (
+            _explain(error, Parameters, file=path.name, line=document.line(*error["loc"])) for error in err.errors()
+        )
+        for problem in others:
+            report(problem)
+        raise last from err
 
 
 def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
@@ -76,11 +87,10 @@ def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
     try:
         return NotebookParameters.model_validate(values)
     except ValidationError as err:
-        raise _explain(err, NotebookParameters) from err
+        raise _explain(err.errors()[0], NotebookParameters) from err
 
 
-def _explain(err: ValidationError, model: type[BaseModel], **place: Any) -> ParameterError:
-    first = err.errors()[0]
+def _explain(first: Mapping[str, Any], model: type[BaseModel], **place: Any) -> ParameterError:
     name = ".".join(map(str, first["loc"]))
     if first["type"] != "extra_forbidden":
         return ParameterError(f"parameter {name}: {first['msg']}", found=repr(first["input"]), **place)

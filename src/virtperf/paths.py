@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from virtperf.errors import VirtperfError
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -72,3 +74,13 @@ class Layout:
     def studies(self) -> list[str]:
         """Ids of all studies."""
         return sorted(p.parent.name for p in (self.root / "data" / "published").glob("*/study.yaml"))
+
+    def known(self, study: str) -> Path:
+        """`published` of a study that exists; raises `VirtperfError` listing the known ones for any other."""
+        studies = self.studies()
+        if study not in studies:
+            raise VirtperfError(
+                f"there is no study {study!r}", expected=f"one of {', '.join(studies)}" if studies else None,
+                remedy="run virtperf in the repository's folder, or name that folder by --root",
+            )  # fmt: skip
+        return self.published(study)

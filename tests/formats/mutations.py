@@ -16,6 +16,7 @@ LONGEST = 100_000
 """Bytes that one mutation adds at most."""
 
 NUMBER = re.compile(rb"\d+(?:[.,]\d+)?")
+NAME = re.compile(rb"[A-Za-z_]\w*")
 NUMBERS = (
     b"1e308", b"-1e308", b"1e309", b"1e-400", b"1" + 40 * b"0", 30 * b"9", 5000 * b"9", b"0." + 5000 * b"3",
     b"9223372036854775808", b"-9223372036854775809", b"18446744073709551616", b"9007199254740993", b"4294967296",
@@ -116,7 +117,7 @@ def blanks(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def numbers(data: bytes, rng: np.random.Generator) -> bytes:
-    """One number (or each third one) too large, negative, none, or none that the tool prints."""
+    """One number (or each third one) too large, negative, no number, or one in a form that the tool doesn't print."""
     found = list(NUMBER.finditer(data))
     if not found:
         return data
@@ -124,7 +125,8 @@ def numbers(data: bytes, rng: np.random.Generator) -> bytes:
         new = _pick(rng, NUMBERS)[:40]
         chosen = [match for match in found[:300] if rng.random() < 0.3]
     else:
-        new, chosen = _pick(rng, NUMBERS), [found[int(rng.integers(len(found)))]]
+        new = _pick(rng, NUMBERS if rng.random() < 0.8 else WORDS)
+        chosen = [found[int(rng.integers(len(found)))]]
     for match in reversed(chosen):
         data = data[: match.start()] + new + data[match.end() :]
     return data
@@ -147,6 +149,17 @@ def words(data: bytes, rng: np.random.Generator) -> bytes:
         return _insert(data, at, _pick(rng, WORDS))
     end = re.compile(rb"\s|\Z").search(data, at)
     return data[:at] + _pick(rng, WORDS) + data[end.start() if end else at :]
+
+
+def exchange(data: bytes, rng: np.random.Generator) -> bytes:
+    """One name (or each) that becomes another name of the file, so that the file keeps its form but not its sense."""
+    found = list(NAME.finditer(data))
+    if not found:
+        return data
+    old, new = (found[int(rng.integers(len(found)))] for _ in range(2))
+    if rng.random() < 0.3:
+        return data.replace(old.group(), new.group(), 50)
+    return data[: old.start()] + new.group() + data[old.end() :]
 
 
 def move(data: bytes, rng: np.random.Generator) -> bytes:
@@ -202,7 +215,7 @@ def empty(data: bytes, rng: np.random.Generator) -> bytes:
 # Those that change little are drawn more often: what is recognised no more is refused at the first line.
 MUTATIONS: dict[Mutation, float] = {
     cut_end: 2, cut_beginning: 1, cut_out: 2, flip: 3, lines: 3, join_lines: 2, blanks: 2, numbers: 4, digits: 3,
-    words: 4, move: 2, encoding: 0.5, nuls: 0.7, long_line: 0.5, line_ends: 1, nested: 0.3, empty: 0.02,
+    words: 4, exchange: 2, move: 2, encoding: 0.5, nuls: 0.7, long_line: 0.5, line_ends: 1, nested: 0.3, empty: 0.02,
 }  # fmt: skip
 _KINDS = list(MUTATIONS)
 _UP_TO = np.cumsum(list(MUTATIONS.values())) / sum(MUTATIONS.values())

@@ -50,14 +50,14 @@ XENTOP_DETAILS = listing(
     "+-------+--------+",
 )
 SAR_12_HOURS = (
-    "Linux 4.4.0 (guest1) \t01/31/2009 \t_x86_64_\t(2 CPU)\n\n"
-    "11:59:50 PM     CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
-    "12:00:00 AM     all      1.00      0.00      2.00      0.50      0.25     96.25\n"
-    "12:00:10 AM     all      3.00      0.00      2.00      0.50      0.25     94.25\n"
-    "Average:        all      2.00      0.00      2.00      0.50      0.25     95.25\n\n"
-    "11:59:50 PM   runq-sz  plist-sz   ldavg-1\n12:00:00 AM         1       120      0.50\n\n"
-    "12:00:20 AM  COM a note\n12:01:00 AM  LINUX RESTART\t(2 CPU)\n"
-).encode()
+    b"Linux 4.4.0 (guest1) \t01/31/2009 \t_x86_64_\t(2 CPU)\n\n"
+    b"11:59:50 PM     CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
+    b"12:00:00 AM     all      1.00      0.00      2.00      0.50      0.25     96.25\n"
+    b"12:00:10 AM     all      3.00      0.00      2.00      0.50      0.25     94.25\n"
+    b"Average:        all      2.00      0.00      2.00      0.50      0.25     95.25\n\n"
+    b"11:59:50 PM   runq-sz  plist-sz   ldavg-1\n12:00:00 AM         1       120      0.50\n\n"
+    b"12:00:20 AM  COM a note\n12:01:00 AM  LINUX RESTART\t(2 CPU)\n"
+)
 NETSTAT_LONG = b"""\
 Ip:
     Forwarding: 2

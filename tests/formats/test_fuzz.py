@@ -7,16 +7,13 @@
 from __future__ import annotations
 
 import os
-import time
 
-import numpy as np
 import pytest
 
-from tests.formats.mutations import MUTATIONS, mutant
+from tests.formats.mutations import mutant
 from tests.formats.seeds import SEEDS
-from tests.formats.trial import TooSlow, bounded, check_reading, last_line, trial
+from tests.formats.trial import TooSlow, check_reading, last_line, trial
 from virtperf.formats import all_formats
-from virtperf.formats.base import RECORD_COLUMNS, Reading
 
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "300"))
 FORMATS = sorted(name for name, form in all_formats().items() if type(form).__module__.startswith("virtperf."))

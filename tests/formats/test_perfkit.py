@@ -159,7 +159,9 @@ def test_segments_and_spaces() -> None:
 
 def log(*rows: str, begin: str = "23:58:00", end: str = "00:01:00") -> str:
     cells = "       100     1.0     2.0      .0        .0      .0      .0      5.0\n"
-    return header("FCX143", begin, end) + LOG_HEADING + "\n" + "".join(f" {row}{cells}" for row in rows)
+    begins, ends = (sum(60**place * int(part) for place, part in enumerate(t.split(":")[::-1])) for t in (begin, end))
+    top = header("FCX143", begin, end).replace("For     60 Secs", f"For {(ends - begins) % 86400:>6} Secs")
+    return top + LOG_HEADING + "\n" + "".join(f" {row}{cells}" for row in rows)
 
 
 def test_a_log_has_a_row_for_each_interval() -> None:
@@ -177,7 +179,7 @@ def test_a_log_has_a_row_for_each_interval() -> None:
 
 def test_a_log_may_last_for_days() -> None:
     text = log(*["08:00:00", "16:00:00", "00:00:00"] * 3, begin="00:00:00", end="00:00:00").replace(
-        "For     60 Secs", "For 259200 Secs"
+        "For      0 Secs", "For 259200 Secs"
     )
     t = read(text).records["t"].unique().tolist()
     assert t == [28800.0 * n for n in range(1, 10)]
@@ -357,6 +359,10 @@ def test_a_damaged_time_loses_its_row_only() -> None:
     reading = read(log("23:59:00", "00:0x:00", "00:01:00"))
     assert reading.records["t"].unique().tolist() == [86340.0, 86460.0]
     assert "line 12: no row of FCX143" in reading.warnings[0]
+    means = read(log(">>Mean>>", "00:0x:00")).records
+    assert set(means["entity_kind"]) == {"host-average"}
+    with pytest.raises(FormatError, match="FCX143 can't print these rows"):
+        FORMAT.write(Reading(means, "time-of-day"))
 
 
 def test_unregistered_reports() -> None:
@@ -463,6 +469,9 @@ def test_layouts_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("kind: table", "kind: tabel", 2),
         ('unit: "%"', "unit: percent", 2),
         ("name: Busy", "name: Bussy", 2),
+        ("entity: Dev", "entity: Busy", 2),
+        ("    entity: Dev\n", "", 2),
+        ("entity: Dev", "entity: Dev\n    owner: Own", 2),
         ("FCX777", "X", 2),
     ],
 )

@@ -48,10 +48,9 @@ def test_real_sample(samples: Path) -> None:
     data = (samples / "swingbench/charbench_2.7_console.txt").read_bytes()
     reading = FORMAT.read(data, file="charbench.log")
     assert reading.warnings == ()
-    assert reading.info == {
-        "version": "2.7.0.1561", "results file": "/tmp/swingbench/results.xml", "runtime": "1 minute",
-        "completed": "Completed Run",
-    }  # fmt: skip
+    file = reading.info.pop("results file")
+    assert file.endswith("/swingbench/results.xml")
+    assert reading.info == {"version": "2.7.0.1561", "runtime": "1 minute", "completed": "Completed Run"}
     found = table(reading)
     assert found.index.tolist() == [59074.0 + second for second in range(64)]  # 16:24:34 to 16:25:37
     names = ["Users", "Users total", "TPM", "TPS", "Errors", "NCR", "UCD", "BP", "OP", "PO", "BO", "SQ", "WQ", "WA"]
@@ -104,7 +103,7 @@ def test_the_options_choose_the_columns() -> None:
 
 def test_other_lines_and_escapes_in_between() -> None:
     lines = ROWS.splitlines(keepends=True)
-    mixed = HEADING + lines[0] + "12:00:00 ERROR: no session\n[2011-03-01 10:00:00] a wrapper: 3\n"
+    mixed = HEADING + lines[0] + "12:00:00 ERROR: no logon\n[2011-03-01 10:00:00] a wrapper: 3\n"
     mixed += "\x1b[0m" + lines[1] + "Saved results to out/results.xml " + lines[2].replace("  ", "\x1b[1m  \x1b[m")
     pd.testing.assert_frame_equal(read(mixed).records, read(HEADING + ROWS).records)
 

@@ -44,8 +44,8 @@ def bounded() -> Iterator[None]:
 
 
 def last_line(data: bytes) -> int:
-    r"""The number of the last line, from 1; a lone ``\r`` ends a line in XML."""
-    return 1 + data.count(b"\n") + (data.count(b"\r") if b"<" in data else 0)
+    r"""The number of the last line, from 1; a lone ``\r`` may end a line too, as it does in XML."""
+    return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 def check_reading(reading: Reading, end: int) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from virtperf.errors import ModelError
 from virtperf.models import equivalence, ratio, usl
-from virtperf.models.catalog import CATALOG, CURVE, SAMPLES, Sample, run
+from virtperf.models.catalog import CATALOG, CROSSING, CURVE, SAMPLES
+from virtperf.models.reports import Sample, run
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
@@ -21,6 +22,13 @@ def replicates(mean: float, label: str) -> Sample:
     return Sample(label, mean + np.array([-1.0, 0.0, 0.5, 1.0, -0.5]))
 
 
+def crossed() -> Sample:
+    """Two systems crossed with three workloads, three runs each."""
+    factors = {"system": ["a"] * 9 + ["b"] * 9, "workload": [1, 1, 1, 2, 2, 2, 3, 3, 3] * 2}
+    base = np.repeat([10.0, 20, 30, 12, 24, 33], 3)
+    return Sample("", base + np.tile([0.1, -0.2, 0.15], 6), factors=factors, name="runtime")
+
+
 @pytest.mark.parametrize("name", CATALOG)
 def test_every_model_runs(name):
     model = CATALOG[name]
@@ -28,8 +36,10 @@ def test_every_model_runs(name):
         samples = [curve()]
     elif model.takes == SAMPLES:
         samples = [replicates(100, "a"), replicates(101, "b")]
-    else:
+    elif model.takes == CROSSING:
         samples = [curve(label="a"), curve(gamma=14, alpha=0.15, label="b")]
+    else:
+        samples = [crossed()]
     report = run(name, samples, alpha=0.1, margin=1.5 if model.margin else None)
     found = report.parameters | report.quantities
     assert found

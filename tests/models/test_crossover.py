@@ -1,13 +1,16 @@
 import math
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize, stats
 
 from virtperf.errors import ModelError
 from virtperf.models.crossover import line_crossover, usl_crossover
 from virtperf.models.linear import fit_line
+from virtperf.models.meeting import meetings
 from virtperf.models.usl import fit_usl, throughput
 
 X = np.arange(0.0, 10)
@@ -82,27 +85,92 @@ def curves(one, two, noise=0.01):
     )
 
 
-def test_where_two_scalability_curves_cross():
+METHODS = [{"method": "profile"}, {"method": "bootstrap"}, {"method": "bootstrap", "pooled": False}]
+
+
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_where_two_scalability_curves_cross(options):
     """The truth solves 100 (1 - 0.05 + 0.0498 N + 0.0002 N**2) = 95 (1 - 0.02 + 0.018 N + 0.002 N**2)."""
     first, second = curves((0.02, 0.002, 100), (0.05, 0.0002, 95))
-    found = usl_crossover(first, second, n_boot=199)
+    found = usl_crossover(first, second, **options)
     truth = max(np.roots([100 * 0.0002 - 95 * 0.002, 100 * 0.0498 - 95 * 0.018, 100 * 0.95 - 95 * 0.98]))
     assert found.status == "crossing"
     assert truth in found.estimate
     n = found.estimate.value
     assert first.predict(n) == pytest.approx(second.predict(n), rel=1e-10)
-    assert found == usl_crossover(first, second, n_boot=199)
+    assert found == usl_crossover(first, second, **options)
+    swapped = usl_crossover(second, first, **options)
+    assert swapped.estimate.value == pytest.approx(n, rel=1e-9)
+    assert swapped.estimate.high == pytest.approx(
+        found.estimate.high, rel=1e-6 if options["method"] == "profile" else 0.02
+    )
 
 
-def test_curves_far_apart_do_not_cross():
-    found = usl_crossover(*curves((0.02, 0.002, 100), (0.02, 0.002, 50)), n_boot=99)
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_curves_far_apart_do_not_cross(options):
+    found = usl_crossover(*curves((0.02, 0.002, 100), (0.02, 0.002, 50)), **options)
     assert found.status == "no crossing"
     assert found.estimate is None
 
 
-def test_curves_that_nearly_coincide_are_not_told_apart():
-    found = usl_crossover(*curves((0.02, 0.002, 100), (0.02, 0.002, 100), noise=0.05), n_boot=99)
+@pytest.mark.parametrize("options", METHODS, ids=str)
+def test_curves_that_nearly_coincide_are_not_told_apart(options):
+    found = usl_crossover(*curves((0.02, 0.002, 100), (0.02, 0.002, 100), noise=0.05), **options)
     assert found.status == "not identified"
+
+
+@pytest.mark.parametrize("kinds", [("usl", "usl"), ("usl", "amdahl"), ("linear", "usl")], ids=str)
+def test_limits_of_a_crossing_lie_on_the_threshold(kinds):
+    """The joint sum of squares of pairs that meet at the limit, by another optimiser."""
+    rng = np.random.default_rng(6)
+    truths = {"usl": (0.02, 0.004, 100.0), "amdahl": (0.05, 0, 90.0), "linear": (0, 0, 60.0)}
+    fits = [fit_usl(LOADS, throughput(LOADS, np.array(truths[k])) + 3 * rng.standard_normal(8), kind=k) for k in kinds]
+    found = usl_crossover(*fits, domain=(1, 60))
+    assert found.status == "crossing"
+    threshold = sum(f.rss for f in fits)
+    df = sum(f.df_resid for f in fits)
+    threshold *= 1 + stats.t.ppf(0.975, df) ** 2 / df
+    start = np.concatenate([f.params for f in fits])
+    split = len(fits[0].params)
+
+    def value(t, load):
+        parts = (t[:split], t[split:])
+        return [f.curve.value(load, p * s) for f, p, s in zip(fits, parts, (start[:split], start[split:]), strict=True)]
+
+    for limit in (found.estimate.low, found.estimate.high):
+        best = optimize.minimize(
+            lambda t: sum(np.sum((f.y - v) ** 2) for f, v in zip(fits, value(t, LOADS), strict=True)) / threshold,
+            np.ones(len(start)),
+            method="SLSQP",
+            bounds=[(0, None)] * len(start),
+            constraints={
+                "type": "eq",
+                "fun": lambda t, at=limit: np.diff(np.concatenate(value(t, np.array([at])))) / 100,
+            },
+            options={"ftol": 1e-14, "maxiter": 2000},
+        )
+        assert best.fun == pytest.approx(1, rel=1e-5)
+
+
+def test_meetings_solve_the_laws():
+    rng = np.random.default_rng(1)
+    first, second = (rng.uniform([0, 1e-5, 50], [0.3, 0.01, 100], (200, 3)) for _ in range(2))
+    found = meetings(first, second)
+    assert np.isfinite(found).any(axis=1).sum() > 20
+    for a, b, loads in zip(first, second, found, strict=True):
+        for n in loads[np.isfinite(loads)]:
+            assert throughput(np.array([n]), a) == pytest.approx(throughput(np.array([n]), b), rel=1e-8)
+    one = np.array([[0.02, 0.002, 100.0]])
+    assert np.isnan(meetings(one, one)).all()
+
+
+def test_a_crossing_is_found_quickly():
+    """About 10 ms each on an idle core; a loop of refits took 1.4 s."""
+    first, second = curves((0.02, 0.002, 100), (0.05, 0.0002, 95))
+    for options in METHODS:
+        begin = time.perf_counter()
+        usl_crossover(first, second, n_boot=999, **options)
+        assert time.perf_counter() - begin < 0.4
 
 
 def test_bad_input():
@@ -112,5 +180,9 @@ def test_bad_input():
     with pytest.raises(ModelError, match="domain is empty"):
         line_crossover(*lines(0, 2, 6, 1), domain=(3, 3))
     three = fit_usl([1, 8, 32], [10, 60, 90])
-    with pytest.raises(ModelError, match="as many points as parameters"):
-        usl_crossover(three, three)
+    for options in METHODS:
+        with pytest.raises(ModelError, match="as many points as parameters"):
+            usl_crossover(three, three, **options)
+    one, two = curves((0.02, 0.002, 100), (0.05, 0.0002, 95))
+    with pytest.raises(ModelError, match="a joint profile has one residual variance"):
+        usl_crossover(one, two, pooled=False)

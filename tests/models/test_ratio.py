@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from virtperf.errors import ModelError
-from virtperf.models.ratio import Mean, fieller, ratio_of_means, ratio_of_stats
+from virtperf.models.ratio import Mean, fieller, ratio_of_means, ratio_of_pairs, ratio_of_stats
 
 A = np.array([101.2, 99.8, 100.5, 100.9, 99.5, 100.1])
 B = np.array([50.7, 49.2, 51.0, 49.9, 50.4, 51.3])
@@ -132,3 +132,29 @@ def test_bad_input():
         ratio_of_means([1, 2], [1, 2], method="delta")
     with pytest.raises(ModelError, match="standard error of at least 0"):
         Mean(1.0, -1.0, 3)
+
+
+def test_the_ratio_of_pairs_is_a_t_interval_on_logarithms():
+    e = ratio_of_pairs(A, B)
+    logs = np.log(A / B)
+    low, high = stats.t.interval(0.95, 5, logs.mean(), stats.sem(logs))
+    assert (e.value, e.low, e.high) == pytest.approx((stats.gmean(A / B), math.exp(low), math.exp(high)), rel=1e-12)
+    assert e.method == "paired log-ratio"
+    other = ratio_of_pairs(B, A)
+    assert (1 / other.high, 1 / other.low) == pytest.approx((e.low, e.high), rel=1e-12)
+
+
+def test_what_pairs_share_does_not_count():
+    """Days of very different speed: each pair's ratio is still 2."""
+    days = np.array([1, 5, 20, 100.0])
+    e = ratio_of_pairs(2 * days * [1.01, 0.99, 1.01, 0.99], days)
+    assert 1.95 < e.low < 2 < e.high < 2.05
+
+
+def test_pairs_that_are_none():
+    with pytest.raises(ModelError, match="numerator has 2 rows but denominator has 3"):
+        ratio_of_pairs([1, 2], [1, 2, 3])
+    with pytest.raises(ModelError, match="denominator in row 2 of 2 is not positive"):
+        ratio_of_pairs([1, 2], [1, 0])
+    with pytest.raises(ModelError, match="numerator has one value"):
+        ratio_of_pairs([1], [1])

@@ -112,7 +112,7 @@ def segmented(case):
     return {
         **common(fit),
         "breakpoint_t": lambda: limits(fit.breakpoint(method="t")),
-        "breakpoint_profile": lambda: limits(fit.breakpoint()),
+        "breakpoint_profile": lambda: limits(fit.breakpoint(method="profile")),
     }
 
 

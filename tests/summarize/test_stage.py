@@ -99,7 +99,7 @@ def test_runs_have_a_row_for_each_series(place):
     assert row["low"] < row["mean"] < row["high"]
     assert (row["system"], row["guests"], row["test"]) == ("a", "1", "load")  # levels as text, defaults filled in
     assert 0 < row["warmup_s"] <= 400 and row["declared_warmup_s"] == 300
-    assert row["stationarity"] == "constant" and row["method"] == "batch means"
+    assert row["stationarity"] == "constant" and row["method"] == "cosines"
     assert not runs.duplicated(["run_id", "source", "entity_kind", "entity", "metric"]).any()
 
 

@@ -1,20 +1,25 @@
-"""What commands print: tables and lines that are safe for a terminal and readable in a pipe."""
+"""What commands print: tables and lines that are safe for a terminal and readable in a pipe.
+
+Every command imports this module, and `virtperf --help` all of them: rich is imported where it is used.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PIPE_WIDTH = 1000
 
 
 def console(*, err: bool = False) -> Console:
     """A console on the terminal; in a pipe it neither colours nor shortens anything."""
+    from rich.console import Console
+
     stream = sys.stderr if err else sys.stdout
     return Console(file=stream, highlight=False, width=None if stream.isatty() else PIPE_WIDTH)
 
@@ -31,6 +36,8 @@ def clean(value: object) -> str:
 
 def say(line: str, *, style: str = "", err: bool = False, before: int = 0) -> None:
     """One line of text, taken as it stands, with so many empty lines before it."""
+    from rich.text import Text
+
     console(err=err).print("\n" * before, end="")
     console(err=err).print(Text(clean(line), style=style), soft_wrap=True)
 
@@ -45,6 +52,9 @@ def show(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", right: Sequence[str] = ()
 ) -> None:
     """A table with its title above it; the columns named in `right` are flush right."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
@@ -61,5 +71,7 @@ def status(title: str) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    with Console(stderr=True).status(Text(title)) as line:
+    from rich.text import Text
+
+    with console(err=True).status(Text(title)) as line:
         yield lambda text: line.update(Text(f"{title}: {text}"))

@@ -37,7 +37,7 @@ def add() -> None:
 @click.option("--clients", type=click.IntRange(1), help="Simulated clients of all drivers together.")
 @click.option("--replicate", type=click.IntRange(1), help="Number of the run among those of its condition.")
 @click.option("--file", "files", nargs=2, multiple=True, metavar="PATTERN KEY=VALUE,...",
-              help="What files do not say: start_s, interval_s, at_s, format, entity ... (as in run.yaml).")  # fmt: skip
+              help="What files do not say: start_s, interval_s, at_s, format, entity, as in run.yaml.")  # fmt: skip
 @click.option("--example", is_flag=True, help="The run is made up: it is drawn on request and counts in no verdict.")
 @click.option("--yes", is_flag=True, help="Ask nothing, and copy the run if nothing is wrong with it.")
 @click.pass_obj

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from virtperf.columns import Columns
-    from virtperf.models.catalog import Report, Sample
+    from virtperf.models.reports import Report, Sample
     from virtperf.models.result import Estimate
 
 SCHEMA = "virtperf-fit/1"
@@ -24,9 +24,8 @@ DIGITS = 10
 @click.option("--x", metavar="COLUMN", help="Load, time, size: what the curve is over.")
 @click.option("--y", metavar="COLUMN", help="What was observed.")
 @click.option("--weights", metavar="COLUMN", help="Proportional to one over the variance of each row.")
-@click.option(
-    "--group", metavar="COLUMN", help="One fit a group; for models of two groups, the column that tells them."
-)
+@click.option("--group", "groups", multiple=True, metavar="COLUMN",
+              help="One fit a group; or the column that tells groups apart; or a factor, up to two.")  # fmt: skip
 @click.option("--of", "first", metavar="GROUP", help="The first of two groups (a ratio's numerator).")
 @click.option("--to", "second", metavar="GROUP", help="The second one.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows; may be given several times.")
@@ -37,7 +36,7 @@ DIGITS = 10
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, whose layout is stable.")
 @click.option("--list", "list_models", is_flag=True, help="List the models.")
 def fit(
-    model: str | None, file: str | None, x: str | None, y: str | None, weights: str | None, group: str | None,
+    model: str | None, file: str | None, x: str | None, y: str | None, weights: str | None, groups: Sequence[str],
     first: str | None, second: str | None, where: Sequence[str], margin: float | None, paired: bool, level: float,
     as_json: bool, list_models: bool,
 ) -> None:  # fmt: skip
@@ -50,7 +49,7 @@ def fit(
         virtperf fit usl load.csv --x guests --y throughput --group system
         virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
     """
-    from virtperf.models.catalog import CATALOG, CURVE, SAMPLES, run
+    from virtperf.models.catalog import CATALOG, FACTORS, TAKES, TREATMENT
 
     if list_models:
         from virtperf.commands._terminal import show
@@ -62,32 +61,41 @@ def fit(
     if model not in CATALOG:
         raise click.UsageError(f"there is no model {model!r}; known are {', '.join(CATALOG)}.")
     chosen = CATALOG[model]
-    needed = {"--y": y, "--x": x or chosen.takes == SAMPLES, "--group": group or chosen.takes == CURVE}
-    missing = [name for name, given in needed.items() if not given]
+    takes_x, fewest, most = TAKES[chosen.takes]
+    missing = [*([] if y else ["--y"]), *(["--x"] if takes_x and x is None else [])]
+    missing += ["--group"] * max(0, fewest - len(groups))
     if missing:
         raise click.UsageError(f"{model} needs {', '.join(missing)}.")
-    table, warnings = _table(file, where)
+    if len(groups) > most:
+        raise click.UsageError(f"{model} takes --group at most {'once' if most == 1 else 'twice'}.")
     assert y is not None
-    use_x = x if chosen.takes != SAMPLES else None
-    samples, left_out = _samples(table, use_x, y, weights, group)
-    warnings += left_out
-    curves = chosen.takes == CURVE
-    jobs = [[s] for s in samples] if curves else [_pair(samples, first, second, str(group), file)]
-    reports = [_named(run, model, job, alpha=1 - level, margin=margin, paired=paired) for job in jobs]
+    used_x = x if takes_x else None
+    table, warnings = _whole(_table(file, where), [name for name in (used_x, y, weights) if name])
+    levels = None
+    if chosen.takes in (FACTORS, TREATMENT):
+        jobs = [[_all_rows(table, y, groups)]]
+        levels = None if first is None or second is None else _levels(first, second)
+    else:
+        samples = _samples(table, used_x, y, weights, groups[0] if groups else None)
+        jobs = [_pair(samples, first, second, groups[0], file)] if fewest else [[s] for s in samples]
+    reports = [_named(model, job, alpha=1 - level, margin=margin, paired=paired, levels=levels) for job in jobs]
     if as_json:
-        head = {"schema": SCHEMA, "file": file, "model": model, "title": chosen.title, "x": use_x, "y": y,
-                "weights": weights, "group": group, "level": level}  # fmt: skip
+        head = {"schema": SCHEMA, "file": file, "model": model, "title": chosen.title, "x": used_x, "y": y,
+                "weights": weights, "group": list(groups), "level": level}  # fmt: skip
         _print_json({**head, "fits": [_document(r) for r in reports], "warnings": warnings})
     else:
         _print(reports, chosen.title, warnings)
 
 
 def _takes(model: Any) -> str:
-    words = {"curve": "--x --y", "samples": "--y --group", "crossing": "--x --y --group"}[model.takes]
-    return words + (" --margin" if model.margin else "")
+    from virtperf.models.catalog import TAKES
+
+    takes_x, fewest, most = TAKES[model.takes]
+    groups = ["--group"] * fewest + ["[--group]"] * (most - fewest)
+    return " ".join([*(["--x"] if takes_x else []), "--y", *groups, *(["--margin"] if model.margin else [])])
 
 
-def _table(file: str, where: Sequence[str]) -> tuple[Columns, list[str]]:
+def _table(file: str, where: Sequence[str]) -> Columns:
     from virtperf.columns import parse_columns
     from virtperf.errors import VirtperfError
     from virtperf.ingest.folder import LARGEST_FILE
@@ -104,37 +112,52 @@ def _table(file: str, where: Sequence[str]) -> tuple[Columns, list[str]]:
         if not equals:
             raise click.UsageError(f"--where {condition}: expected COLUMN=VALUE.")
         table = table.where(name, level)
-    return table, []
+    return table
 
 
-def _samples(
-    table: Columns, x: str | None, y: str, weights: str | None, group: str | None
-) -> tuple[list[Sample], list[str]]:
-    """The rows of each group, in the order of the file, and what was left out."""
+def _whole(table: Columns, names: Sequence[str]) -> tuple[Columns, list[str]]:
+    """The rows that have a number in each of these columns, and what was left out."""
     import numpy as np
 
-    from virtperf.models.catalog import Sample
+    from virtperf.errors import VirtperfError
 
-    used = {name: table.numbers(name) for name in (x, y, weights) if name}
-    whole = np.all([np.isfinite(values) for values in used.values()], axis=0)
+    whole = np.all([np.isfinite(table.numbers(name)) for name in names], axis=0)
+    if whole.all():
+        return table, []
+    if not whole.any():
+        raise VirtperfError(f"no row has a number in {' and '.join(names)}", file=table.file)
+    places = [table.lines[i] for i in np.flatnonzero(~whole).tolist()]
+    shown = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
+    return table.rows(whole), [f"{len(places)} row(s) without a number were left out: {table.unit} {shown}"]
+
+
+def _samples(table: Columns, x: str | None, y: str, weights: str | None, group: str | None) -> list[Sample]:
+    """The rows of each group, in the order of the file."""
+    import numpy as np
+
+    from virtperf.models.reports import Sample
+
     labels = np.array(table.labels(group) if group else [""] * len(table), dtype=object)
-    warnings = []
-    if not whole.all():
-        places = [table.lines[i] for i in np.flatnonzero(~whole).tolist()]
-        shown = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
-        warnings.append(f"{len(places)} row(s) without a number were left out: {table.unit} {shown}")
-    samples = []
-    for label in dict.fromkeys(labels.tolist()):
-        rows = whole & (labels == label)
-        if not rows.any():
-            warnings.append(f"{group} = {label} has no row with numbers")
-            continue
-        samples.append(
-            Sample(
-                label, used[y][rows], used[x][rows] if x else None, used[weights][rows] if weights else None
-            )
-        )  # fmt: skip
-    return samples, warnings
+    columns = {role: table.numbers(name) for role, name in (("y", y), ("x", x), ("weights", weights)) if name}
+    return [
+        Sample(label, name=y, **{role: values[labels == label] for role, values in columns.items()})
+        for label in dict.fromkeys(labels.tolist())
+    ]
+
+
+def _all_rows(table: Columns, y: str, factors: Sequence[str]) -> Sample:
+    """All rows together, each with its levels."""
+    from virtperf.models.reports import Sample
+    from virtperf.quantities import parse_level
+
+    levels = {name: [parse_level(level) for level in table.labels(name)] for name in factors}
+    return Sample("", table.numbers(y), factors=levels, name=y)
+
+
+def _levels(first: str, second: str) -> tuple[Any, Any]:
+    from virtperf.quantities import parse_level
+
+    return parse_level(first), parse_level(second)
 
 
 def _pair(samples: list[Sample], first: str | None, second: str | None, group: str, file: str) -> list[Sample]:
@@ -152,9 +175,10 @@ def _pair(samples: list[Sample], first: str | None, second: str | None, group: s
     return [by_label[first], by_label[second]]
 
 
-def _named(run: Any, model: str, job: list[Sample], **options: Any) -> Report:
+def _named(model: str, job: list[Sample], **options: Any) -> Report:
     """Run a model; its errors say of which group they are."""
     from virtperf.errors import ModelError
+    from virtperf.models.reports import run
 
     try:
         return run(model, job, **options)

@@ -19,7 +19,7 @@ def new() -> None:
 def study(layout: Layout, study_id: str, title: str) -> None:
     """Write the files of a new study, which `dvc repro` runs through at once.
 
-    ID is short and stays: lower-case letters, digits and hyphens, such as my-study-2012. Everything in the files that
+    ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything in the files that
     has to be replaced says EXAMPLE; nothing in them was published by anybody.
     """
     from virtperf.skeleton.write import write_study

@@ -42,9 +42,9 @@ def read(
 ) -> None:
     """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
-    A row is one number: report, entity_kind, entity, field, t and value are the tool's own; metric, metric_value and
-    metric_unit are what the metric dictionary makes of it, counters as rates a second. Without -o a preview and a
-    summary are shown. Works anywhere; no study is needed.
+    A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is where it stands;
+    metric, metric_value and metric_unit are what the metric dictionary makes of it, counters as rates a second. Without
+    -o a preview and a summary are shown. Works anywhere; no study is needed.
     """
     from virtperf.errors import VirtperfError
     from virtperf.ingest.folder import LARGEST_FILE
@@ -107,8 +107,8 @@ def _preview(raw: RawTable, file: str, translated: bool) -> None:
         say("No metric dictionary here, so the tool's own fields only (--metrics names one).")
     first = table.head(FIRST_RECORDS)
     always = ("entity_kind", "entity", "field", "value")
-    columns = [c for c in table.columns if c in always or (first[c].notna() & (first[c] != "")).any()]
-    numeric = ("t", "value", "metric_value", "samples", "mean", "lowest", "highest")
+    columns = [c for c in table.columns if c in always or (first[c].notna() & ~first[c].isin(["", 0])).any()]
+    numeric = ("t", "value", "line", "metric_value", "samples", "mean", "lowest", "highest")
     rows = [[_cell(v) for v in row] for row in first[columns].itertuples(index=False)]
     show(columns, rows, title=f"The first of {plural(len(table), 'record')}", right=numeric)
     fields = table.groupby(["report", "entity_kind", "field"], sort=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from virtperf.commands._terminal import status
+from virtperf.commands._terminal import clean, status
 from virtperf.paths import Layout
 
 
@@ -16,7 +16,8 @@ def why(layout: Layout, stage: str, with_diff: bool) -> None:
     """Say which inputs of STAGE changed since it ran last; STAGE is written as dvc does, such as judge@STUDY.
 
     Parameters are shown with the value of the last run and the present one, files under version control with their
-    difference since dvc.lock was last committed. Nothing is run.
+    difference since the commit of the last run. Nothing is run, and inputs are taken as they stand now: what another
+    stage would change first is not foreseen.
     """
     from virtperf.changes import changes
 
@@ -27,7 +28,7 @@ def why(layout: Layout, stage: str, with_diff: bool) -> None:
         return
     click.echo(f"{stage} would run, since these changed:")
     for change in found:
-        click.echo(f"  {change.what}: {change.how}")
+        click.echo(clean(f"  {change.what}: {change.how}"))
     for change in found:
         if with_diff and change.diff:
-            click.echo(f"\n{change.diff}")
+            click.echo("\n" + "\n".join(clean(line.replace("\t", "    ")) for line in change.diff.split("\n")))

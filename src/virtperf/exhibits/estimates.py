@@ -32,8 +32,13 @@ class EstimateLike(Protocol):
 
 
 def estimates_exhibit(
-    estimates: Mapping[str, Any] | Unavailable, *,
-    title: str, provenance: str, unit: str = "", anchor: str = "", study: str = "",
+    estimates: Mapping[str, Any] | Unavailable,
+    *,
+    title: str,
+    provenance: str,
+    unit: str = "",
+    anchor: str = "",
+    study: str = "",
 ) -> Shown:
     """A table of estimates.
 

@@ -36,7 +36,8 @@ def log_lines(reading: Reading) -> list[str]:
     machines = records["entity"].drop_duplicates().tolist()
     if machines == [""] or not machines:
         return _block(records, reading.info)
-    lines = ["(a line that is not iwlengine's)"] * int(reading.info.get("other lines", "0"))
+    owned = tuple(f"{machine} " for machine in machines)
+    lines = _block(records.iloc[:0], {k: v for k, v in reading.info.items() if not k.startswith(owned)})
     for machine in machines:
         if not machine or any(letter in machine for letter in '"<> \t\r\n'):
             raise FormatError("no name of a machine in a log of several", expected="one word", found=repr(machine))

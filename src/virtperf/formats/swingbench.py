@@ -25,7 +25,7 @@ from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
 MAX_BYTES = 64 * 1024**2
 MAX_DEPTH = 16
 ROOT, RESULT, ID, METRICS = "Results", "Result", "id", "BenchmarkMetrics"
-_FIRST = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)([^<>]*)>")
+_FIRST = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*+)([^<>]*)>")
 _OWN_WORDS = re.compile(rb"<(?:[\w.-]+:)?(?:BenchmarkName|TotalCompletedTransactions|TransactionResults|TPSReadings)\b")
 
 

@@ -94,7 +94,7 @@ class XentopFormat:
             )
         records = _records(found, values, keep, entities, ids, t[samples], file)
         info = {"columns": str(len(found.columns)), "summary": "yes" if found.summaries else "no", **found.info}
-        return Reading(records, clock, info, (*warnings, *_capped(found.warnings)))
+        return Reading(records, clock, info, (*warnings, *_capped(found.warnings, file)))
 
     def write(self, reading: Reading) -> bytes:
         """Print a listing; see `virtperf.formats.xentop_write.write_listing`."""
@@ -257,9 +257,9 @@ def _records(
     return both.iloc[order].reset_index(drop=True)
 
 
-def _capped(warnings: list[str]) -> list[str]:
+def _capped(warnings: list[str], file: str) -> list[str]:
     more = len(warnings) - _WARNINGS_SHOWN
-    return warnings if more <= 0 else [*warnings[:_WARNINGS_SHOWN], f"{more} more warnings of the same kinds"]
+    return warnings if more <= 0 else [*warnings[:_WARNINGS_SHOWN], f"{file}: {more} more warnings of the same kinds"]
 
 
 FORMAT = XentopFormat()

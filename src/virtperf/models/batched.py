@@ -131,9 +131,7 @@ class _Batch:
     def _move(self, damping: Array) -> tuple[Array, Array]:
         """The damped Gauss-Newton step, shape (3, B), and the sum of squares that it takes off the linear model."""
         aa, ab, ag, bb, bg, gg = self.gram
-        held = ((self.theta <= self.lower) & (self.gradient >= 0)) | (
-            (self.theta >= self.upper) & (self.gradient <= 0)
-        )
+        held = ((self.theta <= self.lower) & (self.gradient >= 0)) | ((self.theta >= self.upper) & (self.gradient <= 0))
         free = ~held & (np.array([aa, bb, gg]) > 0)
         # Columns of length one; a coefficient that is held becomes an equation of its own with the solution zero.
         scale = np.where(free, 1 / np.sqrt(np.array([aa, bb, gg])), 0.0)

@@ -148,9 +148,7 @@ class BootstrapResult:
         fit = self.fit
         weights = fit.weights * (1 - np.eye(fit.nobs))
         y = np.broadcast_to(fit.y, weights.shape)
-        found = refit_many(
-            fit.kind, fit.x, y, fit.coefficients, weights=weights, bounded=_bounded(fit), tolerance=1e-5
-        )
+        found = refit_many(fit.kind, fit.x, y, fit.coefficients, weights=weights, bounded=_bounded(fit), tolerance=1e-5)
         if not _determined(fit, weights).all() or not found.converged.all():
             notes.append("leaving one row out does not determine the curve: no acceleration")
             return 0.0

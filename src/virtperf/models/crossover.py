@@ -138,8 +138,8 @@ def usl_crossover(
     Returns
     -------
     Crossover
-        The smallest crossing in the domain. "not identified" if its interval reaches zero or infinity, or, for the bootstrap, if
-        more than alpha of the refits contradict the fitted curves on whether there is a crossing.
+        The smallest crossing in the domain. "not identified" if its interval reaches zero or infinity, or, for the
+        bootstrap, if more than alpha of the refits contradict the fitted curves on whether there is a crossing.
     """
     checks.one_of(method, ("profile", "bootstrap"), "interval method")
     if method == "profile" and not pooled:
@@ -169,9 +169,7 @@ def usl_crossover(
     return Crossover(CROSSING, found, (low, high))
 
 
-def _profiled(
-    pair: Pair, roots: Array, domain: tuple[float, float], alpha: float, notes: tuple[str, ...]
-) -> Crossover:
+def _profiled(pair: Pair, roots: Array, domain: tuple[float, float], alpha: float, notes: tuple[str, ...]) -> Crossover:
     if len(roots) == 0:
         # No crossing is certain if a pair that meets at any of the loads fits too badly.
         limit = pair.fit.rss + t_quantile(pair.fit.df_resid, alpha) ** 2 * pair.fit.scale

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from virtperf.models.checks import Array
 
@@ -32,6 +33,8 @@ class Kinks:
         Square roots of the weights.
     e : ndarray, shape (n,)
         Weighted residuals of y on Z.
+    rank : ndarray of int, shape (n,)
+        Place of each row in the order of x, so that simulations do not depend on the order of rows.
     """
 
     knots: Array
@@ -42,6 +45,7 @@ class Kinks:
     basis: Array
     root: Array
     e: Array
+    rank: NDArray[np.intp]
 
     @classmethod
     def of(cls, x: Array, y: Array, weights: Array, *, sloped: bool) -> Kinks:
@@ -56,7 +60,8 @@ class Kinks:
         p = root * np.where(right, x[None, :] - knots[:-1, None], 0.0)
         q = root * right
         p, q = (m - (m @ basis) @ basis.T for m in (p, q))
-        return cls(knots, first, last, p, q, basis, root, _residual(root * y, basis))
+        rank = np.argsort(np.lexsort((weights, x)))
+        return cls(knots, first, last, p, q, basis, root, _residual(root * y, basis), rank)
 
     def best(self) -> tuple[float, tuple[str, ...]]:
         """Return the breakpoint of the smallest residual sum of squares, and warnings about its place."""
@@ -104,6 +109,36 @@ class Kinks:
                 notes.append("the first two x can't tell where between them the break is")
         return low, high, tuple(notes)
 
+    def excess(self, psi: float, df: int, noise: Array | None = None) -> Array:
+        """Return ``(RSS(psi) - RSS) / (RSS / df)``, how much worse the best kink at psi is than the best of all.
+
+        Parameters
+        ----------
+        psi : float
+            Taken to the nearer end of the range in which a kink is sought, if it lies outside.
+        df : int
+            Residual degrees of freedom.
+        noise : ndarray, shape (m, n), optional
+            Standard normal numbers: instead of the data's own value, those of m data sets with the kink at psi that is
+            best for the data, and their noise around it.
+
+        Returns
+        -------
+        ndarray, shape (m,) or (1,)
+        """
+        column = self._columns(np.clip([psi], self.knots[self.first], self.knots[self.last]))[0]
+        length = max(float(column @ column), np.finfo(float).tiny)
+        e = self.e[None, :]
+        if noise is not None:
+            size = float(self.e @ column) / length
+            sigma = math.sqrt(max(float(self.e @ self.e) - size * size * length, 0.0) / (df + 1))
+            e = size * column + _residual(sigma * noise[:, self.rank], self.basis)
+        at_psi = (e @ column) ** 2 / length
+        best = np.maximum(self._peaks(e)[1].max(axis=1), at_psi)
+        left = np.einsum("ij,ij->i", e, e) - best
+        with np.errstate(over="ignore"):
+            return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
+
     def largest_f(self, y: Array, df: int, *, weighted: bool = False) -> Array:
         """Return the largest F statistic of a kink for each row of `y`, shape (m, n)."""
         e = _residual(y if weighted else y * self.root, self.basis)
@@ -146,9 +181,13 @@ class Kinks:
         inner = best >= np.maximum(at_start, at_end)
         return np.where(inner, offset, edge), np.where(inner, best, np.maximum(at_start, at_end))
 
-    def _explained_at(self, psi: Array) -> Array:
+    def _columns(self, psi: Array) -> Array:
+        """The kink's column, orthogonal to Z, for each psi: shape (m, n)."""
         gap = np.clip(np.searchsorted(self.knots, psi, side="right") - 1, 0, len(self.knots) - 2)
-        column = self.p[gap] - (psi - self.knots[gap])[:, None] * self.q[gap]
+        return self.p[gap] - (psi - self.knots[gap])[:, None] * self.q[gap]
+
+    def _explained_at(self, psi: Array) -> Array:
+        column = self._columns(psi)
         length = np.einsum("ij,ij->i", column, column)
         return (column @ self.e) ** 2 / np.where(length > 0, length, 1.0)
 

@@ -97,9 +97,9 @@ class Pair:
         at = np.array([load])
         slopes, steepness = [], []
         for f in self.parts:
-            x, ahead = f.predict(at), f.predict(at * (1 + 1e-6))
-            slopes.append(f.curve.jacobian(at, f.params)[0] / float(x[0]))
-            steepness.append(math.log(float(ahead[0]) / float(x[0])) / (1e-6 * load))
+            x, ahead = (float(f.curve.value(place, f.params)[0]) for place in (at, at * (1 + 1e-6)))
+            slopes.append(f.curve.jacobian(at, f.params)[0] / x)
+            steepness.append(math.log(ahead / x) / (1e-6 * load))
         slope = np.concatenate((slopes[0], -slopes[1]))
         covariance = np.where(np.isnan(self.fit.covariance), 0.0, self.fit.covariance)
         apart = abs(steepness[0] - steepness[1])
@@ -110,9 +110,7 @@ class Pair:
         return theta[: self.sizes[0]], theta[self.sizes[0] :]
 
     def _value(self, x: Array, theta: Array) -> Array:
-        return np.concatenate(
-            [f.curve.value(f.x, own) for f, own in zip(self.parts, self._split(theta), strict=True)]
-        )
+        return np.concatenate([f.curve.value(f.x, own) for f, own in zip(self.parts, self._split(theta), strict=True)])
 
     def _jacobian(self, x: Array, theta: Array) -> Array:
         blocks = [GRADIENTS[f.kind](f.x, own) for f, own in zip(self.parts, self._split(theta), strict=True)]
@@ -127,9 +125,7 @@ def _own(fit: LawResult, of_all: Array) -> Array:
     return of_all[[("alpha", "beta", "gamma").index(name) for name in fit.param_names]]
 
 
-def draw_pairs(
-    fits: Sequence[LawResult], replicates: int, seed: int, *, pooled: bool
-) -> tuple[Array, Array]:
+def draw_pairs(fits: Sequence[LawResult], replicates: int, seed: int, *, pooled: bool) -> tuple[Array, Array]:
     """Return (alpha, beta, gamma) of refits to normal noise around both curves, each of shape (B, 3).
 
     The noise variance is itself drawn, as rss over a chi-squared number, so that fits of few points do not pretend to

@@ -110,6 +110,34 @@ def ratio_of_means(
     return ratio_of_stats(top, bottom, method=method, alpha=alpha)
 
 
+def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
+    """Estimate the typical ratio of pairs ``a[i] / b[i]``: their geometric mean with a t interval on the log scale.
+
+    ``exp(mean(d) +- t(1 - alpha/2, n - 1) sd(d) / sqrt(n))`` with ``d = log(a / b)``. What two runs of a pair share,
+    say a slow day, drops out of d whatever its size. The interval is exact where d is normal; the ratio of geometric
+    means is what it estimates, not that of arithmetic means.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Positive; ``a[i]`` belongs to ``b[i]``.
+    alpha : float
+        One minus the confidence level.
+
+    Raises
+    ------
+    ModelError
+        For fewer than two pairs, unequal lengths, or values that are not positive.
+    """
+    x, y = replicates(a, "numerator"), replicates(b, "denominator")
+    checks.same_length(("numerator", x), ("denominator", y))
+    checks.column(x, "numerator", positive=True)
+    checks.column(y, "denominator", positive=True)
+    logs = np.log(x) - np.log(y)
+    found = Mean.of(logs)
+    return t_interval(found.value, found.se, found.df, alpha, "paired log-ratio").map(_exp)
+
+
 def ratio_of_stats(top: Mean, bottom: Mean, *, method: str = "fieller", alpha: float = 0.05) -> Estimate:
     """Estimate the ratio of two independent means from their standard errors; see `ratio_of_means`."""
     checks.one_of(method, METHODS, "interval method")

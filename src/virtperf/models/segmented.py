@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from virtperf.errors import ModelError
 from virtperf.models import checks
@@ -19,6 +21,8 @@ NAMES = {
     "plateau-decline": ("plateau", "slope2", "breakpoint"),
     "rise-plateau": ("plateau", "slope1", "breakpoint"),
 }
+N_SIM, SEED, ROUNDS = 1999, 20, 4
+"""Of the simulated threshold of an interval; it is searched for in so many rounds at most."""
 FORMULAS = {
     "free": "y = intercept + slope1 x + (slope2 - slope1) max(x - breakpoint, 0)",
     "plateau-decline": "y = plateau + slope2 max(x - breakpoint, 0)",
@@ -28,14 +32,14 @@ FORMULAS = {
 
 @dataclass(frozen=True)
 class BreakTest:
-    """A test of one straight line against two pieces.
+    """A test whose null distribution is simulated: of one straight line against two pieces, or of a breakpoint's place.
 
     Parameters
     ----------
     statistic : float
-        Largest F statistic over all breakpoints.
+        Largest F statistic over all breakpoints; or how much worse the tested place is than the best.
     pvalue : float
-        Share of simulated straight-line data sets with a statistic at least as large, ``(1 + count) / (1 + n_sim)``.
+        Share of data sets simulated under the null with a statistic at least as large, ``(1 + count) / (1 + n_sim)``.
     n_sim, seed : int
     """
 
@@ -51,36 +55,76 @@ class SegmentedResult(FitResult):
 
     form: str
 
-    def breakpoint(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
+    def breakpoint(self, alpha: float = 0.05, method: str = "simulated") -> Estimate:
         """Return the breakpoint with its interval.
 
         Parameters
         ----------
         alpha : float
-        method : {"profile", "t"}
+        method : {"simulated", "profile", "t"}
             "profile": the range of ``{psi : RSS(psi) <= RSS + s**2 F(1 - alpha; 1, df)}``; an end is infinite if a
-            curve without a break inside the data fits as well. "t": delta method.
+            curve without a break inside the data fits as well. The sum of squares has corners where psi passes an x, so
+            that F is too small a threshold where the noise is large. "simulated": the same with the threshold that
+            `place_test` asks for at each end. "t": delta method.
         """
         return self.estimate("breakpoint", alpha, method)
 
-    def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return one parameter; "profile" applies to the breakpoint, the others have t intervals."""
-        checks.one_of(method, ("profile", "t"), "interval method")
+    def estimate(self, name: str, alpha: float = 0.05, method: str = "simulated") -> Estimate:
+        """Return one parameter; the first two methods apply to the breakpoint, the others have t intervals."""
+        checks.one_of(method, ("simulated", "profile", "t"), "interval method")
         if method == "t" or name != "breakpoint":
             return super().estimate(name, alpha)
+        label = "profile likelihood" if method == "profile" else "likelihood, simulated"
         quantile = t_quantile(self.df_resid, alpha)
         value = float(self.params[-1])
         if math.isinf(quantile):
             why = "no degrees of freedom are left"
-            return Estimate(value, -math.inf, math.inf, 1 - alpha, "profile likelihood", (why,))
+            return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (why,))
         kinks, sign = _kinks(self.x, self.y, self.weights, self.form)
         low, high, notes = kinks.limits(self.rss + quantile**2 * self.scale)
+        if method == "simulated" and not self._exact(kinks):
+            noise = _noise(N_SIM, self.nobs, SEED)
+            low, first = self._end(kinks, 0, alpha, quantile**2, noise)
+            high, second = self._end(kinks, 1, alpha, quantile**2, noise)
+            notes = tuple(dict.fromkeys((*notes, *first, *second)))
         low, high = min(low, sign * value), max(high, sign * value)
         if sign < 0:
             low, high = -high, -low
-        return Estimate(value, low, high, 1 - alpha, "profile likelihood", notes)
+        return Estimate(value, low, high, 1 - alpha, label, notes)
 
-    def conf_int(self, alpha: float = 0.05, method: str = "profile") -> Array:
+    def _end(
+        self, kinks: Kinks, side: int, alpha: float, threshold: float, noise: Array
+    ) -> tuple[float, tuple[str, ...]]:
+        """Return the lower (0) or upper (1) limit, whose threshold is simulated with the kink at the limit itself."""
+        least = threshold
+        for _ in range(ROUNDS):
+            *ends, notes = kinks.limits(self.rss + threshold * self.scale)
+            at = float(ends[side])
+            simulated = float(np.quantile(kinks.excess(at, self.df_resid, noise), 1 - alpha))
+            if abs(max(simulated, least) - threshold) <= 0.01 * threshold:
+                break
+            threshold = max(simulated, least)
+        return at, notes
+
+    def _exact(self, kinks: Kinks) -> bool:
+        return self.rss <= (1e-13 * float(np.linalg.norm(kinks.root * self.y))) ** 2
+
+    def place_test(self, psi: float, n_sim: int = 1999, seed: int = 20) -> BreakTest:
+        """Test whether the break is at `psi`.
+
+        The statistic is ``(RSS(psi) - RSS) / s**2``. It is compared with F(1, df), and with data sets that are
+        simulated around the best curve with its break at psi; the larger p-value counts.
+        """
+        if self.df_resid < 1:
+            raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
+        kinks, sign = _kinks(self.x, self.y, self.weights, self.form)
+        observed = float(kinks.excess(sign * psi, self.df_resid)[0])
+        by_f = float(special.fdtrc(1, self.df_resid, observed))
+        drawn = kinks.excess(sign * psi, self.df_resid, _noise(n_sim, self.nobs, seed))
+        simulated = (1 + int(np.sum(drawn >= observed))) / (1 + n_sim)
+        return BreakTest(observed, max(by_f, simulated), n_sim, seed)
+
+    def conf_int(self, alpha: float = 0.05, method: str = "simulated") -> Array:
         """Return the limits of all parameters, shape (p, 2); see `estimate`."""
         return super().conf_int(alpha, method)
 
@@ -100,7 +144,7 @@ class SegmentedResult(FitResult):
         df = self.nobs - 4
         if df < 1:
             raise ModelError("a test for a break needs more rows", expected="at least 5", found=str(self.nobs))
-        noise = np.random.default_rng(seed).standard_normal((n_sim, self.nobs))
+        noise = _noise(n_sim, self.nobs, seed)
         observed = float(kinks.largest_f(self.y[None, :], df)[0])
         if np.linalg.norm(kinks.e) <= 1e-13 * np.linalg.norm(kinks.root * self.y):
             observed = 0.0  # an exact straight line: what is left is rounding
@@ -180,6 +224,11 @@ def fit_segmented(
         warnings=warnings,
         form=form,
     )
+
+
+@lru_cache(maxsize=8)
+def _noise(n_sim: int, rows: int, seed: int) -> Array:
+    return np.random.default_rng(seed).standard_normal((n_sim, rows))
 
 
 def _kinks(x: Array, y: Array, w: Array, form: str) -> tuple[Kinks, int]:

@@ -7,6 +7,7 @@ inside their bounds. Unit-free ends of a domain (0 for an inverse) stand for "no
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def peak_load(fit: LawResult, alpha: float, method: str) -> Estimate:
     checks.one_of(method, METHODS, "interval method")
     if fit.kind != "usl":
         raise ModelError(f"{fit.kind} scaling has no peak", remedy='fit kind="usl"')
-    a, b, g = (float(c) for c in fit.coefficients)
+    a, b, _ = (float(c) for c in fit.coefficients)
     if b < 0 or a >= 1:
         raise ModelError(
             "the fitted curve has no peak", expected="beta >= 0 and alpha < 1", found=f"alpha {a:g}, beta {b:g}"
@@ -38,6 +39,13 @@ def peak_load(fit: LawResult, alpha: float, method: str) -> Estimate:
             raise ModelError("the delta method means nothing with beta on its bound", remedy='use method="profile"')
         n = v**-0.5
         return fit.delta(n, np.array([-n / (2 * (1 - a)), -n / (2 * b), 0.0]), alpha)
+    found = fit.profile(peak_load_path(fit), alpha, "beta").map(lambda u: u**-0.5 if u > 0 else math.inf)
+    return _endless(found, "Amdahl's law, which has no peak")
+
+
+def peak_load_path(fit: LawResult) -> Path:
+    """Return the path of ``v = 1 / N***2`` of a fit with ``alpha < 1``."""
+    a, b, g = (float(c) for c in fit.coefficients)
 
     def embed(c: float, phi: Array) -> tuple[Array, Array]:
         rest = 1 - phi[0]
@@ -46,9 +54,7 @@ def peak_load(fit: LawResult, alpha: float, method: str) -> Estimate:
     low, high = fit.curve.bounds
     box = np.array([low[0], low[2]]), np.array([1.0, high[2]])
     se = fit.se_of(np.array([b / (1 - a) ** 2, 1 / (1 - a), 0.0]))
-    path = Path(embed, np.array([a, g]), lambda c: box, v, se, (0.0, math.inf))
-    found = fit.profile(path, alpha, "beta").map(lambda u: u**-0.5 if u > 0 else math.inf)
-    return _endless(found, "Amdahl's law, which has no peak")
+    return Path(embed, np.array([a, g]), lambda c: box, b / (1 - a), se, (0.0, math.inf))
 
 
 def peak_throughput(fit: LawResult, alpha: float, method: str) -> Estimate:
@@ -77,6 +83,25 @@ def peak_throughput(fit: LawResult, alpha: float, method: str) -> Estimate:
         if b == 0:
             raise ModelError("the delta method means nothing with beta on its bound", remedy='use method="profile"')
         return fit.delta(x, np.array([-x / h * by_a, -x / h * by_b / (2 * b), 1 / h]), alpha)
+    # Linear scaling is the limit of an endless peak among loads that were measured.
+    path = _linear(fit)
+    linear = fit.along(path, 0.0, path.phi).rss
+    endless = linear <= fit.rss + t_quantile(fit.df_resid, alpha) ** 2 * fit.scale
+    path = peak_throughput_path(fit)
+    if endless:
+        path = replace(path, domain=(-LOG_MOST, path.value))
+    found = fit.profile(path, alpha, "peak throughput")
+    high = math.exp(found.high) if found.high < LOG_MOST and not endless else math.inf
+    low = math.exp(found.low) if found.low > -LOG_MOST else 0.0
+    why = "linear scaling, which has no peak" if endless else "any throughput of a load of one"
+    return _endless(Estimate(x, low, high, 1 - alpha, found.method), why)
+
+
+def peak_throughput_path(fit: LawResult) -> Path:
+    """Return the path of ``log X(N*)`` of a fit that has a finite one."""
+    a, b, g = (float(c) for c in fit.coefficients)
+    b = math.sqrt(b)
+    h, by_a, by_b = _ceiling(a, b)
 
     def embed(c: float, phi: Array) -> tuple[Array, Array]:
         p, q = phi
@@ -87,18 +112,8 @@ def peak_throughput(fit: LawResult, alpha: float, method: str) -> Estimate:
 
     box = np.array([fit.curve.bounds[0][0], 0.0]), np.array([1.0, math.inf])
     se = fit.se_of(np.array([-by_a / h, -by_b / (2 * b) / h if b > 0 else 0.0, 1 / g]))
-    # Linear scaling is the limit of an endless peak among loads that were measured.
-    path = _linear(fit)
-    linear = fit.along(path, 0.0, path.phi).rss
-    endless = linear <= fit.rss + t_quantile(fit.df_resid, alpha) ** 2 * fit.scale
-    value = math.log(x)
     # Where the curve is nearly linear the error of log X is far too large, and a fit so far away is slow.
-    path = Path(embed, np.array([a, b]), lambda c: box, value, min(se, 0.25), (-LOG_MOST, value if endless else LOG_MOST))
-    found = fit.profile(path, alpha, "peak throughput")
-    high = math.exp(found.high) if found.high < LOG_MOST and not endless else math.inf
-    low = math.exp(found.low) if found.low > -LOG_MOST else 0.0
-    why = "linear scaling, which has no peak" if endless else "any throughput of a load of one"
-    return _endless(Estimate(x, low, high, 1 - alpha, found.method), why)
+    return Path(embed, np.array([a, b]), lambda c: box, math.log(g / h), min(se, 0.25), (-LOG_MOST, LOG_MOST))
 
 
 def asymptote(fit: LawResult, alpha: float, method: str) -> Estimate:
@@ -106,11 +121,18 @@ def asymptote(fit: LawResult, alpha: float, method: str) -> Estimate:
     checks.one_of(method, METHODS, "interval method")
     if fit.kind == "linear":
         raise ModelError("linear scaling has no asymptote", remedy='fit kind="usl" or kind="amdahl"')
-    a, b, g = (float(c) for c in fit.coefficients)
+    a, _, g = (float(c) for c in fit.coefficients)
     if method == "delta":
         if a == 0:
             raise ModelError("the delta method means nothing with alpha on its bound", remedy='use method="profile"')
         return fit.delta(g / a, np.array([-g / a**2, 0.0, 1 / a]), alpha)
+    found = fit.profile(asymptote_path(fit), alpha, "alpha").map(lambda u: 1 / u if u > 0 else math.inf)
+    return _endless(found, "no contention")
+
+
+def asymptote_path(fit: LawResult) -> Path:
+    """Return the path of ``u = alpha / gamma``."""
+    a, b, g = (float(c) for c in fit.coefficients)
     rows = [0, 2] if fit.kind == "amdahl" else [0, 1, 2]
     free = slice(1, 2) if fit.kind == "amdahl" else slice(0, 2)
 
@@ -127,9 +149,7 @@ def asymptote(fit: LawResult, alpha: float, method: str) -> Estimate:
         return np.array([low[1] if len(low) == 3 else 0.0, 0.0])[free], np.array([math.inf, top])[free]
 
     phi = np.array([b, g])[free]
-    path = Path(embed, phi, bounds, a / g, fit.se_of(np.array([1 / g, 0.0, -a / g**2])), (0.0, math.inf))
-    found = fit.profile(path, alpha, "alpha").map(lambda u: 1 / u if u > 0 else math.inf)
-    return _endless(found, "no contention")
+    return Path(embed, phi, bounds, a / g, fit.se_of(np.array([1 / g, 0.0, -a / g**2])), (0.0, math.inf))
 
 
 def efficiency(fit: LawResult, load: float, alpha: float, method: str) -> Estimate:

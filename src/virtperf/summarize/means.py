@@ -1,14 +1,14 @@
 """Means of one series with an honest error.
 
 Neighbouring samples of a run are correlated, so a standard error that takes them as independent is too small, by
-``sqrt((1 + r) / (1 - r))`` for a correlation r of neighbours. Three remedies stand here: the series' slowest cosines (the
-default), batch means, and a first-order autoregressive model.
+``sqrt((1 + r) / (1 - r))`` for a correlation r of neighbours. Three remedies stand here: the series' slowest cosines
+(the default), batch means, and a first-order autoregressive model.
 
 References
 ----------
-Müller, U. K. (2004). A theory of robust long-run variance estimation. Later in J. Econometrics 141 (2007), 1331-1352.
-Lazarus, E., Lewis, D. J., Stock, J. H., Watson, M. W. (2018). HAR inference: recommendations for practice. J. Bus. Econ.
-    Stat. 36, 541-559.
+Müller, U. K. (2007). A theory of robust long-run variance estimation. J. Econometrics 141, 1331-1352.
+Lazarus, E., Lewis, D. J., Stock, J. H., Watson, M. W. (2018). HAR inference: recommendations for practice.
+    J. Bus. Econ. Stat. 36, 541-559.
 Schmeiser, B. (1982). Batch size effects in the analysis of simulation output. Oper. Res. 30, 556-568.
 Marriott, F. H. C., Pope, J. A. (1954). Bias in the estimation of autocorrelations. Biometrika 41, 390-402.
 """
@@ -84,10 +84,10 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
     """Mean with the standard error from the slowest cosines of the series.
 
     The variance of a mean is the spectrum at frequency zero over n. The squared coefficients of the first B cosines
-    estimate the spectrum next to it, each with one degree of freedom, so that Student's t with B holds exactly for
-    independent normal samples (Müller 2004; Lazarus et al. 2018, whose ``B = 0.4 n**(2/3)`` is taken, rounded, at least 2).
-    In short series even these cosines are quick, and correlation makes the spectrum fall between zero and them: that
-    is corrected by the ratio that a first-order autoregressive model has, with r estimated as in `ar1_mean`.
+    estimate the spectrum next to it, each with one degree of freedom, whence Student's t with B (Müller 2007; Lazarus
+    et al. 2018, whose ``B = 0.4 n**(2/3)`` is taken, rounded, and at least 2). In short series even these cosines are
+    quick, and correlation makes the spectrum fall between zero and them: the error is corrected by the ratio that a
+    first-order autoregressive model has there, with r estimated as in `ar1_mean`.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)

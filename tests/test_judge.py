@@ -8,7 +8,7 @@ import pytest
 
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
-from virtperf.check import check
+from virtperf.judge import judge
 
 RATIO = claim(
     "b-half",
@@ -32,7 +32,7 @@ def observations(
 
 def verdicts(tiny, frame):
     study, claims = tiny("claims:\n" + RATIO + ORDER)
-    return check(study, claims, TEXT, frame, level=0.95, seed=1).set_index("claim")
+    return judge(study, claims, TEXT, frame, level=0.95, seed=1).set_index("claim")
 
 
 def test_data_that_agree_reproduce(tiny):
@@ -70,6 +70,6 @@ def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
     frame = observations([90.0, 90.1, 89.9])
     only_b = frame[frame["system"] == "b"].assign(relative=[99.0, 99.1, 98.9])
     for values, verdict in (([99.0, 99.1, 98.9], "undecided"), ([120.0, 120.1, 119.9], "refuted")):
-        found = check(study, claims, text, only_b.assign(relative=values), level=0.95, seed=1).iloc[0]
+        found = judge(study, claims, text, only_b.assign(relative=values), level=0.95, seed=1).iloc[0]
         assert found["measured_verdict"] == verdict
         assert "1 of its 2 conditions" in found["reason"]

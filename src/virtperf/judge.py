@@ -17,6 +17,10 @@ from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.study import Study
 
+COLUMNS = (
+    "claim", "text_verdict", "measured_verdict", "estimate", "estimate_low", "estimate_high", "reconstructed_estimate",
+    "reconstructed_low", "reconstructed_high", "reason",
+)  # fmt: skip
 DRAWS = 4000
 TOLERANCE = 0.02
 """Relative widening of a printed number's limits: printed precision is finer than two laboratories can agree."""
@@ -102,7 +106,7 @@ def measured_verdict(found: Evidence | None, level: float) -> str:
     return "reproduced" if found.share >= level and found.observed == found.of else "undecided"
 
 
-def check(
+def judge(
     study: Study, claims: Claims, text_verdicts: pd.DataFrame, observations: pd.DataFrame, *, level: float, seed: int
 ) -> pd.DataFrame:
     """One row a claim: text verdict, measured verdict, both estimates, and the reason in words."""
@@ -118,7 +122,7 @@ def check(
             **_columns("estimate", measured), **_columns("reconstructed", again),
             "reason": _reason(verdict, measured, level),
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _columns(prefix: str, found: Evidence | None) -> dict[str, float]:

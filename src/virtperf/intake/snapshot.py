@@ -1,0 +1,82 @@
+"""Copies of run folders: only what a run may hold, and whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from virtperf.errors import RunError
+from virtperf.files import replaced_folder
+from virtperf.ingest.folder import RUN_FILE, raw_files
+from virtperf.ingest.runs import LARGEST_RUN_FILE
+
+PROSE = (".md", ".rst")
+"""Suffixes of what people write beside a run's files."""
+
+
+def snapshot(folder: Path, target: Path) -> list[str]:
+    """Copy a run folder: its raw files, its `run.yaml` and prose; hidden files stay behind.
+
+    Parameters
+    ----------
+    folder : Path
+        Never changed.
+    target : Path
+        Made anew.
+
+    Returns
+    -------
+    list of str
+        Relative paths of the raw files.
+
+    Raises
+    ------
+    RunError
+        A symbolic link anywhere in the folder, or whatever `raw_files` refuses.
+    """
+    if folder.is_symlink():
+        raise _link(folder.name)
+    copied = []
+    for place, names, files in os.walk(folder, followlinks=False):
+        here = Path(place)
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        for name in sorted((*names, *files)):
+            path = here / name
+            relative = path.relative_to(folder)
+            if path.is_symlink() and not name.startswith("."):
+                raise _link(f"{folder.name}/{relative}")
+            if name in files and (str(relative) == RUN_FILE or path.suffix.lower() in PROSE) and name[0] != ".":
+                if path.stat().st_size > LARGEST_RUN_FILE:
+                    raise RunError("the file is too large", file=path, expected=f"at most {LARGEST_RUN_FILE} bytes")
+                copied.append(relative.as_posix())
+    raw = raw_files(folder)
+    for name in sorted({*copied, *raw}):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, target / name)
+    return raw
+
+
+def accept(copy: Path, target: Path) -> None:
+    """Put a finished copy in its place; a copy that fails leaves nothing behind.
+
+    Raises
+    ------
+    RunError
+        Something stands there already.
+    """
+    if target.exists() or target.is_symlink():
+        raise RunError("there is a run of this name already", file=target, remedy="give it another name by --name")
+    made = [place for place in (target.parent, *target.parents) if not place.exists()]
+    try:
+        with replaced_folder(target) as fresh:
+            shutil.copytree(copy, fresh, dirs_exist_ok=True)
+    except BaseException:
+        for place in dict.fromkeys(made):
+            if place.is_dir() and not any(place.iterdir()):
+                place.rmdir()
+        raise
+
+
+def _link(name: str) -> RunError:
+    return RunError("a symbolic link is refused", file=name, remedy="put the file itself there")

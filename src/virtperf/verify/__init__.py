@@ -1,0 +1,1 @@
+"""Replays compared with what is stored: every number, every drawing."""

@@ -1,0 +1,79 @@
+"""How far two numbers may lie apart and still be the same: declared in one file, `tolerances.yaml`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from virtperf.verify.items import KINDS
+from virtperf.yamlio import load_yaml
+
+NOISE = 1e-9  # what another order of additions, or another linear algebra library, may change
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far two numbers may lie apart.
+
+    Attributes
+    ----------
+    relative : float
+        Of the larger of the two magnitudes.
+    absolute : float
+        In the numbers' own unit, for numbers near zero.
+    exported_digits : int
+        Numbers were rounded to so many significant digits when they were written, and a difference of one unit of the
+        last of them may be rounding; 0 where they are kept in full.
+    """
+
+    relative: float = NOISE
+    absolute: float = NOISE
+    exported_digits: int = 0
+
+    def same(self, a: float, b: float) -> bool:
+        """Whether two numbers agree; NaN agrees with NaN, and an absent limit with an absent one."""
+        if a == b or (math.isnan(a) and math.isnan(b)):
+            return True
+        if not math.isfinite(a - b):
+            return False
+        return abs(a - b) <= max(self.absolute, self.relative * max(abs(a), abs(b)), self._last_digit(a, b))
+
+    def _last_digit(self, a: float, b: float) -> float:
+        size = max(abs(a), abs(b))
+        if not self.exported_digits or size == 0:
+            return 0.0
+        unit = 10.0 ** (math.floor(math.log10(size)) + 1 - self.exported_digits)
+        return unit * (1 + 1e-6)  # two decimal numbers one unit apart are, in binary, a little more or less
+
+
+Tolerances = Mapping[str, Tolerance]
+
+DEFAULTS: Tolerances = {
+    "limits": Tolerance(exported_digits=7),
+    "means": Tolerance(),
+    "verdicts": Tolerance(exported_digits=7),
+    "estimates": Tolerance(exported_digits=6),
+    "tables": Tolerance(0.0, 0.0),
+    "registers": Tolerance(exported_digits=4),
+}
+"""Of each kind of item; what `tolerances.yaml` of the repository declares, too."""
+
+
+def load_tolerances(path: Path) -> Tolerances:
+    """Read a file of tolerances; a kind that it does not name has its default.
+
+    Raises
+    ------
+    StudyError
+        The file is missing or against its schema, with the line.
+    """
+    given: dict[str, Any] = load_yaml(path, "tolerances").data
+    return {kind: Tolerance(**given[kind]) if kind in given else DEFAULTS[kind] for kind in KINDS}
+
+
+def described(tolerances: Tolerances) -> dict[str, dict[str, float]]:
+    """Tolerances as JSON holds them."""
+    return {kind: asdict(tolerances[kind]) for kind in KINDS}

@@ -1,0 +1,89 @@
+"""virtperf read: previews, files of three kinds, standard input, errors; in a folder that is no repository."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from tests.toy_runs import console, netstat, sar
+
+
+@pytest.fixture
+def listing(tmp_path):
+    (tmp_path / "sar.txt").write_bytes(sar())
+    return "sar.txt"
+
+
+def test_a_preview_names_the_format_and_every_field(run, listing):
+    text = run("read", listing).output
+    assert "(format sar, recognised with certainty" in text
+    assert "from 2009-01-09 14:06:00 to 2009-01-09 14:15:00" in text
+    assert "120 records of 2 entities" in text
+    for field in ("%user", "%steal", "%idle"):
+        assert field in text
+    assert "No metric dictionary here" in text
+
+
+def test_with_a_dictionary_the_preview_shows_metrics(run, listing, root):
+    text = run("read", listing, "--metrics", str(root / "data" / "metrics.yaml")).output
+    assert "cpu_user" in text
+    assert "No metric dictionary" not in text
+
+
+def test_the_dictionary_of_a_repository_is_found(run, listing, root):
+    assert "cpu_user" in run("--root", str(root), "read", listing).output
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
+def test_all_kinds_of_table_hold_the_same(run, listing, root, tmp_path, suffix):
+    metrics = str(root / "data" / "metrics.yaml")
+    said = run("read", listing, "--metrics", metrics, "-o", f"out.{suffix}").output
+    assert said == f"out.{suffix}: 120 records of sar.txt, read as sar\n"
+    path = tmp_path / f"out.{suffix}"
+    if suffix == "csv":
+        table = pd.read_csv(path, keep_default_na=False)
+    elif suffix == "parquet":
+        table = pd.read_parquet(path)
+    else:
+        table = pd.DataFrame(json.loads(path.read_text())["records"])
+    assert len(table) == 120
+    assert pd.to_numeric(table["metric_value"], errors="coerce").sum() == pytest.approx(
+        10
+    )  # ten minutes whose shares add up to 1; only the row "all" stands for the host
+    assert table["t"].iloc[0] == 1231509960
+
+
+def test_standard_input_and_output(run):
+    text = run("read", "-", "-o", "-", stdin=netstat(7)).output
+    assert text.splitlines()[0].startswith("report,entity_kind,entity,field,t,value,line,metric")
+    assert re.search(r"segments received,,7\.0,\d+,", text)
+
+
+def test_hostile_names_reach_the_terminal_without_their_control_characters(run, tmp_path):
+    log = netstat(7).replace(b"segments received", b"segments \x1b[31mreceived [bold]")
+    (tmp_path / "n.txt").write_bytes(log)
+    text = run("read", "n.txt").output
+    assert "\x1b" not in text
+    assert "[bold]" in text
+
+
+def test_a_numbered_log_with_its_interval(run, tmp_path):
+    (tmp_path / "d1.log").write_bytes(console(n=4))
+    assert "the sample's number, 0 to 3" in run("read", "d1.log").output
+    assert "seconds since the first sample, 0 to 30" in run("read", "d1.log", "--interval", "10").output
+
+
+def test_errors_are_one_line(run, tmp_path, listing):
+    (tmp_path / "unknown.txt").write_text("nothing of the kind\n")
+    said = run("read", "unknown.txt", status=1).output
+    assert said.startswith("Error: unknown.txt: no known format recognises this file")
+    assert (
+        run("read", "absent.txt", status=1).output
+        == "Error: absent.txt: the file can't be read: No such file or directory\n"
+    )
+    assert "no format is called 'x'" in run("read", listing, "--format", "x", status=1).output
+    assert "must end in .csv, .parquet, .json" in run("read", listing, "-o", "out.xlsx", status=2).output
+    assert not list(tmp_path.glob("out*"))

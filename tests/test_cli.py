@@ -1,0 +1,61 @@
+"""The command line as a whole: which commands there are, how fast they are listed, how errors look."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from virtperf import cli
+from virtperf.cli import main
+
+STAGES = ["reconstruct", "ingest", "summarize", "judge", "notebook", "report"]
+SLOW = ("numpy", "pandas", "scipy", "pydantic", "jsonschema", "rich", "yaml", "jinja2", "nbformat", "statsmodels")
+
+
+def names() -> list[str]:
+    return main.list_commands(click.Context(main))
+
+
+def test_stages_come_first_and_in_order():
+    listed = names()
+    assert [name for name in listed if name in STAGES] == STAGES
+    assert listed[: len(STAGES)] == STAGES
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_command_has_help(name):
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.help, name
+    assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0
+
+
+def test_the_list_of_commands_imports_nothing_that_takes_long():
+    code = f"""
+import sys
+from virtperf.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+print(sorted(set({SLOW!r}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    for name in names():
+        assert f"\n  {name} " in done.stdout
+
+
+def test_modules_that_begin_with_an_underscore_are_no_commands():
+    assert "_terminal" not in cli._modules().values()
+    assert main.get_command(click.Context(main), "-terminal") is None
+
+
+def test_an_unknown_command_is_refused():
+    result = CliRunner().invoke(main, ["chekc"])
+    assert result.exit_code == 2
+    assert "No such command 'chekc'" in result.output
