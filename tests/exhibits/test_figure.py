@@ -176,5 +176,5 @@ def test_levels_of_files_match_however_they_are_written(book: Book) -> None:
         **{f: getattr(book._data, f) for f in ("study", "claims", "claim_results", "points", "observations")}
     )
     data.points = data.points.assign(x=[f"{x}.0" if x.isdigit() else x for x in data.points["x"]])
-    points = load_points(data, exhibit, level=0.95, examples=False, assumptions=True)  # type: ignore[arg-type]
+    points = load_points(data, exhibit, {}, {}, examples=False, assumptions=True)  # type: ignore[arg-type]
     assert all(p.known for p in points)

@@ -124,7 +124,11 @@ def test_limits_of_a_crossing_lie_on_the_threshold(kinds):
     """The joint sum of squares of pairs that meet at the limit, by another optimiser."""
     rng = np.random.default_rng(6)
     truths = {"usl": (0.02, 0.004, 100.0), "amdahl": (0.05, 0, 90.0), "linear": (0, 0, 60.0)}
-    fits = [fit_usl(LOADS, throughput(LOADS, np.array(truths[k])) + 3 * rng.standard_normal(8), kind=k) for k in kinds]
+    pair = [truths[k] for k in kinds] if kinds[0] != kinds[1] else [truths["usl"], (0.08, 0.0005, 100.0)]
+    fits = [
+        fit_usl(LOADS, throughput(LOADS, np.array(truth)) + 3 * rng.standard_normal(8), kind=k)
+        for k, truth in zip(kinds, pair, strict=True)
+    ]
     found = usl_crossover(*fits, domain=(1, 60))
     assert found.status == "crossing"
     threshold = sum(f.rss for f in fits)

@@ -20,6 +20,7 @@ INSET = 12  # between a container's frame and what it holds
 HEAD = 22  # room for a container's label
 GAP = 18
 Rect = tuple[float, float, float, float]  # left, top, width, height
+Joint = tuple[str, str, list[str]]  # two neighbours, and the label between them
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,12 @@ def _lift(diagram: Diagram, edge: Edge, container: str) -> tuple[str, str] | Non
     return (ends[0], ends[1]) if ends[0] != ends[1] else None
 
 
+def joints(diagram: Diagram, container: str) -> list[Joint]:
+    """The edges between the container's children: both ends, and the label's lines."""
+    lifted = ((_lift(diagram, edge, container), edge) for edge in diagram.edges)
+    return [(*ends, label_lines(edge.label)) for ends, edge in lifted if ends is not None]
+
+
 class Arranger:
     """Places one arrangement: sizes from the inside out, positions from the outside in."""
 
@@ -85,9 +92,16 @@ class Arranger:
         way: Mapping[str, str],
         layers: Mapping[str, list[list[str]]],
         lines: Mapping[str, list[str]],
+        joints: Mapping[str, list[Joint]],
     ) -> None:
-        self.diagram, self.way, self.layers, self.lines = diagram, way, layers, lines
+        self.diagram, self.way, self.layers, self.lines, self.joints = diagram, way, layers, lines, joints
         self.rects: dict[str, Rect] = {}
+        self._sizes: dict[str, tuple[float, float]] = {}
+
+    @property
+    def width(self) -> float:
+        """Of the whole, known before anything is placed."""
+        return self._size("")[0]
 
     def layout(self) -> Layout:
         width, height = self._size("")
@@ -106,16 +120,19 @@ class Arranger:
         gaps = []
         for before, after in pairwise(groups):
             gap = float(GAP)
-            for edge in self.diagram.edges:
-                lifted = _lift(self.diagram, edge, container)
-                if lifted and {lifted[0] in before, lifted[1] in before} == {True, False} and set(lifted) & set(after):
-                    label = label_lines(edge.label)
+            for start, end, label in self.joints[container]:
+                if (start in before and end in after) or (end in before and start in after):
                     longest = max(map(len, label), default=0) * SMALL_CHAR_PX
                     gap = max(gap, longest + 20 if across else len(label) * 13 + 16, 30.0)
             gaps.append(gap)
         return gaps
 
     def _size(self, node: str) -> tuple[float, float]:
+        if node not in self._sizes:
+            self._sizes[node] = self._measure(node)
+        return self._sizes[node]
+
+    def _measure(self, node: str) -> tuple[float, float]:
         if node in self.lines:
             lines = self.lines[node]
             return max(64.0, max(map(len, lines)) * CHAR_PX + 2 * PAD), len(lines) * LINE_PX + 2 * PAD

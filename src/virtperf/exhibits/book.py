@@ -25,7 +25,7 @@ from virtperf.exhibits.equivalence import EquivalenceLike, equivalence_exhibit
 from virtperf.exhibits.estimates import estimates_exhibit
 from virtperf.exhibits.figure import figure_exhibit, numbers
 from virtperf.exhibits.hypotheses import hypotheses_exhibit
-from virtperf.exhibits.layers import Point, load_means, load_points
+from virtperf.exhibits.layers import Point, load_means, load_points, load_printed
 from virtperf.exhibits.line import curve_table
 from virtperf.exhibits.quality import quality_exhibit
 from virtperf.exhibits.region import region_exhibit
@@ -91,11 +91,12 @@ class Book:
 
     @cached_property
     def _points(self) -> dict[str, list[Point]]:
-        absolute = load_means(self._data, self.level, absolute=True)
+        means, absolute = (load_means(self._data, self.level, absolute=a) for a in (False, True))
+        prints = load_printed(self._data)
         found = {}
         for e in (e for e in self.study.exhibits if e.series):
             points = load_points(
-                self._data, e, level=self.level, examples=self.show_examples, assumptions=self._with_assumptions
+                self._data, e, means, prints, examples=self.show_examples, assumptions=self._with_assumptions
             )
             for provenance in ("measured", "example") if self.show_examples else ("measured",):
                 points = anchored(points, absolute, provenance)
@@ -118,26 +119,24 @@ class Book:
         if provenance == "published":
             return self._printed(exhibit)
         table = self._data.observations
-        if provenance is not None:
-            table = table[table["provenance"] == provenance]
-        if table.empty:
+        if table.empty or (provenance is not None and provenance not in set(table["provenance"])):
             return pd.DataFrame({c: [] for c in ("series", "x", "run_id", "provenance", "value", "se")})
-        parts = []
-        for point in self._points_of(exhibit):
-            rows = table[table["quantity"] == point.quantity.name]
-            for factor, level in point.quantity.at:
-                rows = rows.loc[[files.as_level(v) == level for v in rows[factor]]]
-            relative = bool(self.study.quantities[point.quantity.name].references)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "series": point.series.label, "x": point.x, "run_id": rows["run_id"],
-                        "provenance": rows["provenance"], "value": rows["relative" if relative else "value"],
-                        "se": rows["relative_se" if relative else "se"],
-                    }
-                )
-            )  # fmt: skip
-        return pd.concat(parts, ignore_index=True).dropna(subset=["value"]).reset_index(drop=True)
+        points = self._points_of(exhibit)
+        found = [self._data.observed.get(p.quantity, np.empty(0, dtype=np.intp)) for p in points]
+        of = np.repeat(np.arange(len(points)), [len(rows) for rows in found])
+        relative = np.array([bool(self.study.quantities[p.quantity.name].references) for p in points])[of]
+        chosen = table.iloc[np.concatenate(found)].reset_index(drop=True)
+        shown = pd.DataFrame(
+            {
+                "series": [points[k].series.label for k in of], "x": [points[k].x for k in of],
+                "run_id": chosen["run_id"], "provenance": chosen["provenance"],
+                "value": np.where(relative, chosen["relative"], chosen["value"]),
+                "se": np.where(relative, chosen["relative_se"], chosen["se"]),
+            }
+        )  # fmt: skip
+        if provenance is not None:
+            shown = shown[shown["provenance"] == provenance]
+        return shown.dropna(subset=["value"]).reset_index(drop=True)
 
     def _printed(self, exhibit: Exhibit) -> pd.DataFrame:
         rows = [

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from virtperf.claims import Claims, load_claims
 from virtperf.errors import VirtperfError
-from virtperf.quantities import Level, parse_level
+from virtperf.quantities import Level, Quantity, parse_level
 from virtperf.study import Study, load_study
 
 POINTS = ("exhibit", "series", "x", "quantity", "low", "high", "centre", "low_bare", "high_bare", "low_by", "high_by")
@@ -61,12 +64,38 @@ class StudyData:
 
     def result(self, claim_id: str) -> dict[str, Any]:
         """What the stages found out about a claim: the rows of claims.csv and verdicts.csv as one dict."""
-        row: dict[str, Any] = {}
+        return dict(self._results.get(claim_id, {}))
+
+    @cached_property
+    def _results(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
         for frame in (self.verdicts, self.claim_results):
-            found = frame[frame["claim"] == claim_id]
-            if len(found):
-                row |= {str(k): v for k, v in found.iloc[0].items()}
-        return row
+            for row in frame.to_dict("records"):
+                found.setdefault(str(row["claim"]), {}).update({str(k): v for k, v in row.items()})
+        return found
+
+    @cached_property
+    def observed(self) -> dict[Quantity, NDArray[np.intp]]:
+        """Rows of `observations` by quantity; those at levels that the study no longer has belong to none."""
+        table = self.observations
+        if table.empty:
+            return {}
+        factors = [f for f in self.study.factors if f in table.columns]
+        groups = table.groupby(["quantity", *factors], sort=True, dropna=False).ngroup().to_numpy()
+        order = np.argsort(groups, kind="stable")
+        columns = [table[c].to_numpy(dtype=object) for c in ("quantity", *factors)]
+        found: dict[Quantity, NDArray[np.intp]] = {}
+        for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
+            name, *levels = (column[rows[0]] for column in columns)
+            if name not in self.study.quantities:
+                continue
+            try:
+                at = {f: as_level(v) for f, v in zip(factors, levels, strict=True)}
+                quantity = self.study.quantity_at(str(name), at)
+            except ValueError:
+                continue
+            found[quantity] = np.concatenate((found[quantity], rows)) if quantity in found else rows
+        return found
 
 
 def load(study_id: str, data: Path) -> StudyData:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 from scipy import special
 
 from virtperf.errors import StudyError
 from virtperf.exhibits.data import StudyData, as_level, names
 from virtperf.quantities import Level, Quantity
-from virtperf.study import Exhibit, QuantityKind, Series
+from virtperf.study import Exhibit, Series
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,21 @@ class Point:
         return not math.isnan(self.low)
 
 
-def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bool, assumptions: bool) -> list[Point]:
+def load_points(
+    data: StudyData,
+    exhibit: Exhibit,
+    means: Mapping[tuple[Quantity, str], Mean],
+    printed: Mapping[Quantity, Printed],
+    *,
+    examples: bool,
+    assumptions: bool,
+) -> list[Point]:
     """Every point of a figure, in the study's order.
 
     Parameters
     ----------
-    level : float
-        Confidence level of the intervals of means.
+    means, printed : mapping
+        Of all quantities: results of `load_means` and `load_printed`.
     examples : bool
         Whether runs of provenance example are included.
     assumptions : bool
@@ -124,8 +133,6 @@ def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bo
         (str(row["series"]), as_level(row["x"])): row
         for row in data.points[data.points["exhibit"] == exhibit.id].to_dict("records")
     }
-    means = load_means(data, level)
-    published = printed(data)
     points = []
     for series, x, quantity in data.study.points(exhibit):
         row = rows.get((series.label, x), {})
@@ -140,13 +147,13 @@ def load_points(data: StudyData, exhibit: Exhibit, *, level: float, examples: bo
                 low_by=names(row.get("low_by")), high_by=names(row.get("high_by")),
                 reconstructed=means.get((quantity, "reconstructed")), measured=means.get((quantity, "measured")),
                 example=means.get((quantity, "example")) if examples else None,
-                published=published.get(quantity),
+                published=printed.get(quantity),
             )
         )  # fmt: skip
     return points
 
 
-def printed(data: StudyData) -> dict[Quantity, Printed]:
+def load_printed(data: StudyData) -> dict[Quantity, Printed]:
     """Every quantity whose value the paper prints as it stands: no vague word, not set aside as contradicted."""
     if data.claims is None:
         return {}
@@ -172,43 +179,28 @@ def _limit(row: dict, name: str, absent: float) -> float:
 def load_means(data: StudyData, level: float, *, absolute: bool = False) -> dict[tuple[Quantity, str], Mean]:
     """Means by quantity and provenance; `absolute`: in the runs' own unit even where the study's scale is relative."""
     table = data.observations
+    provenances, runs = table["provenance"].to_numpy(dtype=object), table["run_id"].to_numpy(dtype=object)
+    numbers = {c: table[c].to_numpy(dtype=float) for c in ("value", "se", "relative", "relative_se")}
     means: dict[tuple[Quantity, str], Mean] = {}
-    if table.empty:
-        return means
-    factors = [f for f in data.study.factors if f in table.columns]
-    grouped = table.groupby(["quantity", "provenance", *factors], sort=True, dropna=False)
-    for key, group in grouped:
-        name, provenance, *levels = key
-        if name not in data.study.quantities:
-            continue
-        at = {f: as_level(v) for f, v in zip(factors, levels, strict=True)}
-        try:
-            quantity = data.study.quantity_at(str(name), at)
-        except ValueError:
-            continue  # a run at levels that the study no longer has belongs to no point
-        mean = combine(group, data.study.quantities[str(name)], level, absolute=absolute)
-        if mean is not None:
-            means[quantity, str(provenance)] = mean
+    for quantity, rows in data.observed.items():
+        relative = bool(data.study.quantities[quantity.name].references) and not absolute
+        values, errors = numbers["relative" if relative else "value"], numbers["relative_se" if relative else "se"]
+        for provenance in sorted(set(provenances[rows])):
+            own = rows[(provenances[rows] == provenance) & np.isfinite(values[rows])]
+            if len(own):
+                means[quantity, str(provenance)] = combine(values[own], errors[own], runs[own], level)
     return means
 
 
-def combine(group: pd.DataFrame, kind: QuantityKind, level: float, *, absolute: bool = False) -> Mean | None:
+def combine(values: NDArray[np.float64], errors: NDArray[np.float64], runs: Iterable[object], level: float) -> Mean:
     """The mean over the runs of one condition.
 
     With two or more runs the interval is Student's t over runs, since run-to-run variation is what a reader wants to
     see past; one run alone gets a normal interval from its own standard error.
     """
-    relative = bool(kind.references) and not absolute
-    values = group["relative" if relative else "value"].to_numpy(dtype=float)
-    errors = group["relative_se" if relative else "se"].to_numpy(dtype=float)
-    keep = np.isfinite(values)
-    values, errors = values[keep], errors[keep]
-    runs = tuple(sorted(str(r) for r in group["run_id"].to_numpy()[keep]))
-    if not len(values):
-        return None
     mean = float(values.mean())
     if len(values) > 1:
         half = special.stdtrit(len(values) - 1, (1 + level) / 2) * float(values.std(ddof=1)) / math.sqrt(len(values))
     else:
         half = float(special.ndtri((1 + level) / 2)) * float(errors[0])
-    return Mean(mean, mean - half, mean + half, runs)
+    return Mean(mean, mean - half, mean + half, tuple(sorted(str(r) for r in runs)))

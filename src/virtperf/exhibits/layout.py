@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 
-from virtperf.exhibits.arrange import CHAR_PX, HEAD, PAD, Arranger, Layout, Rect, box_lines, layers
+from virtperf.exhibits.arrange import CHAR_PX, HEAD, PAD, Arranger, Layout, Rect, box_lines, joints, layers
 from virtperf.exhibits.topology import Diagram, Edge, Node
 
 SEARCH = 2500  # arrangements that are tried
@@ -15,6 +15,8 @@ def lay_out(diagram: Diagram, width: float) -> Layout:
     """The arrangement that fits the width and has the shortest edges through the fewest foreign boxes."""
     containers = ["", *(n.id for n in diagram.nodes if diagram.children(n.id))]
     siblings = {c: layers(diagram, c) for c in containers}
+    between = {c: joints(diagram, c) for c in containers}
+    paths = {n.id: {*diagram.path(n.id)} for n in diagram.nodes}
     lines = {n.id: box_lines(n.label) for n in diagram.nodes if n.id not in containers}
     best: tuple[tuple[float, ...], Layout] | None = None
     # Every container in three ways, each with the neighbours of a layer in the given order and in the reverse one.
@@ -24,8 +26,12 @@ def lay_out(diagram: Diagram, width: float) -> Layout:
     for chosen in islice(product(*choices), SEARCH):
         ways = {c: way for c, (way, _) in zip(containers, chosen, strict=True)}
         orders = {c: order for c, (_, order) in zip(containers, chosen, strict=True)}
-        arranged = Arranger(diagram, ways, orders, lines).layout()
-        score = (max(0.0, arranged.width - width), _cost(diagram, arranged))
+        arranger = Arranger(diagram, ways, orders, lines, between)
+        excess = max(0.0, arranger.width - width)
+        if best is not None and excess > best[0][0]:
+            continue
+        arranged = arranger.layout()
+        score = (excess, _cost(diagram, arranged, paths))
         if best is None or score < best[0]:
             best = (score, arranged)
     assert best is not None
@@ -87,7 +93,7 @@ def head(node: Node, rect: Rect) -> Rect:
     return rect[0] + PAD, rect[1] + 4, min(len(node.label) * CHAR_PX, rect[2] - 2 * PAD), HEAD - 8
 
 
-def _cost(diagram: Diagram, layout: Layout) -> float:
+def _cost(diagram: Diagram, layout: Layout, paths: Mapping[str, set[str]]) -> float:
     """Edges' length, and what they hide: boxes, frames and labels that are not theirs, each other."""
     cost = 0.6 * layout.height
     lines = []
@@ -95,7 +101,7 @@ def _cost(diagram: Diagram, layout: Layout) -> float:
         line = ends(layout, edge)
         lines.append(line)
         cost += ((line[2] - line[0]) ** 2 + (line[3] - line[1]) ** 2) ** 0.5
-        around = {*diagram.path(edge.start), *diagram.path(edge.end)}
+        around = paths[edge.start] | paths[edge.end]
         for node in diagram.nodes:
             rect = layout.rects[node.id]
             if node.id not in around and crosses(line, rect):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -110,6 +109,8 @@ def house_style() -> Iterator[None]:
     """seaborn's grid theme with the settings above, whatever the user's own are."""
     with mpl.rc_context():
         mpl.rcdefaults()
+        import seaborn  # costs a second, which pages without a figure need not pay
+
         seaborn.set_theme(context="notebook", style="whitegrid", rc=RC)
         yield
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from virtperf.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.text import decode
+from virtperf.formats.base import Reading
+from virtperf.formats.text import decode, strings
 
 SPELLINGS = (
     (r"\bsend out\b", "sent out"),
@@ -68,6 +68,7 @@ class NetstatFormat:
         lines = text.split("\n")
         section = histogram = ""
         found: dict[tuple[str, str], float] = {}
+        places: list[int] = []
         sections: set[str] = set()
         last = len(lines) - 1
         for number, line in enumerate(lines, start=1):
@@ -100,20 +101,21 @@ class NetstatFormat:
             if key in found:
                 raise FormatError(f"{field!r} occurs twice in {section}", file=file, line=number, found=words)
             found[key] = value
+            places.append(number)
         if not sections:
             raise FormatError("no section in the file", file=file, line=1, expected="the output of netstat -s")
+        alike = np.zeros(len(found), dtype=int)
         frame = pd.DataFrame(
             {
-                "report": [section for section, _ in found],
-                "entity_kind": "host",
-                "entity": "",
-                "field": [field for _, field in found],
-                "t": np.nan,
-                "value": list(found.values()),
-            },
-            columns=list(RECORD_COLUMNS),
-        ).astype(dict.fromkeys(RECORD_COLUMNS[:4], "str") | dict.fromkeys(("t", "value"), float))
-        return Reading(frame, "none", {}, tuple(said))
+                "report": pd.array([section for section, _ in found], dtype="str"),
+                "entity_kind": strings(("host",), alike),
+                "entity": strings(("",), alike),
+                "field": pd.array([field for _, field in found], dtype="str"),
+                "t": np.full(len(found), np.nan),
+                "value": np.array(list(found.values()), dtype=float),
+            }
+        )
+        return Reading(frame, "none", {}, tuple(said), np.array(places, dtype=np.int64))
 
     def write(self, reading: Reading) -> bytes:
         """Print a snapshot.

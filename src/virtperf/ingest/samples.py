@@ -58,7 +58,7 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
         The first file that can't be read, with file and line.
     """
     files: list[dict[str, Any]] = []
-    parts: dict[str, list[pd.DataFrame]] = {}
+    parts: dict[str, list[tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]]] = {}
     processors = None
     for number, file in enumerate(run.files):
         entry: dict[str, Any] = {"path": file.path, "format": None, "entity": file.entity, "clock": None,
@@ -71,16 +71,17 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
         name, reading = found
         t = align(reading.records["t"].to_numpy(dtype=float), reading.clock, file, run)
         lines = np.zeros(len(reading.records), dtype=np.int64) if reading.lines is None else reading.lines
-        records = reading.records.assign(t=t, file=number, line=lines)
-        entry |= {"format": name, "clock": reading.clock, "records": len(records), "warnings": list(reading.warnings)}
+        entry |= {"format": name, "clock": reading.clock, "records": len(t), "warnings": list(reading.warnings)}
         entry["warnings"] += _clock_warnings(t, reading, run)
-        parts.setdefault(name, []).append(records)
+        parts.setdefault(name, []).append((reading.records, t, np.full(len(t), number), lines))
         if reading.info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
             processors = int(reading.info["cpus"])
-    frames = [
-        dictionary.translate(pd.concat(records, ignore_index=True), name).assign(source=name)
-        for name, records in parts.items()
-    ]
+    frames: list[pd.DataFrame] = []
+    for name, part in parts.items():
+        records, *columns = zip(*part, strict=True)
+        times, numbers, lines = map(np.concatenate, columns)
+        together: pd.DataFrame = pd.concat(records, ignore_index=True).assign(t=times, file=numbers, line=lines)
+        frames.append(dictionary.translate(together, name).assign(source=name))
     found_any = pd.concat(frames, ignore_index=True) if frames else None
     if found_any is None:
         return RunSamples(pd.DataFrame(columns=list(SAMPLE_COLUMNS)), files, ["no file of the run was read"], None)

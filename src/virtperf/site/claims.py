@@ -45,6 +45,11 @@ def row_id(study: str, claim: str) -> str:
     return f"{study}.{claim}"
 
 
+def address(study: str, claim: Claim) -> str:
+    """Where a statement stands: the paper's on the page of claims, assumptions of ours in the study's report."""
+    return f"{study}.html#claim-{claim.id}" if claim.assumed else f"claims.html#{row_id(study, claim.id)}"
+
+
 def _provenance(measured: str, result: dict[str, Any]) -> str:
     if measured != "no measurement":
         return "measured"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from virtperf.exhibits.contradictions import contradictions
 from virtperf.exhibits.words import escape, plural, printable
+from virtperf.site.claims import address
 from virtperf.site.gather import StudyFacts
 from virtperf.site.shell import Section, page
 
@@ -23,7 +24,9 @@ def contradictions_page(studies: Sequence[StudyFacts]) -> str:
     sections = []
     for facts in studies:
         entries = contradictions(facts.data)
-        body = facts.book.contradictions().html.replace('href="#claim-', f'href="claims.html#{escape(facts.id)}.')
+        body = facts.book.contradictions().html
+        for claim in facts.data.claims or ():
+            body = body.replace(f'href="#claim-{escape(claim.id)}"', f'href="{escape(address(facts.id, claim))}"')
         report = f'<a href="{escape(facts.id)}.html">the report</a>'
         note = f'<p class="vp-where">{plural(len(entries), "statement")} set aside; from {report}.</p>'
         sections.append(Section(facts.id, printable(facts.title), f'{note}<div class="vp-output">{body}</div>'))

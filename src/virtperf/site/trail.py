@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from virtperf.claims import Claim
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Html, Table
 from virtperf.exhibits.words import breakable, escape, exhibit_name, interval, pretty, printable, slug
+from virtperf.site import claims
 from virtperf.site.gather import StudyFacts
 from virtperf.site.shell import Section, page
 from virtperf.trail.entries import RunTrail, Trail
@@ -26,7 +28,7 @@ def trail_page(facts: StudyFacts, trails: Iterable[Trail]) -> str:
         "which lines of which raw files, and which statements of the paper set its limits. Links to raw files work "
         "where this page lies in the repository. <code>virtperf trace KEY</code> prints the same.</p>"
     )
-    said = {c.id: c.says for c in facts.data.claims or ()}
+    said = {c.id: c for c in facts.data.claims or ()}
     sections = []
     for exhibit, entries in groupby(trails, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
@@ -45,7 +47,7 @@ def address(study: str) -> str:
     return f"trail-{study}.html"
 
 
-def _entry(study: str, trail: Trail, said: dict[str, str]) -> str:
+def _entry(study: str, trail: Trail, said: dict[str, Claim]) -> str:
     parts = [
         f'<p class="vp-where"><code>{breakable(trail.key)}</code></p>',
         f"<p>{escape(printable(trail.formula))}</p>",
@@ -77,11 +79,11 @@ def _entry(study: str, trail: Trail, said: dict[str, str]) -> str:
     )
 
 
-def _claims(study: str, ids: tuple[str, ...], said: dict[str, str]) -> str:
+def _claims(study: str, ids: tuple[str, ...], said: dict[str, Claim]) -> str:
     if not ids:
         return "natural bounds, or a scale set by convention"
     return "; ".join(
-        f'<a href="claims.html#{escape(study)}.{escape(c)}">{breakable(printable(said[c]))}</a>'
+        f'<a href="{escape(claims.address(study, said[c]))}">{breakable(printable(said[c].says))}</a>'
         if c in said
         else escape(c)
         for c in ids

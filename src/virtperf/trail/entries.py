@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.book import Book
-from virtperf.exhibits.data import StudyData, as_level
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.words import slug
 from virtperf.quantities import Quantity
@@ -90,16 +90,21 @@ def trails(book: Book) -> Iterator[Trail]:
 
 
 class _Samples:
-    """The samples of runs, read once each."""
+    """The samples of runs by metric and kind of entity, read once each."""
+
+    COLUMNS = ("metric", "entity_kind", "source", "entity", "t_s", "file", "line")
 
     def __init__(self, data: StudyData) -> None:
         self._folder = data.samples
-        self._frames: dict[str, pd.DataFrame] = {}
+        self._frames: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
+        self._none = pd.DataFrame({c: [] for c in self.COLUMNS})
 
-    def of(self, run: str) -> pd.DataFrame:
+    def of(self, run: str, metric: str, entity_kind: str) -> pd.DataFrame:
         if run not in self._frames:
-            self._frames[run] = pd.read_parquet(self._folder / f"{run}.parquet")
-        return self._frames[run]
+            table = pd.read_parquet(self._folder / f"{run}.parquet", columns=list(self.COLUMNS))
+            groups = table.groupby(["metric", "entity_kind"], sort=False, observed=True)
+            self._frames[run] = {(str(m), str(kind)): group for (m, kind), group in groups}
+        return self._frames[run].get((metric, entity_kind), self._none)
 
 
 def _trail(data: StudyData, samples: _Samples, exhibit: str, point: Point) -> Trail:
@@ -128,9 +133,7 @@ def _trail(data: StudyData, samples: _Samples, exhibit: str, point: Point) -> Tr
 
 
 def _observed(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
-    table = data.observations[data.observations["quantity"] == quantity.name]
-    for factor, level in quantity.at:
-        table = table.loc[[as_level(v) == level for v in table[factor]]]
+    table = data.observations.iloc[data.observed.get(quantity, [])]
     order = {"measured": 0, "reconstructed": 1}
     rows = [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
     return sorted(rows, key=lambda row: (order.get(row["provenance"], 2), row["run_id"]))
@@ -138,7 +141,6 @@ def _observed(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
 
 def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, samples: _Samples) -> RunTrail:
     window = tuple(float(v) for v in info.get("window_s", (math.nan, math.nan)))
-    table = samples.of(str(row["run_id"]))
     rule = kind.observed
     wanted = [
         (s["metric"], s["entity_kind"], s.get("entity")) for s in rule.get("from", ()) if s["metric"] == row["metric"]
@@ -146,12 +148,12 @@ def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, sa
     wanted += [(s["metric"], s["entity_kind"], s.get("entity")) for s in ([rule["per"]] if "per" in rule else [])]
     files: list[FileLines] = []
     for metric, entity_kind, entity in wanted:
-        chosen = table[(table["metric"] == metric) & (table["entity_kind"] == entity_kind)]
+        chosen = samples.of(str(row["run_id"]), metric, entity_kind)
         if metric == row["metric"]:
             chosen = chosen[chosen["source"] == row["source"]]
         if entity is not None:
             chosen = chosen[[fnmatchcase(str(name).casefold(), entity.casefold()) for name in chosen["entity"]]]
-        inside = chosen["t_s"].isna() | chosen["t_s"].between(*window)
+        inside = chosen["t_s"].isna() | chosen["t_s"].between(window[0], window[1])
         for path, group in chosen[inside].groupby("file", sort=True):
             lines = group["line"].to_numpy()
             files.append(FileLines(str(path), int(lines.min()), int(lines.max()), len(group)))
