@@ -184,7 +184,8 @@ class Study:
             for f, level in quantity.at
             if level != self.factors[f].default
         ]
-        return f"{self.quantities[quantity.name].label} ({', '.join(parts)})"
+        label = self.quantities[quantity.name].label
+        return f"{label} ({', '.join(parts)})" if parts else label
 
 
 def load_study(folder: Path, report: Report = stop) -> Study:

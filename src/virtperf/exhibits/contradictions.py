@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from virtperf.claims import Claim
 from virtperf.exhibits import display
+from virtperf.exhibits.arithmetic import quantities, relations
 from virtperf.exhibits.claim_words import implied, printed, unit_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Shown
@@ -75,7 +76,8 @@ def contradictions_exhibit(data: StudyData) -> Shown:
     said = {c.id: c for c in data.claims} if data.claims else {}
     found = contradictions(data)
     items = [
-        f'<li id="contradiction-{k}">{_aside(data, said.get(entry.aside), entry.aside)}{_groups(entry, said)}</li>'
+        f'<li id="contradiction-{k}">{_aside(data, said.get(entry.aside), entry.aside)}'
+        f"{_groups(data, entry, said)}</li>"
         for k, entry in enumerate(found, 1)
     ]
     aside = [entry.aside for entry in found if entry.aside]
@@ -108,13 +110,19 @@ def _aside(data: StudyData, claim: Claim | None, claim_id: str) -> str:
     return f"<p><strong>{linked(claim, claim_id)}</strong>{where}</p>"
 
 
-def _groups(entry: Contradiction, said: dict[str, Claim]) -> str:
+def _groups(data: StudyData, entry: Contradiction, said: dict[str, Claim]) -> str:
     lists = ["<ul>" + "".join(f"<li>{linked(said.get(c), c)}</li>" for c in group) + "</ul>" for group in entry.groups]
     if not lists:
         return ""
+    members = [said[c] for c in (entry.aside, *entry.groups[0]) if c in said]
+    of = [{q for i in c.instances for q in quantities(i)} for c in members]
+    about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))]  # what the statement set aside has in common with others
+    written = [r for claim, shared in zip(members, about, strict=True) for r in relations(claim, data.study, shared)]
+    sums = "".join(f"<li>{breakable(printable(r))}</li>" for r in written)
+    arithmetic = display.details("The arithmetic", f"<p>No values satisfy all of these:</p><ul>{sums}</ul>")
     # Most groups say the same through other words of the paper: one is enough for most readers.
     more = display.details(
         plural(len(lists) - 1, "other group excludes", "other groups exclude") + " it as well", "".join(lists[1:])
     )
     intro = "<p>It cannot hold together with all of these:</p>" if entry.aside else ""
-    return f"{intro}{lists[0]}{more if len(lists) > 1 else ''}"
+    return f"{intro}{lists[0]}{arithmetic}{more if len(lists) > 1 else ''}"

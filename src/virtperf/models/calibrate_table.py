@@ -86,14 +86,20 @@ def page(found: pd.DataFrame, cells: Sequence[Cell], document: Mapping[str, Any]
 
 def outside(found: pd.DataFrame) -> pd.DataFrame:
     """Return the default methods' rows away from boundaries whose 95 % intervals do not cover as they ought to."""
-    judged = found[found["default"] & (found["boundary"] == "") & found["cover95"].notna()]
-    return judged[~judged["cover95"].between(*BAND)]
+    rows = judged(found)
+    return rows[~rows["cover95"].between(*BAND)]
+
+
+def judged(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the band is for: coverages of default methods away from boundaries."""
+    if "cover95" not in found:
+        return found.iloc[:0].assign(cover95=math.nan)
+    return found[found["default"] & (found["boundary"] == "") & found["cover95"].notna()]
 
 
 def _summary(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
-    judged = int((found["default"] & (found["boundary"] == "") & found["cover95"].notna()).sum())
-    wrong = outside(found)
-    lines = [f"Of {judged} coverages of default methods away from boundaries, {judged - len(wrong)} lie in that band."]
+    total, wrong = len(judged(found)), outside(found)
+    lines = [f"Of {total} coverages of default methods away from boundaries, {total - len(wrong)} lie in that band."]
     for row in wrong.to_dict("records"):
         cell = cells[row["cell"]]
         why = f"because {cell.settings['reason']}" if "reason" in cell.settings else "for no known reason"
@@ -116,8 +122,11 @@ def _table(rows: pd.DataFrame, cells: Sequence[Cell]) -> str:
     for _, group in rows.groupby(["cell", "method"], sort=False):
         first = group.iloc[0]
         cell, method = cells[first["cell"]], first["method"]
-        shown = {str(row["estimate"]): _coverage(row) for _, row in group.iterrows()}
-        values = _cut(first) if head[3:] == list(CUT_COLUMNS) else [shown.get(name, "") for name in head[3:]]
+        if head[3:] == list(CUT_COLUMNS):
+            values = _cut(first)
+        else:
+            shown = {str(row["estimate"]): _coverage(row) for _, row in group.iterrows()}
+            values = [shown.get(name, "") for name in head[3:]]
         note = f"; {first['boundary']}" if first["boundary"] else ""
         known = f"; {first['estimate']}" if cell.model == "warm-up" else ""
         name = f"**{method}**" if group["default"].any() else method
@@ -129,7 +138,7 @@ def _coverage(row: pd.Series) -> str:
     n = int(row["n"])
     if n == 0:
         return "no interval"
-    two = " / ".join(f"{100 * row[m]:.1f} ±{100 * error(row[m], n):.1f}" for m in reversed(COVERAGE))
+    two = " / ".join(f"{100 * row[m]:.1f}\u00a0±{100 * error(row[m], n):.1f}" for m in reversed(COVERAGE))
     wrong = row["default"] and not row["boundary"] and not BAND[0] <= row["cover95"] <= BAND[1]
     return two + (f" ({n:,})" if row["none"] else "") + (" !" if wrong else "")
 
