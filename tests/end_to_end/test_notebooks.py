@@ -44,3 +44,18 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         for mine, new in zip(own, done, strict=True):
             assert [o.get("data") for o in mine["outputs"]] == [o.get("data") for o in new["outputs"]], mine["source"]
         assert all(c["outputs"] for c in own if re.match(r"book\.", "".join(c["source"])))
+
+
+def test_every_table_of_estimates_says_what_it_rests_on(root):
+    for path in notebooks(root):
+        for cell in json.loads(path.read_text())["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code" and re.search(r"book\.(estimates|equivalence|tests|regions)\(", source):
+                assert re.search(r"\bof=\[\"", source), source
+
+
+def test_no_estimate_is_missing_because_it_was_misspelt(root):
+    for path in notebooks(root):
+        for cell in json.loads(path.read_text())["cells"]:
+            for output in cell.get("outputs", ()):
+                assert "unknown parameter" not in json.dumps(output), "".join(cell["source"])

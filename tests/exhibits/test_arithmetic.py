@@ -38,7 +38,9 @@ WRITTEN = {
     'kind: equivalence, of: "rate[guests=2]", to: rate, margin: 0.05': "Rate (2 guests) ÷ Rate: 0.95 to 1.05",
     'kind: ordering, order: [rate, "rate[guests=2]"]': "Rate < Rate (2 guests)",
     'kind: sum, of: "rate[guests=3]", parts: [rate, "rate[guests=2]"]': "Rate (3 guests) = Rate + Rate (2 guests)",
-    "kind: monotone, of: rate, over: guests, levels: [1, 2, 3], direction: nonincreasing": ("Rate ≥ Rate (2 guests) ≥ Rate (3 guests)"),
+    "kind: monotone, of: rate, over: guests, levels: [1, 2, 3], direction: nonincreasing": (
+        "Rate ≥ Rate (2 guests) ≥ Rate (3 guests)"
+    ),
 }
 
 

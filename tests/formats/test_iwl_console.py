@@ -186,8 +186,8 @@ def test_lines() -> None:
     reading = read(text)
     assert reading.lines is not None
     lines = text.splitlines()
-    for report, field, line in zip(reading.records["report"], reading.records["field"], reading.lines, strict=True):
-        label = field.removesuffix(" max").partition(" (")[0] if report == "summary" else "# clients"
+    for field, line in zip(reading.records["field"], reading.lines, strict=True):
+        label = field.removesuffix(" max").partition(" (")[0] + (" =" if field.startswith(("resp", "pg elem")) else "")
         assert label in lines[line - 1]
     found = read(JMETER.format(machine="a") + JMETER.format(machine="b")).lines
     assert found is not None

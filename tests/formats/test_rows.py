@@ -51,11 +51,13 @@ def test_rows_have_the_columns_and_types_of_records():
 def test_time_given_later_and_records_forgotten():
     rows = Rows()
     for value in range(4):
+        rows.line = 10 + value
         rows.add("r", "k", "e", "f", value)
     rows.timed(2, 7.0)
     rows.drop(0, 1)
     assert rows.frame()["value"].tolist() == [1, 2, 3]
     assert rows.frame()["t"].fillna(-1).tolist() == [-1, 7, 7]
+    assert rows.lines().tolist() == [11, 12, 13]
 
 
 def test_many_warnings_are_counted_not_listed():

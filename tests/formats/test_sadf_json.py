@@ -104,12 +104,32 @@ def test_zone_in_both_spellings():
 
 def test_restarts_comments_and_no_samples():
     boot = [{"boot": {"date": "2009-01-03", "time": "10:00:00", "utc": 1, "cpu_count": 2}}]
-    com = [{"com": {"date": "2009-01-03", "time": "10:00:05", "utc": 1, "comment": "a  b"}}]
+    com = [{"comment": {"date": "2009-01-03", "time": "10:00:05", "utc": 1, "com": "a  b"}}]
     reading = FORMAT.read(document(restarts=boot, comments=com))
     assert reading.records.empty
     assert reading.info["restarts"] == f"{epoch(2009, 1, 3, 10):.0f}"
     assert reading.info["comments"] == f"{epoch(2009, 1, 3, 10, 0, 5):.0f} a b"
     assert FORMAT.read(FORMAT.write(reading)).info == reading.info
+
+
+def test_lines_and_refusals_name_them():
+    whole = document(sample("10:00:10", io=IO), sample("10:00:20", io=IO)).decode()
+    reading, text = FORMAT.read(whole.encode()), ["", *whole.split("\n")]
+    for field, line in zip(reading.records["field"], reading.lines, strict=True):
+        assert f'"{field}": ' in text[line]
+    last = whole[: whole.rindex('"io-reads"')]
+    assert FORMAT.read(last.encode()).lines.tolist() == reading.lines[:4].tolist()
+    commas = whole.replace("0.5", "0.5,")
+    assert FORMAT.read(commas.encode()).lines.tolist() == reading.lines.tolist()
+    second = next(n for n, line in enumerate(text) if "10:00:20" in line)
+    for old, new in (("10:00:20", "10:70:20"), ('"wtps": 0.5', '"wtps": 1e999')):
+        at = whole.rindex(old)
+        with pytest.raises(FormatError) as caught:
+            FORMAT.read((whole[:at] + new + whole[at + len(old) :]).encode(), file="x")
+        assert caught.value.line in (second - 1, reading.lines[-1])
+    with pytest.raises(FormatError, match="statistics is not a list") as caught:
+        FORMAT.read(b'{"sysstat": {"hosts": [\n{"statistics":\n {"a": 1}}]}}', file="x")
+    assert caught.value.line == 3
 
 
 def test_file_that_breaks_off():

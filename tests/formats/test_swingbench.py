@@ -196,7 +196,7 @@ def test_counts_that_do_not_agree_warn() -> None:
     (warning,) = read(DOCUMENT.replace("<TransactionCount>100<", "<TransactionCount>99<")).warnings
     assert warning == "results.xml line 9: the transactions' counts make 399, but 400 were completed"
     (warning,) = JSON.read(as_json(DOCUMENT).replace('"400"', '"401"').encode(), file="r.json").warnings
-    assert warning.startswith("r.json: the transactions' counts make 400, but 401")
+    assert warning.startswith("r.json line 1: the transactions' counts make 400, but 401")
     # 400 in 100 s, give or take a second: 3.96 to 4.04 a second
     assert read(DOCUMENT.replace(">4.0<", ">4.03<")).warnings == ()
     (warning,) = read(DOCUMENT.replace(">4.0<", ">4.06<")).warnings

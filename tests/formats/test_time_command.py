@@ -131,6 +131,8 @@ def test_status_lines_belong_to_the_block_below():
     records = got.records
     assert records.loc[records["field"] == "terminated by signal", ["report", "value"]].values.tolist() == [[GNU, 9]]
     assert records.loc[records["field"] == "non-zero status", ["report", "value"]].values.tolist() == [[SHELL, 2]]
+    assert got.lines is not None
+    assert got.lines[records["field"].str.contains("status|signal")].tolist() == [1, 4]
 
 
 @pytest.mark.parametrize(

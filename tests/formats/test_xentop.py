@@ -112,6 +112,32 @@ def test_repeated_header_and_returning_domain():
     ]  # fmt: skip
 
 
+def alone(*names: str) -> Reading:
+    """Samples of one domain each."""
+    parts = [FORMAT.read(listing(HEADER, row(name))).records.assign(t=float(t)) for t, name in enumerate(names)]
+    return Reading(pd.concat(parts, ignore_index=True), "sample", {"columns": "17", "summary": "no"})
+
+
+@pytest.mark.parametrize("names", ["01", "10", "ab", ("a", "b", "a", "c"), ("Domain-0", "a"), ("a", "Domain-0", "B")])
+def test_samples_of_one_domain_each_are_no_repeated_header(names):
+    reading = alone(*names)
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert (again.info, again.warnings) == (reading.info, ())
+
+
+def test_a_blank_line_parts_samples_only_where_names_do_not():
+    assert FORMAT.write(alone("b", "a", "b")).decode().count("\n\n") == 1
+    assert b"\n\n" not in FORMAT.write(alone("b", "a"))
+    both = listing(HEADER, row("a"), HEADER, row("b"))
+    assert FORMAT.read(both).records["t"].unique().tolist() == [0]
+    assert FORMAT.read(both).info["repeat_header"] == "yes"
+    assert FORMAT.write(FORMAT.read(both)).decode().split("\n")[2] == HEADER
+    unsorted = FORMAT.read(listing(HEADER, row("b"), row("a")))
+    with pytest.raises(FormatError, match="by name"):
+        FORMAT.write(Reading(unsorted.records, "sample", unsorted.info | {"repeat_header": "yes"}))
+
+
 def test_devices_in_error_and_counters_below_zero():
     bad = row("bad", vbd="- - -", tail="18446744073562662986 - 2149627072")
     reading = FORMAT.read(listing(HEADER_19, row("ok", tail="3 4 0"), bad), file="x.txt")

@@ -16,8 +16,9 @@ from virtperf.verify.tolerances import DEFAULTS
 
 @pytest.fixture(scope="session")
 def stored(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    """The toy repository with the results of all stages; tests copy it."""
-    return toy.run_stages(toy.build(tmp_path_factory.mktemp("toy"), root))
+    """The toy repository with the results of all stages; tests copy it. Packages of tests that import this share it."""
+    place = tmp_path_factory.getbasetemp() / "toy-with-results"
+    return place if place.is_dir() else toy.run_stages(toy.build(place, root))
 
 
 @pytest.fixture

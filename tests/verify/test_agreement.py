@@ -154,3 +154,18 @@ def test_an_edited_simulated_file_is_named_with_the_figures_that_show_its_run(re
     (found,) = edited_runs(layout, replayed, results(layout, "toy"))
     assert (found.exhibit, found.problem) == ("figure-2", "not what the replay simulates: d1.log")
     assert found.document == "data/reconstructed/toy/runs/memory-1"
+
+    # A file that no figure's numbers are read from concerns none; what describes the run concerns all of it.
+    for root in (repository, replayed.root):
+        (root / "data" / "reconstructed" / "toy" / "runs" / "load-2" / "top.txt").write_text("1\n")
+        (root / "data" / "reconstructed" / "toy" / "runs" / "load-2" / "run.yaml").write_text("run: load-2\n")
+    samples = repository / "data" / "samples" / "toy" / "load-2.parquet"
+    table = pd.read_parquet(samples)
+    table = pd.concat([table, table.head(1).assign(metric="guest_cpu", file="top.txt")])
+    table.to_parquet(samples)
+    for name, shown in (("top.txt", ""), ("d1.log", "figure-1"), ("run.yaml", "figure-1")):
+        path = repository / "data" / "reconstructed" / "toy" / "runs" / "load-2" / name
+        before = path.read_text()
+        path.write_text("2\n")
+        assert [f.exhibit for f in edited_runs(layout, replayed, results(layout, "toy"))] == [shown, "figure-2"]
+        path.write_text(before)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.imports import SOURCE
 from tests.verify import toy
 from virtperf.cli import main
 from virtperf.verify.certificate import document
@@ -20,7 +23,7 @@ from virtperf.verify.drawing import change_drawing
 from virtperf.verify.items import Item
 from virtperf.verify.outcome import ExhibitOutcome, Outcome, Side, StudyOutcome
 from virtperf.verify.page import html_page
-from virtperf.verify.record import ABSENT, OTHER, SAME, dvc_hash, packages, recorded
+from virtperf.verify.record import ABSENT, OTHER, PACKAGES, SAME, dvc_hash, packages, recorded
 from virtperf.verify.replay import Task
 from virtperf.verify.tolerances import DEFAULTS
 from virtperf.verify.wording import shift_words, sides
@@ -143,6 +146,20 @@ def test_another_version_of_a_package_is_recorded(tmp_path: Path) -> None:
     assert made["packages"]["numpy"] == {"version": "9.9", "pinned": "2.0.0"}
 
 
+def test_every_package_that_decides_a_result_is_recorded() -> None:
+    used = set()
+    for path in (SOURCE / "virtperf").rglob("*.py"):
+        if path.relative_to(SOURCE / "virtperf").parts[0] not in ("commands", "crate", "cli.py", "changes.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Import):
+                    used |= {alias.name.split(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    used.add(node.module.split(".")[0])
+    known = {name.replace("-", "_") for name in PACKAGES} | {"yaml", "click"} | set(sys.stdlib_module_names)
+    # what only starts kernels and marks text as HTML
+    assert used - known <= {"jupyter_client", "markupsafe", "traitlets", "rich"}
+
+
 def test_recorded_bytes_are_those_of_dvc(tmp_path: Path) -> None:
     (tmp_path / "out" / "sub").mkdir(parents=True)
     (tmp_path / "out" / "sub" / "b.csv").write_text("2\n")
@@ -159,9 +176,9 @@ def test_recorded_bytes_are_those_of_dvc(tmp_path: Path) -> None:
         tree.add(tuple(name.split("/")), Meta(), HashInfo("md5", dvc_hash(tmp_path / "out" / name)))
     tree.digest()
     assert dvc_hash(tmp_path / "out") == tree.hash_info.value
-    lock = "stages:\n  a@toy:\n    outs:\n    - {path: one.txt, md5: b026324c6904b2a9cb4b88d6d61c81d1}\n    - {path: out, md5: 0.dir}\n    - {path: gone, md5: 0}\n  a@other:\n    outs:\n    - {path: one.txt, md5: 0}\n"
+    lock = "stages:\n  a@toy:\n    cmd: virtperf a toy\n    outs:\n    - {path: one.txt, md5: b026324c6904b2a9cb4b88d6d61c81d1}\n    - {path: out, md5: 0.dir}\n    - {path: gone, md5: 0}\n  a@other:\n    cmd: virtperf a other\n    outs:\n    - {path: one.txt, md5: 0}\n  gone@toy:\n    cmd: virtperf gone toy\n    outs:\n    - {path: one.txt, md5: 0}\n"
     (tmp_path / "dvc.lock").write_text(lock)
-    assert [(r.path, r.state) for r in recorded(tmp_path, tmp_path, ["toy"])] == [
+    assert [(r.path, r.state) for r in recorded(tmp_path, tmp_path, ["toy"], ["a"])] == [
         ("one.txt", SAME), ("out", OTHER), ("gone", ABSENT),
     ]  # fmt: skip
 

@@ -115,3 +115,19 @@ def test_merged_names_keep_both_orders_where_they_can(old: list[int], new: list[
     found = merged(old, new)
     assert sorted(found) == sorted({*old, *new})
     assert [n for n in found if n in new] == new
+
+
+def test_other_statements_that_set_the_same_limit_are_no_move() -> None:
+    old = Item("e", "l", "low_set_by", "limits", low=5.0, words="a;b")
+    assert compare(old, replace(old, words="b;c"), DEFAULTS["limits"]).status == WITHIN
+    assert compare(old, replace(old, words="b;c", low=5.1), DEFAULTS["limits"]).status == MOVED
+    assert (
+        compare(old, replace(old, low=5.1), DEFAULTS["limits"]).status == IDENTICAL
+    )  # the limit is an item of its own
+
+
+def test_a_centre_may_move_by_what_its_solver_leaves_open_and_its_limits_may_not() -> None:
+    old = Item("e", "l", "allowed", "limits", 96.52152, 0.0, 120.0)
+    assert compare(old, replace(old, value=96.52154), DEFAULTS["limits"]).status == WITHIN
+    assert compare(old, replace(old, value=96.522), DEFAULTS["limits"]).status == MOVED
+    assert compare(old, replace(old, high=120.0002), DEFAULTS["limits"]).status == MOVED

@@ -19,11 +19,12 @@ def test_a_points_layers_are_items_with_their_limits() -> None:
     found = {
         i.field: i for i in table_items("figure-5", rows, lambda name: "means" if name == "measured" else "limits")
     }
-    assert set(found) == {"allowed", "allowed_without_assumptions", "measured", IN_WORDS}
+    assert set(found) == {"allowed", "allowed_without_assumptions", "measured", "low_set_by", IN_WORDS}
     assert {i.label for i in found.values()} == {"z/VM, 12"}
     assert found["allowed"].numbers[:2] == (95, 90) and math.isnan(found["allowed"].high)
     assert found["measured"].numbers == (94, 93, 95) and found["measured"].kind == "means"
-    assert found[IN_WORDS].words == "quantity: throughput; low_set_by: a-claim"
+    assert found[IN_WORDS].words == "quantity: throughput"
+    assert (found["low_set_by"].words, found["low_set_by"].low) == ("a-claim", 90) and found["low_set_by"].explains
 
 
 def test_estimates_and_verdicts_are_told_apart() -> None:

@@ -44,8 +44,10 @@ def test_a_wrong_file_names_its_line(tmp_path: Path, text: str, line: int, said:
 @given(
     st.floats(-1e12, 1e12),
     st.floats(-1e12, 1e12),
-    st.builds(Tolerance, st.floats(0, 1), st.floats(0, 1), st.integers(0, 15)),
+    st.builds(Tolerance, st.floats(0, 1), st.floats(0, 1), st.integers(0, 15), st.floats(0, 1)),
+    st.floats(1e-9, 1e9),
 )
-def test_agreement_is_symmetric_and_reflexive(a: float, b: float, tolerance: Tolerance) -> None:
+def test_agreement_is_symmetric_and_reflexive(a: float, b: float, tolerance: Tolerance, width: float) -> None:
     assert tolerance.same(a, b) == tolerance.same(b, a)
+    assert tolerance.same(a, b, width) == tolerance.same(b, a, width) >= tolerance.same(a, b)
     assert tolerance.same(a, a)

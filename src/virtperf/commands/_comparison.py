@@ -74,6 +74,7 @@ def report(outcome: Outcome, made: dict[str, Any], file: Path, *, as_json: bool)
 
 def _summary(outcome: Outcome, file: Path) -> None:
     from virtperf.commands._terminal import say, show
+    from virtperf.verify.certificate import whole
     from virtperf.verify.compare import STATUSES
     from virtperf.verify.wording import place_words, shift_words, sides
 
@@ -83,18 +84,35 @@ def _summary(outcome: Outcome, file: Path) -> None:
     changed = [(s.study, e.name, e.title) for s in outcome.studies for e in s.affected]
     if changed:
         show(("study", "exhibit", "title"), changed, title="Changed beyond tolerance")
-        moved.sort(key=lambda pair: bool(pair[1].item.words))
+        for s in (s for s in outcome.studies if s.claims and not whole(s)):
+            say(f"Statements of {s.study}: {', '.join(s.claims)}", before=1)
+        moved.sort(key=lambda pair: (bool(pair[1].item.words), -pair[1].widths if pair[1].widths >= 0 else 0))
         lines = [
             (c.item.exhibit, *map(_short, (place_words(c.item), *sides(c))), shift_words(c)) for _, c in moved[:SHOWN]
         ]
         if lines:
             show(("exhibit", "what", "before", "now", "moved by"), lines, title=f"First {len(lines)} of {len(moved)}")
+    redrawn = [(s.study, e.name, e.title) for s in outcome.studies for e in s.redrawn]
+    if redrawn:
+        show(("study", "exhibit", "title"), redrawn, title="Redrawn from the same numbers")
     if outcome.findings:
-        stale = [(f.document, f.exhibit, f.problem) for f in outcome.findings]
-        show(("document", "exhibit", "problem"), stale, title="Stale, exchanged or edited in what is stored")
+        say("Stale, exchanged or edited in what is stored", style="bold", before=1)
+        for line in _grouped(outcome):
+            say(line)
+    if outcome.other_packages:
+        versions = [(p.name, p.version or "not installed", p.pinned) for p in outcome.other_packages]
+        show(("package", "version", "pinned"), versions, title="Packages of another version than the pinned one")
     if outcome.agrees:
         say("Everything is identical or within tolerance.", style="bold", before=1)
     say(f"{file} and {file.with_suffix('.json').name} have all of it.", before=1)
+
+
+def _grouped(outcome: Outcome) -> list[str]:
+    """What is wrong with the stored documents, a line for each problem of each document."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for finding in outcome.findings:
+        found.setdefault((finding.document, finding.problem), []).append(finding.exhibit)
+    return [": ".join(filter(None, (*place, ", ".join(filter(None, names))))) for place, names in found.items()]
 
 
 def _short(text: str) -> str:

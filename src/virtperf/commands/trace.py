@@ -17,12 +17,14 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
 
     Printed are the formula, the runs with their raw files, lines and window, the runs that were left out and why, and
     the statements of the paper that set the lower and the upper limit. A part of a key (STUDY/FIGURE, or a study
-    alone) lists the keys that begin so.
+    alone) lists the keys that begin so. The key of a printed table is STUDY/TABLE, for example study/table-4: the file
+    that holds its cells, line by line.
     """
     from virtperf.exhibits.book import Book
     from virtperf.files import json_text
     from virtperf.params import load_parameters
     from virtperf.trail.entries import trails
+    from virtperf.trail.printed import table_text, table_trails
     from virtperf.trail.text import trail_text
 
     study = key.partition("/")[0]
@@ -33,6 +35,11 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     if key in entries:
         claims = {c.id: c.says for c in book.data.claims or ()}
         click.echo(json_text(entries[key].as_dict()) if as_json else trail_text(entries[key], claims))
+        return
+    tables = {table.key: table for table in table_trails(book.data)}
+    if key in tables:
+        claims = {c.id: c.says for c in book.data.claims or ()}
+        click.echo(json_text(tables[key].as_dict()) if as_json else table_text(tables[key], claims))
         return
     begun = [name for name in entries if name.startswith(key.rstrip("/") + "/")]
     if not begun:

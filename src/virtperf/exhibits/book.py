@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from virtperf.exhibits.line import curve_table
 from virtperf.exhibits.quality import quality_exhibit
 from virtperf.exhibits.region import region_exhibit
 from virtperf.exhibits.registers import assumptions_exhibit, errata_exhibit
+from virtperf.exhibits.runs import printed_behind, replicates, runs_behind
 from virtperf.exhibits.summary import summary_exhibit
 from virtperf.exhibits.table import table_exhibit
 from virtperf.exhibits.timeseries import series_table, timeseries_exhibit
@@ -116,39 +116,8 @@ class Book:
         half_width is half the step of its last digit.
         """
         exhibit = self.study.exhibit(exhibit_id)
-        if provenance == "published":
-            return self._printed(exhibit)
-        table = self._data.observations
-        if table.empty or (provenance is not None and provenance not in set(table["provenance"])):
-            return pd.DataFrame({c: [] for c in ("series", "x", "run_id", "provenance", "value", "se")})
         points = self._points_of(exhibit)
-        found = [self._data.observed.get(p.quantity, np.empty(0, dtype=np.intp)) for p in points]
-        of = np.repeat(np.arange(len(points)), [len(rows) for rows in found])
-        relative = np.array([bool(self.study.quantities[p.quantity.name].references) for p in points])[of]
-        chosen = table.iloc[np.concatenate(found)].reset_index(drop=True)
-        shown = pd.DataFrame(
-            {
-                "series": [points[k].series.label for k in of], "x": [points[k].x for k in of],
-                "run_id": chosen["run_id"], "provenance": chosen["provenance"],
-                "value": np.where(relative, chosen["relative"], chosen["value"]),
-                "se": np.where(relative, chosen["relative_se"], chosen["se"]),
-            }
-        )  # fmt: skip
-        if provenance is not None:
-            shown = shown[shown["provenance"] == provenance]
-        return shown.dropna(subset=["value"]).reset_index(drop=True)
-
-    def _printed(self, exhibit: Exhibit) -> pd.DataFrame:
-        rows = [
-            {
-                "series": p.series.label, "x": p.x, "run_id": "", "provenance": "published", "value": p.published.value,
-                "se": p.published.half_width / math.sqrt(3),  # uniform between the two roundings
-                "half_width": p.published.half_width,
-            }
-            for p in self._points_of(exhibit)
-            if p.published is not None
-        ]  # fmt: skip
-        return pd.DataFrame(rows, columns=["series", "x", "run_id", "provenance", "value", "se", "half_width"])
+        return printed_behind(points) if provenance == "published" else runs_behind(self._data, points, provenance)
 
     def values(self, exhibit_id: str, series: str, x: Level, provenance: str) -> np.ndarray:
         """The replicates behind one point of a figure, in the figure's unit; shape (runs,), perhaps none."""
@@ -158,14 +127,7 @@ class Book:
 
     def condition(self, quantity: str, provenance: str, **levels: Level) -> np.ndarray:
         """The replicates of a quantity under a condition that no figure shows; shape (runs,)."""
-        runs = self._data.observations
-        runs = runs[(runs["provenance"] == provenance) & (runs["quantity"] == quantity)]
-        if runs.empty:
-            return np.empty(0)
-        for factor, level in self.study.quantity_at(quantity, levels).at:
-            runs = runs.loc[[files.as_level(v) == level for v in runs[factor]]]
-        column = "relative" if self.study.quantities[quantity].references else "value"
-        return runs[column].to_numpy(dtype=float)
+        return replicates(self._data, self.study.quantity_at(quantity, levels), provenance)
 
     def summary(self) -> Shown:
         """The headline box: what the text pins down, verdict counts, contradictions, runs."""
@@ -240,21 +202,31 @@ class Book:
         provenance: str = "reconstructed",
         unit: str = "",
         anchor: str = "",
+        of: Sequence[str] = (),
     ) -> Shown:
-        """A table of estimates with intervals: label to `Estimate`, or label to a mapping of them."""
+        """A table of estimates with intervals: label to `Estimate`, or label to a mapping of them.
+
+        `of` names the exhibits (or runs) whose values were computed with, so that a reader can go back to them.
+        """
         return estimates_exhibit(
-            estimates, title=title, provenance=provenance, unit=unit, anchor=anchor, study=self.study.id
+            estimates, title=title, provenance=provenance, unit=unit, anchor=anchor, study=self.study.id, of=of
         )
 
-    def equivalence(self, test: EquivalenceLike, *, title: str, provenance: str = "reconstructed") -> Shown:
+    def equivalence(
+        self, test: EquivalenceLike, *, title: str, provenance: str = "reconstructed", of: Sequence[str] = ()
+    ) -> Shown:
         """The outcome of an equivalence test (`virtperf.models.equivalence`)."""
         if isinstance(test, Unavailable):
-            return estimates_exhibit({"verdict": test}, title=title, provenance=provenance, study=self.study.id)
-        return equivalence_exhibit(test, title=title, provenance=provenance, study=self.study.id)
+            return estimates_exhibit({"verdict": test}, title=title, provenance=provenance, study=self.study.id, of=of)
+        return equivalence_exhibit(test, title=title, provenance=provenance, study=self.study.id, of=of)
 
-    def tests(self, tests: Mapping[str, Any], *, title: str, provenance: str = "reconstructed") -> Shown:
+    def tests(
+        self, tests: Mapping[str, Any], *, title: str, provenance: str = "reconstructed", of: Sequence[str] = ()
+    ) -> Shown:
         """A table of significance tests: label to `FTest`."""
-        return hypotheses_exhibit(tests, title=title, provenance=provenance, level=self.level, study=self.study.id)
+        return hypotheses_exhibit(
+            tests, title=title, provenance=provenance, level=self.level, study=self.study.id, of=of
+        )
 
     def regions(
         self,
@@ -264,10 +236,11 @@ class Book:
         title: str,
         axes: tuple[str, str],
         provenance: str = "reconstructed",
+        of: Sequence[str] = (),
     ) -> Shown:
         """Joint confidence regions of straight lines, with the printed pairs of intercept and slope."""
         return region_exhibit(
-            fits, published, title=title, axes=axes, provenance=provenance, level=self.level, study=self.study.id
+            fits, published, title=title, axes=axes, provenance=provenance, level=self.level, study=self.study.id, of=of
         )
 
     def computed(self, frame: pd.DataFrame, *, title: str, note: str, provenance: str = "published") -> Shown:

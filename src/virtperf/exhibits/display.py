@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,9 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from virtperf.exhibits.words import PROVENANCES, breakable, escape, printable
+from virtperf.exhibits.words import PROVENANCES, breakable, escape, exhibit_name, joined, printable
 
+_EXHIBIT = re.compile(r"(figure|table)-\d+")
 _SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small
 TEXT_WIDTH = 44  # longest cell of a text table
 
@@ -132,13 +134,27 @@ def download(table: pd.DataFrame, name: str, words: str = "Download the numbers 
     return f'<a class="vp-download" download="{escape(name)}.csv" href="{address}">{escape(words)}</a>'
 
 
-def trail(study: str, exhibit: str) -> str:
-    """A link to the page with the formula, runs, files and lines behind every point of a figure.
+def trail(study: str, exhibit: str, words: str = "Runs and raw lines") -> str:
+    """A link to the page with the formula, runs, files and lines behind every point of a figure, or cell of a table.
 
     The address is right from the rendered report and from the notebook, which stand side by side in the repository.
     """
     address = f"../reports/trail-{quote(study)}.html#{quote(exhibit)}"
-    return f'<a class="vp-trail-link" href="{escape(address)}">Runs and raw lines</a>'
+    return f'<a class="vp-trail-link" href="{escape(address)}">{escape(words)}</a>'
+
+
+def origin(study: str, of: Sequence[str]) -> str:
+    """Links to what computed numbers rest on: an exhibit's id leads to its trail, a run's id to the run's files."""
+    if not of:
+        return ""
+    links = [
+        f'<a class="vp-trail-link" href="../reports/trail-{quote(study)}.html#{quote(name)}">{exhibit_name(name)}</a>'
+        if _EXHIBIT.fullmatch(name)
+        else f'<a class="vp-trail-link" href="../reports/quality-{quote(study)}.html#run-{quote(name)}">'
+        f"run {breakable(name)}</a>"
+        for name in of
+    ]
+    return f'<p class="vp-where">Computed by the code above from the values behind {joined(links)}.</p>'
 
 
 def details(summary: str, content: str) -> str:

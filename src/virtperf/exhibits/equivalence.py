@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import pandas as pd
@@ -29,7 +30,9 @@ class EquivalenceLike(Protocol):
     def rule(self) -> str: ...
 
 
-def equivalence_exhibit(test: EquivalenceLike, *, title: str, provenance: str, study: str) -> Shown:
+def equivalence_exhibit(
+    test: EquivalenceLike, *, title: str, provenance: str, study: str, of: Sequence[str] = ()
+) -> Shown:
     """A table of one row with the verdict, and the rule below it."""
     e = test.estimate
     # One decimal more than an estimate has elsewhere: what decides is on which side of the margin a limit lies.
@@ -50,7 +53,8 @@ def equivalence_exhibit(test: EquivalenceLike, *, title: str, provenance: str, s
     table = Table(tuple(cells), (tuple(cells.values()),), frozenset({0, 1, 2, 3}))
     html = (
         f'<section class="vp-estimates" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>'
-        f"{display.table_html(table, title)}<p class='vp-note'>{escape(rule)}</p>{display.badges([provenance])}"
+        f"{display.table_html(table, title)}<p class='vp-note'>{escape(rule)}</p>"
+        f"{display.badges([provenance])}{display.origin(study, of)}"
         f'<p class="vp-links">{display.download(frame, f"{study}-{anchor}")}</p></section>'
     )
     row = [number(v) for v in (e.value, e.low, e.high, *test.margin)] + [test.verdict]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import pandas as pd
@@ -39,6 +39,7 @@ def estimates_exhibit(
     unit: str = "",
     anchor: str = "",
     study: str = "",
+    of: Sequence[str] = (),
 ) -> Shown:
     """A table of estimates.
 
@@ -53,6 +54,8 @@ def estimates_exhibit(
         Of all values; where units differ, write them into the labels.
     anchor : str
         Default: the title as a slug.
+    of : sequence of str
+        Ids of the exhibits, or runs, whose values the estimates rest on; they become links to the trail.
     """
     anchor = anchor or slug(title)
     if isinstance(estimates, Unavailable):

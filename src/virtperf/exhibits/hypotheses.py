@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,9 @@ from virtperf.exhibits.display import Shown, Table
 from virtperf.exhibits.words import escape, number, pretty, printable, slug
 
 
-def hypotheses_exhibit(tests: Mapping[str, Any], *, title: str, provenance: str, level: float, study: str) -> Shown:
+def hypotheses_exhibit(
+    tests: Mapping[str, Any], *, title: str, provenance: str, level: float, study: str, of: Sequence[str] = ()
+) -> Shown:
     """F tests, one a row.
 
     Parameters
@@ -42,7 +44,7 @@ def hypotheses_exhibit(tests: Mapping[str, Any], *, title: str, provenance: str,
     table = Table(columns, tuple(rows))
     html = (
         f'<section class="vp-estimates" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>'
-        f"{display.table_html(table, title)}{display.badges([provenance])}"
+        f"{display.table_html(table, title)}{display.badges([provenance])}{display.origin(study, of)}"
         f'<p class="vp-links">{display.download(pd.DataFrame(csv), f"{study}-{anchor}")}</p></section>'
     )
     return Shown(html, f"{title}\n{display.table_text(['test', 'F', 'p', 'data'], text)}")

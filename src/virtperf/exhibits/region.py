@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ PANEL_PX = 200
 
 def region_exhibit(
     fits: Mapping[str, Any], published: Mapping[str, tuple[float, float]], *,
-    title: str, axes: tuple[str, str], provenance: str, level: float, study: str,
+    title: str, axes: tuple[str, str], provenance: str, level: float, study: str, of: Sequence[str] = (),
 ) -> Shown:  # fmt: skip
     """Ellipses of several straight lines.
 
@@ -65,7 +65,11 @@ def region_exhibit(
             drawn = _draw(known, regions, published, axes, size)
             svg = to_svg(drawn, prefix=f"{anchor}-{kind}", title=title, description=finding, kind=kind)
         drawings.append(sealed(svg, table, centres))
-    after = [display.badges([provenance]), display.more(display.download(table, f"{study}-{anchor}"))]
+    after = [
+        display.badges([provenance]),
+        display.origin(study, of),
+        display.more(display.download(table, f"{study}-{anchor}")),
+    ]
     name = f"Joint {pretty(100 * level)} % regions"
     html = display.block(anchor, name, title, "".join(drawings), after=after, finding=finding)
     return Shown(html, f"{title}\n{display.table_text(['line', 'intercept', 'slope', 'printed pair'], rows)}")

@@ -124,6 +124,7 @@ def table_exhibit(study: Study, exhibit: Exhibit) -> Shown:
         display.badges(["published"]),
         display.more(
             _source(study, exhibit),
+            display.trail(study.id, exhibit.id, "File and lines"),
             display.download(cells, f"{study.id}-{exhibit.id}", "Download as printed (CSV)"),
         ),
     ]

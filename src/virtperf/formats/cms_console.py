@@ -34,6 +34,7 @@ _WRAPS = (
     (" defined in", re.compile(r"file ?id \d{1,5}\.?", re.ASCII | re.IGNORECASE)),
     (" in fileid", re.compile(r"\d{1,5}\.?", re.ASCII)),
 )
+_VALUE_BEFORE = re.compile(r"SUBCHANNEL(?: =)?\Z")  # what is broken off behind it is no number that is read
 
 _SNIFFS = (
     (re.compile(rb"^(?:\d\d: ?)?Ready(?:\(-?\d+\))?; +T=\d+\.\d\d/\d+\.\d\d \d\d:\d\d:\d\d\s*$", re.M | re.I), 0.95),
@@ -64,7 +65,8 @@ class CmsConsole:
         text, said = decode(data, file)
         session = _Session(file, Warnings(file, said))
         lines, whole = split_lines(text)
-        for number, line in _joined(lines):
+        for number, line, value_at in _joined(lines):
+            session.rows.line = value_at
             session.line(line, number, cut=number == len(lines) and not whole)
         return session.reading(len(lines))
 
@@ -171,12 +173,15 @@ class _Session:
         if self.others:
             self.info["other lines"] = str(self.others)
         clock = "none" if self.clock is None else "time-of-day"
-        return Reading(self.rows.frame(), clock, self.info, self.warnings.sentences())
+        return Reading(self.rows.frame(), clock, self.info, self.warnings.sentences(), self.rows.lines())
 
 
-def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Numbers and lines without the CPU's prefix; a line that the screen's width broke is one again."""
-    begun, begun_at = "", 0
+def _joined(lines: list[str]) -> Iterator[tuple[int, str, int]]:
+    """Numbers and lines without the CPU's prefix; a line that the screen's width broke is one again.
+
+    The third is the number of the line on which the value of such a line stands.
+    """
+    begun, begun_at, value_at = "", 0, 0
     for number, raw in enumerate(lines, start=1):
         raw = raw.replace("\t", " ")
         line = (raw if _CPU_PREFIX.match(raw) is None else _CPU_PREFIX.sub("", raw, count=1)).strip()
@@ -184,14 +189,18 @@ def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
             continue
         if begun:
             if any(begun.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
+                value_at = value_at if _VALUE_BEFORE.search(begun) else number
                 line = f"{begun} {line}"
             else:
-                yield begun_at, begun
+                yield begun_at, begun, value_at
+                value_at = number
             begun = ""
+        else:
+            value_at = number
         if number < len(lines) and any(line.endswith(end) for end, _ in _WRAPS):
             begun, begun_at = line, number
         else:
-            yield number, line
+            yield number, line, value_at
 
 
 FORMAT = CmsConsole()

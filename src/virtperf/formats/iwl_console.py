@@ -83,16 +83,16 @@ class _Part:
     def __init__(self, text: str, first: int, machine: str, file: str) -> None:
         status, places = _status_values(text)
         newlines = np.array([match.start() for match in re.finditer("\n", text)])
-        where = np.searchsorted(newlines, np.array(places, dtype=int)) + first
+        where = np.searchsorted(newlines, places) + first  # of each number: a status line may be broken in two
         rest = Rest(file)
         rest.read(_STATUS.sub(lambda m: "\n" * m.group().count("\n"), text), first)
         back = np.flatnonzero(np.diff(status[:, STATUS_FIELDS.index("pg")]) < 0)
         if len(back):
-            line = where[back[0] + 1]
+            line = where[back[0] + 1, 0]
             rest.warnings.append(f"{file} line {line}: the page counter goes back; is this more than one run?")
         self.records = _frame(status, rest.summary, machine)
         found = np.array([rest.lines[field] for field in rest.summary], dtype=np.int64)
-        self.lines = np.concatenate([np.repeat(where, len(STATUS_FIELDS)), found])
+        self.lines = np.concatenate([where.ravel(), found])
         prefix = f"{machine} " if machine else ""
         self.info = {prefix + key: value for key, value in rest.info.items() if not machine or key != "data machine"}
         self.warnings = [*rest.warnings, *rest.inconsistencies()]
@@ -148,11 +148,13 @@ def _without_cut_line(text: str, file: str) -> tuple[str, list[str]]:
     return body + newline, [f"{file} line {line}: the log ends within this line, which was dropped"]
 
 
-def _status_values(text: str) -> tuple[np.ndarray, list[int]]:
-    """Numbers of all status lines, shape (n, 8), and the place where each line begins."""
+def _status_values(text: str) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of all status lines, shape (n, 8), and the place in the text of each of them."""
     matches = list(_STATUS.finditer(text))
     flat = [value for match in matches for value in match.groups()]
-    return np.array(flat, dtype=np.float64).reshape(-1, len(STATUS_FIELDS)), [match.start() for match in matches]
+    places = [match.start(i) for match in matches for i in range(1, len(STATUS_FIELDS) + 1)]
+    shape = (-1, len(STATUS_FIELDS))
+    return np.array(flat, dtype=np.float64).reshape(shape), np.array(places, dtype=int).reshape(shape)
 
 
 def _frame(status: np.ndarray, summary: dict[str, float], machine: str) -> pd.DataFrame:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from virtperf.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
@@ -17,10 +19,18 @@ _MANY = 20
 
 
 class Rows:
-    """Records in the order in which they are added."""
+    """Records in the order in which they are added.
+
+    Attributes
+    ----------
+    line : int
+        The line of the file, from 1, on which the records that are added next stand.
+    """
 
     def __init__(self) -> None:
         self._rows: list[tuple[str, str, str, str, float, float]] = []
+        self._lines: list[int] = []
+        self.line = 0
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -28,6 +38,7 @@ class Rows:
     def add(self, report: str, entity_kind: str, entity: str, field: str, value: float, t: float = math.nan) -> None:
         """Add one number; `t` is NaN where the file gives no time."""
         self._rows.append((report, entity_kind, entity, field, t, float(value)))
+        self._lines.append(self.line)
 
     def timed(self, since: int, t: float) -> None:
         """Give the time `t` to all records from place `since` on, where it becomes known only after them."""
@@ -36,10 +47,15 @@ class Rows:
     def drop(self, since: int, end: int) -> None:
         """Forget the records at places `since` to `end`, the last one excluded."""
         del self._rows[since:end]
+        del self._lines[since:end]
 
     def frame(self) -> pd.DataFrame:
         """The records as `Reading.records`."""
         return pd.DataFrame(self._rows, columns=list(RECORD_COLUMNS)).astype(_DTYPES)
+
+    def lines(self) -> NDArray[np.int64]:
+        """The records' lines as `Reading.lines`."""
+        return np.array(self._lines, dtype=np.int64)
 
 
 class Warnings:

@@ -58,7 +58,7 @@ def write_json(reading: Reading, header: dict[str, str]) -> bytes:
     host["restarts"] = [{"boot": _stamp(int(t), zone)} for t in info.get("restarts", "").split()]
     comments = [line.partition(" ") for line in info.get("comments", "").split("\n") if line]
     if comments:
-        host["comments"] = [{"com": {**_stamp(int(t), zone), "comment": text}} for t, _, text in comments]
+        host["comments"] = [{"comment": {**_stamp(int(t), zone), "com": text}} for t, _, text in comments]
     return (json.dumps({"sysstat": {"hosts": [host]}}, indent="\t", ensure_ascii=False) + "\n").encode()
 
 

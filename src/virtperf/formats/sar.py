@@ -76,8 +76,8 @@ class SarFormat:
         if day is None and len(t):
             offset = -DAY * np.floor(t.min() / DAY)
         _note_marks(table, t, offset, info)
-        records = table_records(table, t + offset, said, file)
-        return Reading(records, "time-of-day" if day is None else "absolute", info, tuple(said))
+        records, at = table_records(table, t + offset, said, file)
+        return Reading(records, "time-of-day" if day is None else "absolute", info, tuple(said), at)
 
     def write(self, reading: Reading) -> bytes:
         """Print a listing; see `virtperf.formats.sar_write.write_sar`."""

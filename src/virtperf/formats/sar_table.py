@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from virtperf.errors import FormatError
 from virtperf.formats.sar_headings import SINCE_BOOT, Heading
@@ -30,7 +31,24 @@ class Table:
     cut_time: int = -2  # its time of day; -1 if that is cut too, -2 if no table is hurt
 
 
-def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> pd.DataFrame:
+def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Records of all rows, and the line of the file, from 1, on which each of them stands.
+
+    Parameters
+    ----------
+    table : Table
+    t : ndarray, shape (rows,)
+        Time of each row.
+    said : list of str
+        Gets the warning of a file that breaks off.
+    file : str
+        For messages.
+
+    Raises
+    ------
+    FormatError
+        At a row that does not fit its heading or holds what is no number.
+    """
     tokens, offsets = split_blanks(table.bodies)
     under = np.array(table.under, dtype=int)
     counts = np.diff(offsets)
@@ -92,7 +110,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> pd
             found=table.bodies[row[bad]],
             remedy="collect without --human, or remove the damaged sample.",
         )
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "report": strings(list(reports), np.where(since_boot, boot[code], plain[code])[row]),
             "entity_kind": strings(list(kinds), kind[code][row]),
@@ -102,6 +120,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> pd
             "value": values,
         }
     )
+    return frame, np.array(table.lines, dtype=np.int64)[row] + 1
 
 
 class _Codes(dict[str, int]):

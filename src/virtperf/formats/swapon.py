@@ -68,7 +68,7 @@ class SwaponFormat:
         snapshots = others = 0
         wrapped = False
         for number, line in enumerate(lines, start=1):
-            words = line.split()
+            words, rows.line = line.split(), number
             if wrapped and words == ["Priority"]:
                 wrapped = False
                 continue
@@ -100,7 +100,7 @@ class SwaponFormat:
             records["t"] = np.nan
         if others:
             info["other lines"] = str(others)
-        return Reading(records, "sample" if snapshots > 1 else "none", info, warnings.sentences())
+        return Reading(records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
         """Print a reading: ``/proc/swaps`` or ``swapon --show``, a heading a snapshot.

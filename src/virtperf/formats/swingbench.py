@@ -57,7 +57,7 @@ class Swingbench:
         if cut:
             target.cut()
             warnings += (f"{file} line {cut}: the document ends early; what stands before it was kept",)
-        reading = target.results.reading(lines=True)
+        reading = target.results.reading()
         return replace(reading, warnings=(*warnings, *reading.warnings))
 
     def write(self, reading: Reading) -> bytes:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
+from virtperf.formats.json_lines import first_line, with_lines
 from virtperf.formats.rows import checked
 from virtperf.formats.swingbench import ID, METRICS, RESULT, ROOT
 from virtperf.formats.swingbench_results import (
@@ -46,18 +48,19 @@ class SwingbenchJson:
             No JSON, a key twice, another structure, and what `Results` refuses.
         """
         text, warnings = decode(data, file)
-        document = _parse(text, file)
+        document, lines = _parse(text, file)
         root = _object(document.get(ROOT) if isinstance(document, dict) else None, ROOT, file)
         results = Results(file)
         for section, content in root.items():
+            at = lines[ROOT][section]
             if section == NAMESPACE:
                 results.info[NAMESPACE] = _text(content, section, file)
             elif section == TRANSACTIONS:
-                _take_transactions(results, _object(content, section, file))
+                _take_transactions(results, _object(content, section, file), at)
             elif section == METRICS:
                 for name, value in _object(content, section, file).items():
                     if name == READINGS:
-                        results.take_readings(_text(value, name, file))
+                        results.take_readings(_text(value, name, file), at[name])
                     else:
                         results.skip(f"{section}/{name}")
             elif section in FIELDS:
@@ -65,11 +68,11 @@ class SwingbenchJson:
                     if isinstance(value, dict | list):
                         results.skip(f"{section}/{name}")
                     else:
-                        results.take(section, "", name, _text(value, name, file))
+                        results.take(section, "", name, _text(value, name, file), at[name])
             else:
                 results.skip(section)
         reading = results.reading()
-        return Reading(reading.records, reading.clock, reading.info, (*warnings, *reading.warnings))
+        return replace(reading, warnings=(*warnings, *reading.warnings))
 
     def write(self, reading: Reading) -> bytes:
         """The JSON of a reading, every value a text; raises `FormatError` for what results have no place for."""
@@ -97,28 +100,35 @@ class SwingbenchJson:
             raise FormatError("half a character can't be written", found=repr(err.object[err.start : err.end])) from err
 
 
-def _take_transactions(results: Results, content: dict[str, Any]) -> None:
+def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
+    """Take the results of the transactions; `lines` has the line of each value in its place."""
     for key, found in content.items():
         if key != RESULT:
             results.skip(f"{TRANSACTIONS}/{key}")
             continue
-        for result in found if isinstance(found, list) else [found]:  # one alone may stand without its list
+        alone = not isinstance(found, list)  # one may stand without its list
+        for result, at in zip(*([part] if alone else part for part in (found, lines[key])), strict=True):
             values = _object(result, RESULT, results.file)
             transaction = _text(values.get(ID, ""), ID, results.file).strip()
             if not transaction:
-                raise FormatError("a Result without its id", file=results.file, expected="the transaction's name")
+                raise FormatError(
+                    "a Result without its id", file=results.file, line=first_line(at), expected="the transaction's name"
+                )
             for name, value in values.items():
                 if isinstance(value, dict | list):
                     results.skip(f"{TRANSACTIONS}/{RESULT}/{name}")
                 elif name != ID:
-                    results.take(TRANSACTIONS, transaction, name, _text(value, name, results.file))
+                    results.take(TRANSACTIONS, transaction, name, _text(value, name, results.file), at[name])
 
 
-def _parse(text: str, file: str) -> Any:
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=lambda word: word)
+
+
+def _parse(text: str, file: str) -> tuple[Any, Any]:
+    """The document, and the line of each value in its place."""
     try:
-        return json.loads(
-            text, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=lambda word: word
-        )
+        return with_lines(text, _loads)
     except RecursionError as err:
         raise FormatError("nested too deeply", file=file, expected="results of SwingBench") from err
     except ValueError as err:

@@ -132,7 +132,7 @@ class Results:
         """Add a warning; a line of 0 is not known."""
         self.warnings.append(f"{self.file} line {line}: {sentence}" if line else f"{self.file}: {sentence}")
 
-    def reading(self, lines: bool = False) -> Reading:
+    def reading(self) -> Reading:
         """The records in the tool's own order, and below the transactions their mean response, weighted by counts.
 
         Raises
@@ -177,7 +177,7 @@ class Results:
         where = np.concatenate([[line for _, line in rows.values()], same + self.readings_line]).astype(np.int64)
         records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
         info = self.info | ({STRANGERS: " ".join(sorted(self.strangers))} if self.strangers else {})
-        return Reading(records, "absolute", info, tuple(self.warnings), where if lines else None)
+        return Reading(records, "absolute", info, tuple(self.warnings), where)
 
     def _overall(self) -> tuple[float, int] | None:
         """Mean response of all transactions together, weighted by their counts, and the line of the first of them."""

@@ -77,6 +77,8 @@ class Block:
         The command as ``time -v`` prints it, else empty.
     fields : dict of str to float
         Times in seconds, the rest as printed.
+    lines : dict of str to int
+        The line of each field, from 1.
     end : int
         Place of the first line after the block.
     """
@@ -84,6 +86,7 @@ class Block:
     report: str
     command: str
     fields: dict[str, float]
+    lines: dict[str, int]
     end: int
 
 
@@ -162,7 +165,7 @@ class _Lines:
                 fields[name] = float(f"{match[2]}.{match[3]}")
             else:
                 fields[name] = (int(match[2]) * 60_000 + int(match[3]) * 1000 + int(match[4])) / 1000
-        return Block(SHELL, "", fields, at + 3)
+        return Block(SHELL, "", fields, {name: line for line, name in enumerate(SHELL_FIELDS, start=at + 1)}, at + 3)
 
     def gnu(self, at: int) -> Block:
         first = _GNU_1.fullmatch(self.line(at))
@@ -176,11 +179,13 @@ class _Lines:
         texts = dict(zip(GNU_FIELDS, (*first.groups(), *second.groups()), strict=True))
         fields = {name: float(text) for name, text in texts.items() if name != "elapsed" and "?" not in text}
         ordered = {name: fields.get(name, elapsed) for name in GNU_FIELDS if name in fields or name == "elapsed"}
-        return Block(GNU, "", ordered, at + 2)
+        lines = {name: at + 1 + (place >= len(first.groups())) for place, name in enumerate(GNU_FIELDS)}
+        return Block(GNU, "", ordered, lines, at + 2)
 
     def verbose(self, at: int) -> Block:
         command, place = self._command(at)
         fields: dict[str, float] = {}
+        lines: dict[str, int] = {}
         unknown = False
         while LAST not in fields:
             name, _, text = self.line(place, digits_last=True).rpartition(": ")
@@ -192,12 +197,12 @@ class _Lines:
                 raise self.damaged("not a line of time -v", place, "'name: number', each name once, Exit status last")
             unknown = unknown or unknown_now
             if value is not None:
-                fields[name] = value
+                fields[name], lines[name] = value, place + 1
             place += 1
         missing = [name for name in (USER, "System time (seconds)", ELAPSED) if name not in fields]
         if missing:
             raise FormatError(f"the block lacks {missing[0]!r}", file=self.file, line=at + 1, expected="all of time -v")
-        return Block(VERBOSE, command, fields, place)
+        return Block(VERBOSE, command, fields, lines, place)
 
     def _command(self, at: int) -> tuple[str, int]:
         """The command, on one line, and the place behind it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -73,7 +74,7 @@ class TimeFormat:
         text, said = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, said)
-        blocks: list[tuple[Block, str, dict[str, float]]] = []
+        blocks: list[tuple[Block, str]] = []
         before = _Before()
         others = at = 0
         while at < len(lines):
@@ -92,10 +93,11 @@ class TimeFormat:
                 warnings.add(at + 1, "the file breaks off within the block that begins here, which was left out")
                 break
             if block is None:
-                others += not before.takes(line)
+                others += not before.takes(line, at + 1)
                 at += 1
                 continue
-            blocks.append((block, (block.command or before.label())[:_LONGEST_LABEL].strip(), before.status))
+            label = (block.command or before.label())[:_LONGEST_LABEL].strip()
+            blocks.append((before.added_to(block), label))
             before, at = _Before(), block.end
         if not blocks:
             raise FormatError(
@@ -134,13 +136,13 @@ class _Before:
     """What the lines before a block say about it."""
 
     def __init__(self) -> None:
-        self.status: dict[str, float] = {}
+        self._status: dict[str, tuple[float, int]] = {}
         self._label = self._timed = ""
 
-    def takes(self, line: str) -> bool:
+    def takes(self, line: str, number: int) -> bool:
         """Use a line that is none of a block's; False for one that says nothing."""
         if match := _STATUS.fullmatch(line):
-            self.status = {match[2]: float(match[3])}
+            self._status = {match[2]: (float(match[3]), number)}
             return True
         for pattern, group in ((_TRACE, 1), (_PROMPT, 1), (_HEADING, 2)):
             if match := pattern.fullmatch(line):
@@ -149,26 +151,31 @@ class _Before:
                 return True
         return False
 
+    def added_to(self, block: Block) -> Block:
+        """The block with what was said of how its command ended, which comes first."""
+        values = {field: value for field, (value, _) in self._status.items()}
+        lines = {field: line for field, (_, line) in self._status.items()}
+        return replace(block, fields=values | block.fields, lines=lines | block.lines)
+
     def label(self) -> str:
         """The last command that was called with ``time``, else the last label."""
         return " ".join((self._timed or self._label).split())
 
 
-def _reading(
-    blocks: list[tuple[Block, str, dict[str, float]]], info: dict[str, str], warnings: tuple[str, ...]
-) -> Reading:
+def _reading(blocks: list[tuple[Block, str]], info: dict[str, str], warnings: tuple[str, ...]) -> Reading:
     """Blocks of one entity are its samples 0, 1, ...; where no entity has several, there is nothing to count."""
-    times = Counter((block.report, entity) for block, entity, _ in blocks)
+    times = Counter((block.report, entity) for block, entity in blocks)
     repeated = any(count > 1 for count in times.values())
     seen: Counter[tuple[str, str]] = Counter()
     rows = Rows()
-    for block, entity, status in blocks:
+    for block, entity in blocks:
         key = (block.report, entity)
-        for field, value in (status | block.fields).items():
+        for field, value in block.fields.items():
+            rows.line = block.lines[field]
             t = float(seen[key]) if repeated else np.nan
             rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
         seen[key] += 1
-    return Reading(rows.frame(), "sample" if repeated else "none", info, warnings)
+    return Reading(rows.frame(), "sample" if repeated else "none", info, warnings, rows.lines())
 
 
 def _begins(report: str, field: str, fields: dict[str, float]) -> bool:

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.text import decode, numbers, split_blanks, strings, unwrap_midnight
-from virtperf.formats.xentop_lines import Listing, scan
+from virtperf.formats.xentop_lines import Listing, begins_sample, scan
 from virtperf.formats.xentop_write import write_listing
 
 # xentop subtracts and sums unsigned 64-bit numbers, so a counter that went back prints as almost 2^64 of its raw unit.
@@ -92,9 +93,9 @@ class XentopFormat:
             found.warnings.extend(
                 f"{file} line {found.summaries[i] + 1}: the clock was set back" for i in set_back if i < count
             )
-        records = _records(found, values, keep, entities, ids, t[samples], file)
+        records, at = _records(found, values, keep, entities, ids, t[samples], file)
         info = {"columns": str(len(found.columns)), "summary": "yes" if found.summaries else "no", **found.info}
-        return Reading(records, clock, info, (*warnings, *_capped(found.warnings, file)))
+        return Reading(records, clock, info, (*warnings, *_capped(found.warnings, file)), at)
 
     def write(self, reading: Reading) -> bytes:
         """Print a listing; see `virtperf.formats.xentop_write.write_listing`."""
@@ -183,11 +184,11 @@ def _samples(found: Listing, file: str) -> tuple[np.ndarray, int]:
         return np.searchsorted(bounds, rows, side="right") - 1, len(bounds) - cut
     if not repeated:
         return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
-    # Batch mode sorts by name, case ignored (-z puts Domain-0 before them), so a step back begins another sample too.
     samples, seen, number, previous = np.full(len(rows), -1), set[str](), 0, ""
+    above = headers[np.searchsorted(headers, rows) - 1].tolist()  # the header of each row
     for i in range(int(np.searchsorted(rows, headers[0])), len(rows)):
         name = found.names[i]
-        if name in seen or (name.lower() < previous.lower() and previous != "Domain-0"):
+        if seen and (above[i] in found.apart or begins_sample(name, previous, seen)):
             seen.clear()
             number += 1
         seen.add(name)
@@ -219,11 +220,12 @@ def _entities(found: Listing, samples: np.ndarray, keep: np.ndarray, file: str) 
 
 def _records(
     found: Listing, values: np.ndarray, keep: np.ndarray, names: list[str], ids: np.ndarray, t: np.ndarray, file: str
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Records in file order, and the line of the file, from 1, on which each of them stands."""
     columns = found.columns[2:]
     there = ~np.isnan(values) & keep[:, None]
     row, column = np.nonzero(there)
-    line = np.array(found.rows)
+    line = np.array(found.rows, dtype=np.int64)
     frame = pd.DataFrame(
         {
             "report": strings([""], np.zeros(len(row), dtype=int)),
@@ -251,10 +253,11 @@ def _records(
         more.append(("", kind, f"{names[ids[own]]}/{device}", name, t[own], value))
         at.append(number)
     if not more:
-        return frame
+        return frame, line[row] + 1
     both = pd.concat([frame, pd.DataFrame(more, columns=list(frame.columns))], ignore_index=True)
-    order = np.argsort(np.concatenate([line[row], at]), kind="stable")
-    return both.iloc[order].reset_index(drop=True)
+    lines = np.concatenate([line[row], np.array(at, dtype=np.int64)])
+    order = np.argsort(lines, kind="stable")
+    return both.iloc[order].reset_index(drop=True), lines[order] + 1
 
 
 def _capped(warnings: list[str], file: str) -> list[str]:

@@ -54,6 +54,8 @@ class Listing:
         Line number, name and everything behind the state of each domain row.
     headers : list of int
         Lines of the column headings.
+    apart : set of int
+        Those of them that stand below a blank line.
     summaries, clock : list of int
         Lines ``xentop - HH:MM:SS`` and the seconds since midnight that they print.
     columns : tuple of str
@@ -70,6 +72,7 @@ class Listing:
     names: list[str] = field(default_factory=list)
     tails: list[str] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)
+    apart: set[int] = field(default_factory=set)
     summaries: list[int] = field(default_factory=list)
     clock: list[int] = field(default_factory=list)
     columns: tuple[str, ...] = ()
@@ -94,13 +97,16 @@ def scan(text: str, file: str) -> Listing:
 
     known: dict[str, None] = {}  # headings seen, without their blanks at both ends
     strange = below = vcpus = -2  # last line that was no line of xentop, a detail row, a row of vCPUs
+    blank = set[int]()
     for i, (_, tail, line) in enumerate(lines):
         if tail:
             continue
         key = line.strip()
         if key in known:
             found.headers.append(i)
-        elif not key or _SKIPPED.fullmatch(key):
+        elif not key:
+            blank.add(i)
+        elif _SKIPPED.fullmatch(key):
             continue
         elif i == last and not finished:
             found.cut = i
@@ -123,6 +129,7 @@ def scan(text: str, file: str) -> Listing:
                     remedy="remove the damaged sample.",
                 )
             strange = i
+    found.apart = {header for header in found.headers if header - 1 in blank}
     if strange >= 0:
         found.warnings.append(f"{file} line {strange + 1}: the text before the first header was skipped")
     if not finished and found.headers and found.rows[-1:] == [last]:
@@ -130,6 +137,14 @@ def scan(text: str, file: str) -> Listing:
         row, header = text.rpartition("\n")[2], lines[found.headers[-1]][2]
         found.cut = last if len(row.rstrip()) < len(header.rstrip()) else -1
     return found
+
+
+def begins_sample(name: str, previous: str, seen: set[str]) -> bool:
+    """Whether a domain can't stand in the sample of the one before it, where nothing else parts the samples.
+
+    Batch mode sorts by name, case ignored (-z puts Domain-0 before them), so a step back begins another sample too.
+    """
+    return name in seen or (name.lower() < previous.lower() and previous != "Domain-0")
 
 
 def _check_columns(columns: tuple[str, ...], found: Listing, file: str, line: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.text import DAY, HALF_DAY, clock_text
-from virtperf.formats.xentop_lines import LAYOUTS, NET_FIELDS, STATE, VBD_FIELDS
+from virtperf.formats.xentop_lines import LAYOUTS, NET_FIELDS, STATE, VBD_FIELDS, begins_sample
 
 WIDTHS = {
     "NAME": 10, "STATE": 6, "CPU(sec)": 10, "CPU(%)": 6, "MEM(k)": 10, "MEM(%)": 6, "MAXMEM(k)": 10, "MAXMEM(%)": 9,
@@ -32,7 +32,8 @@ def write_listing(reading: Reading) -> bytes:
     "no" (the default follows the clock); ``repeat_header`` "yes" prints the header before each domain, as -r does.
     ``xen_version``, ``cpus``, ``cpu_mhz`` and ``mem_total_k`` go into the summary. The state of a domain is no number
     and so not in the records: every domain is printed as ``------`` and counted under no state. Used memory in the
-    summary is the sum of the domains' memory. CPU(%) prints as 0.0 where the sample before lacks the domain.
+    summary is the sum of the domains' memory. CPU(%) prints as 0.0 where the sample before lacks the domain. A sample
+    of one domain that could as well be the next domain of the sample before, listed with -r, stands below a blank line.
 
     Raises
     ------
@@ -58,7 +59,11 @@ def write_listing(reading: Reading) -> bytes:
     lines: list[str] = []
     before: set[str] = set()
     last_t: float | None = None
-    for number, (t, domains, details) in enumerate(_samples(reading)):
+    samples = list(_samples(reading))
+    # Where each header has one row, headers don't tell where a sample begins: only names and blank lines do.
+    by_name = not timed and (repeat or all(len(domains) == 1 for _, domains, _ in samples))
+    previous, seen = "", set[str]()
+    for number, (t, domains, details) in enumerate(samples):
         if timed:
             first_fits = last_t is not None or 0 <= t < DAY
             if not first_fits or (last_t is not None and not -HALF_DAY <= t - last_t < HALF_DAY):
@@ -67,6 +72,16 @@ def write_listing(reading: Reading) -> bytes:
         elif t != number:
             raise _refused("samples must count 0, 1, 2, ...", expected=str(number), found=str(t))
         rows = {name: _cells(name, values, columns, name in before, set(domains)) for name, values in domains.items()}
+        if by_name:
+            for i, (name, *_) in enumerate(rows.values()):  # names as they are printed
+                begins = begins_sample(name, previous, seen)
+                if i and begins:
+                    raise _refused("-r lists domains by name", found=f"{name!r} after {previous!r}")
+                if number and not i:
+                    lines += [] if begins else [""]
+                    seen = set()
+                previous = name
+                seen.add(name)
         widths = WIDTHS
         if len(columns) == 19:  # from Xen 4.5 on, each sample is as wide as its longest number
             widths = WIDTHS | {

@@ -184,6 +184,8 @@ class CurveCrossing:
         first, second = (np.array([s[k][n] for n in ("alpha", "beta", "gamma")]) for k in ("truth", "second"))
         roots = meetings(first[None, :], second[None, :])[0]
         within = (roots >= np.min(self.loads[0])) & (roots <= np.max(self.loads[0]))
+        if not within.any():
+            raise ModelError(f"the true curves of a cell on {cell.design!r} do not cross among its loads")
         self.truth = float(roots[within][0])
         self.means = [throughput(x, t) for x, t in zip(self.loads, (first, second), strict=True)]
         self.sds = [np.full(len(x), cell.noise * np.mean(np.concatenate(self.means))) for x in self.loads]

@@ -23,9 +23,14 @@ def relative_weights(x: ArrayLike, y: ArrayLike) -> Array:
         Rows with equal x are replicates.
     y : array_like, shape (n,)
         Positive.
+
+    Raises
+    ------
+    ModelError
+        For an x that is not finite, or a y that is not positive.
     """
     values = checks.column(y, "y", positive=True)
-    points = np.asarray(x, dtype=float)
+    points = checks.rows(x, "x")
     checks.same_length(("x", points), ("y", values))
     _, group = np.unique(points, axis=0, return_inverse=True)
     group = np.asarray(group).ravel()

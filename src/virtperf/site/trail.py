@@ -13,6 +13,7 @@ from virtperf.site import claims
 from virtperf.site.gather import StudyFacts
 from virtperf.site.shell import Section, page
 from virtperf.trail.entries import RunTrail, Trail
+from virtperf.trail.printed import TableTrail, table_trails
 
 ROOTS = {
     "reconstructed": "data/reconstructed/{study}/runs",
@@ -22,7 +23,7 @@ ROOTS = {
 
 
 def trail_page(facts: StudyFacts, trails: Iterable[Trail]) -> str:
-    """One section a figure, one entry a plotted value, which carries the value's key."""
+    """One section a figure with an entry for each plotted value, which carries its key; one section a printed table."""
     lead = (
         f'<p>Behind every plotted value of <a href="{escape(facts.id)}.html">the report</a>: how it is computed, from '
         "which lines of which raw files, and which statements of the paper set its limits. Links to raw files work "
@@ -34,6 +35,9 @@ def trail_page(facts: StudyFacts, trails: Iterable[Trail]) -> str:
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
         body = "".join(_entry(facts.id, trail, said) for trail in entries)
         sections.append(Section(exhibit, printable(title), body))
+    for table in table_trails(facts.data):
+        title = f"{exhibit_name(table.exhibit, 'table')}. {table.title}"
+        sections.append(Section(table.exhibit, printable(title), _printed(facts.id, table, said)))
     return page("", f"Trail: {facts.title}", lead, sections)
 
 
@@ -76,6 +80,21 @@ def _entry(study: str, trail: Trail, said: dict[str, Claim]) -> str:
     return (
         f'<details class="vp-details vp-trail" id="{escape(place(trail.key))}"><summary>{escape(printable(title))}'
         f"</summary>{''.join(parts)}</details>"
+    )
+
+
+def _printed(study: str, trail: TableTrail, said: dict[str, Claim]) -> str:
+    """A printed table's file with the line of every row; the statements about it."""
+    place = f" in section “{escape(printable(trail.section))}”" if trail.section else ""
+    link = f'<a href="../{escape(trail.file)}">{breakable(trail.file)}</a>'
+    rows = "".join(f"<li>line {line}: {breakable(printable(cell))}</li>" for line, cell in trail.lines)
+    wrong = "".join(f"<li>{escape(printable(f'{cell}. {why}'))}</li>" for cell, why in trail.corrected)
+    about = f"<p>Statements about it: {_claims(study, trail.claims, said)}.</p>" if trail.claims else ""
+    return (
+        f"<p>Printed{place}, typed off into {link}.</p>"
+        + display.details("Rows and their lines", f'<ul class="vp-plain">{rows}</ul>')
+        + (f"<p>Corrected cells:</p><ul>{wrong}</ul>" if wrong else "")
+        + about
     )
 
 

@@ -46,7 +46,8 @@ def _study(study: StudyOutcome) -> dict[str, Any]:
     changes = [c for e in study.exhibits for c in e.changes if c.status != IDENTICAL]
     return {
         "study": study.study, "title": study.title, "only": only, "counts": _counts(study.counts),
-        "affected": [e.name for e in study.affected],
+        "affected": [e.name for e in study.affected], "redrawn": [e.name for e in study.redrawn],
+        "edited_claims": study.edited,
         "claims": [{"claim": name, "exhibits": list(study.claim_exhibits.get(name, ()))} for name in study.claims],
         "exhibits": [_exhibit(exhibit) for exhibit in study.exhibits],
         "items": [] if only else [_change(change) for change in changes],

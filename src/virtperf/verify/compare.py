@@ -52,15 +52,23 @@ class Change:
 def compare(old: Item | None, new: Item | None, tolerance: Tolerance) -> Change:
     """One item before and now; at least one of them is there.
 
+    The words of an explanation may differ while the limit that they explain is the same.
+
     The comparison is symmetric: exchanged items have the same status (missing and new exchanged) and the same shift.
     """
     if old is None or new is None:
         return Change(old, new, NEW if old is None else MISSING)
+    if new.explains:
+        same = old.words == new.words
+        agree = all(tolerance.same(a, b) for a, b in zip(old.numbers, new.numbers, strict=True))
+        return Change(old, new, IDENTICAL if same else WITHIN if agree else MOVED)
     whole = len(old.curve) == len(new.curve)
     pairs = [*zip(old.numbers, new.numbers, strict=True), *zip(old.curve, new.curve, strict=False)]
     if whole and old.words == new.words and all(_equal(a, b) for a, b in pairs):
         return Change(old, new, IDENTICAL)
-    if whole and all(tolerance.same(a, b) for a, b in pairs) and same_words(old.words, new.words, tolerance):
+    width = max(filter(math.isfinite, (old.width, new.width)), default=math.nan)
+    near = tolerance.same(old.value, new.value, width) and all(tolerance.same(a, b) for a, b in pairs[1:])
+    if whole and near and same_words(old.words, new.words, tolerance):
         return Change(old, new, WITHIN)
     return Change(old, new, MOVED, _shift(old, new, pairs))
 

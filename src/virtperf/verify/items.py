@@ -9,6 +9,9 @@ KINDS = ("limits", "means", "verdicts", "estimates", "tables", "registers")
 """What tolerances are declared for: limits of the text and claims' numbers; means of runs and their samples; verdicts;
 fitted parameters and computed tables; printed tables; registers in words."""
 
+EXPLANATIONS = ("low_set_by", "high_set_by")
+"""Fields that say which statements set a limit, in words; the limit stands beside them."""
+
 Key = tuple[str, str, str]
 
 
@@ -48,6 +51,11 @@ class Item:
     def key(self) -> Key:
         """What the item is matched by."""
         return self.exhibit, self.label, self.field
+
+    @property
+    def explains(self) -> bool:
+        """Whether the words only explain the limit beside them, which several sets of statements may set equally."""
+        return self.field in EXPLANATIONS
 
     @property
     def numbers(self) -> tuple[float, float, float]:

@@ -14,6 +14,8 @@ from virtperf.verify.record import Recorded, Used
 from virtperf.verify.stored import CLAIMS, Results
 from virtperf.verify.tolerances import Tolerances
 
+PRINTED = "printed"
+"""The field of a statement's own number."""
 REDRAWN = "redrawn"
 """A drawing of the same numbers that looks different."""
 
@@ -76,6 +78,17 @@ class StudyOutcome:
         return [e for e in self.exhibits if not e.agrees]
 
     @property
+    def edited(self) -> list[str]:
+        """Statements whose printed number was changed; the others of `claims` follow from something else."""
+        changes = [c for e in self.exhibits if e.kind == "claims" for c in e.changes if not c.agrees]
+        return list(dict.fromkeys(c.item.label for c in changes if c.item.field == PRINTED))
+
+    @property
+    def redrawn(self) -> list[ExhibitOutcome]:
+        """Exhibits that show the same numbers and look different."""
+        return [e for e in self.exhibits if e.drawing == REDRAWN]
+
+    @property
     def claims(self) -> list[str]:
         """Statements of which a number, an interval or a verdict changed beyond tolerance."""
         changes = [c for e in self.exhibits if e.kind == "claims" for c in e.changes if not c.agrees]
@@ -121,6 +134,11 @@ class Outcome:
     def counts(self) -> Counter[str]:
         """Items by status, over all studies."""
         return sum((s.counts for s in self.studies), Counter())
+
+    @property
+    def other_packages(self) -> list[Used]:
+        """Packages whose version is not the pinned one."""
+        return [p for p in self.packages if not p.as_pinned]
 
     @property
     def agrees(self) -> bool:

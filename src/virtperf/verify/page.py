@@ -14,7 +14,7 @@ from virtperf.site.shell import Section, page
 from virtperf.verify.certificate import whole
 from virtperf.verify.compare import MISSING, MOVED, NEW, STATUSES, WITHIN, Change
 from virtperf.verify.drawing import change_drawing, picture
-from virtperf.verify.outcome import REDRAWN, ExhibitOutcome, Outcome, Side, StudyOutcome
+from virtperf.verify.outcome import PRINTED, ExhibitOutcome, Outcome, Side, StudyOutcome
 from virtperf.verify.record import SAME
 from virtperf.verify.stored import CLAIMS
 from virtperf.verify.wording import place_words, shift_words, sides
@@ -81,11 +81,10 @@ def _result(outcome: Outcome) -> str:
         only = whole(s)
         figures = [e for e in s.affected if e.kind == "figure"]
         tables = [e for e in s.affected if e.kind not in ("figure", "claims")]
-        redrawn = sum(e.drawing == REDRAWN for e in s.exhibits)
         rows.append((
             Html(f'<a href="#{escape(s.study)}-changes">{escape(s.study)}</a>{f" ({only})" if only else ""}'),
             f"{sum(s.counts.values()):,}", *(f"{s.counts[status]:,}" for status in STATUSES),
-            str(len(s.claims)), str(len(tables)), str(len(figures)), str(redrawn),
+            str(len(s.claims)), str(len(tables)), str(len(figures)), str(len(s.redrawn)),
         ))  # fmt: skip
     columns = ("Study", "Items", *(status.capitalize() for status in STATUSES), "Claims changed", "Tables changed",
                "Figures changed", "Redrawn from the same numbers")  # fmt: skip
@@ -102,7 +101,7 @@ def _study(study: StudyOutcome, budget: _Budget) -> str:
         return f'<p id="{escape(study.study)}-changes">Only {there}: {count} with nothing to compare them with.</p>'
     changed = [e for e in study.exhibits if not e.agrees]
     noise = study.counts[WITHIN]
-    redrawn = [e.title for e in study.exhibits if e.drawing == REDRAWN]
+    redrawn = [printable(e.title) for e in study.redrawn]
     parts = [_statement(study, changed)]
     parts += [_exhibit(study, e, budget) for e in changed]
     if noise:
@@ -123,8 +122,15 @@ def _study(study: StudyOutcome, budget: _Budget) -> str:
 def _statement(study: StudyOutcome, changed: Sequence[ExhibitOutcome]) -> str:
     if not changed:
         return "<p>Nothing changed beyond tolerance.</p>"
-    names = [f'<a href="#{_anchor(study, e)}">{escape(printable(e.title))}</a>' for e in changed]
-    return f"<p>Changed: {joined(names)}.</p>"
+    rows = []
+    for e in changed:
+        moved = [c for c in e.changes if not c.agrees]
+        most = max((c for c in moved if c.widths >= 0), key=lambda c: c.widths, default=None)
+        link = Html(f'<a href="#{_anchor(study, e)}">{escape(printable(e.title))}</a>')
+        rows.append((link, f"{len(moved):,}", shift_words(most) if most else ""))
+    table = Table(("Exhibit", "Items that changed", "Most"), tuple(rows), frozenset({1}), stacks=True)
+    edited = f"<p>Statements with another printed number: {escape(joined(study.edited))}.</p>" if study.edited else ""
+    return edited + display.table_html(table, f"What changed in {study.study}")
 
 
 def _anchor(study: StudyOutcome, exhibit: ExhibitOutcome) -> str:
@@ -150,7 +156,7 @@ def _exhibit(study: StudyOutcome, exhibit: ExhibitOutcome, budget: _Budget) -> s
         note = f'<span class="vp-where">about {escape(joined(about))}</span>' if about else ""
         rows.append((
             Html(f"{breakable(printable(place_words(change.item)))}{note}"), old or "not there", new or "not there",
-            shift_words(change), Html(change_drawing(change.old, change.new)),
+            _unbroken(shift_words(change)), Html(change_drawing(change.old, change.new)),
         ))  # fmt: skip
     if rows:
         table = Table(("What", "Before", "Now", "Moved by", "Before above, now below"), tuple(rows), stacks=True)
@@ -158,8 +164,13 @@ def _exhibit(study: StudyOutcome, exhibit: ExhibitOutcome, budget: _Budget) -> s
     return "".join(parts)
 
 
+def _unbroken(shift: str) -> str:
+    """A number stays with its unit."""
+    return shift.replace(" interval ", "\u00a0interval\u00a0")
+
+
 def _listed(exhibit: ExhibitOutcome) -> list[Change]:
-    """What is listed: numbers before words; of a row that came or went as a whole, its first item."""
+    """What is listed: printed numbers first, words last; of a row that came or went as a whole, its first item."""
     rows: dict[str, list[Change]] = {}
     for change in exhibit.changes:
         rows.setdefault(change.item.label, []).append(change)
@@ -169,7 +180,7 @@ def _listed(exhibit: ExhibitOutcome) -> list[Change]:
             found.append(changes[0])
         else:
             found += [c for c in changes if not c.agrees]
-    return sorted(found, key=lambda c: bool(c.item.words))
+    return sorted(found, key=lambda c: (c.item.field != PRINTED, bool(c.item.words)))
 
 
 def _pictures(exhibit: ExhibitOutcome, budget: _Budget) -> str:
@@ -220,11 +231,12 @@ def _facts(outcome: Outcome) -> Iterator[str]:
     )
     yield "<h3>Packages</h3>" + display.table_html(Table(("Package", "Version", "Pinned", ""), packages), "Packages")
     tolerances = tuple(
-        (kind, f"{t.relative:g}", f"{t.absolute:g}", str(t.exported_digits or "in full"))
+        (kind, f"{t.relative:g}", f"{t.absolute:g}", str(t.exported_digits or "in full"), f"{t.widths:g}")
         for kind, t in outcome.tolerances.items()
     )
-    columns = ("Kind", "Relative", "Absolute", "Digits as exported")
-    yield "<h3>Tolerances</h3>" + display.table_html(Table(columns, tolerances, frozenset({1, 2, 3})), "Tolerances")
+    columns = ("Kind", "Relative", "Absolute", "Digits as exported", "Interval widths")
+    numeric = frozenset(range(1, len(columns)))
+    yield "<h3>Tolerances</h3>" + display.table_html(Table(columns, tolerances, numeric), "Tolerances")
 
 
 def _side(side: Side) -> str:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,10 +15,11 @@ from pathlib import Path
 from virtperf.yamlio import load_yaml
 
 PACKAGES = (
-    "virtperf", "numpy", "pandas", "scipy", "statsmodels", "cvxpy", "highspy", "matplotlib", "pyarrow", "papermill",
-    "ipykernel", "nbconvert", "nbformat", "jinja2", "pygments", "mistune",
+    "virtperf", "numpy", "pandas", "scipy", "statsmodels", "cvxpy", "highspy", "matplotlib", "seaborn", "pyarrow",
+    "pyyaml", "defusedxml", "pydantic", "jsonschema", "papermill", "ipykernel", "nbconvert", "nbformat", "jinja2",
+    "pygments", "mistune",
 )  # fmt: skip
-"""Packages that compute, draw or write what is compared."""
+"""Packages that read, compute, draw or write what is compared."""
 
 SAME, OTHER, ABSENT = "same bytes", "other bytes", "not made"
 _PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", re.M)
@@ -61,15 +63,23 @@ class Recorded:
     state: str
 
 
-def recorded(root: Path, replayed: Path, studies: list[str]) -> list[Recorded]:
-    """Outputs of the studies' stages by `root`'s `dvc.lock`, against the files below `replayed`."""
+def recorded(root: Path, replayed: Path, studies: Collection[str], commands: Collection[str]) -> list[Recorded]:
+    """Outputs of the replayed stages by `root`'s `dvc.lock`, against the files below `replayed`.
+
+    Parameters
+    ----------
+    commands : collection of str
+        What was replayed, as `virtperf` calls it. `dvc.lock` knows other stages, too, and keeps those that
+        `dvc.yaml` no longer has.
+    """
     lock = root / "dvc.lock"
     if not lock.is_file():
         return []
     found = []
     for name, stage in load_yaml(lock).data.get("stages", {}).items():
         study = name.partition("@")[2]
-        for out in stage.get("outs", ()) if study in studies else ():
+        command = shlex.split(str(stage.get("cmd", "")))[1:2]
+        for out in stage.get("outs", ()) if study in studies and command and command[0] in commands else ():
             path = replayed / out["path"]
             state = ABSENT if not path.exists() else SAME if dvc_hash(path) == out.get("md5") else OTHER
             found.append(Recorded(study, str(out["path"]), state))

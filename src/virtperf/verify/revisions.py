@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tarfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from virtperf.errors import VirtperfError
+from virtperf.git import git
 from virtperf.verify.replay import own_source
 
 _PARTS = ("data/published", "data/measured", "data/metrics.yaml", "notebooks", "params.yaml", "dvc.yaml", "src",
@@ -26,15 +26,15 @@ class Commit:
 
 def head(root: Path) -> Commit | None:
     """The commit that is checked out; None outside of git, or where git is not installed."""
-    found = _git(root, "rev-parse", "--verify", "HEAD")
+    found = git(root, "rev-parse", "--verify", "HEAD")
     if found is None:
         return None
-    return Commit(found.strip(), bool(_git(root, "status", "--porcelain", "--", *_PARTS)))
+    return Commit(found.strip(), bool(git(root, "status", "--porcelain", "--", *_PARTS)))
 
 
 def commit_id(root: Path, revision: str) -> str | None:
     """The commit that a revision names, None where it names none."""
-    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.strip() if found else None
 
 
@@ -58,10 +58,10 @@ def export(root: Path, revision: str, place: Path) -> tuple[str, Path]:
             f"{revision!r} is neither a revision nor a folder", expected="a commit, tag or branch, or a folder",
             remedy="run it inside a git repository, or name its folder by --root.",
         )  # fmt: skip
-    prefix = (_git(root, "rev-parse", "--show-prefix") or "").strip()
-    top = Path((_git(root, "rev-parse", "--show-toplevel") or str(root)).strip())
+    prefix = (git(root, "rev-parse", "--show-prefix") or "").strip()
+    top = Path((git(root, "rev-parse", "--show-toplevel") or str(root)).strip())
     archive = place.with_name(f"{place.name}.tar")
-    if _git(top, "archive", "--format=tar", "-o", str(archive.resolve()), f"{commit}:{prefix}") is None:
+    if git(top, "archive", "--format=tar", "-o", str(archive.resolve()), f"{commit}:{prefix}") is None:
         raise VirtperfError(f"git can't write out {revision!r}", file=root)
     try:
         with tarfile.open(archive) as tar:
@@ -109,13 +109,3 @@ def _register(place: Path) -> None:
         for line in (f"[{group}]", *(f"{name} = {target}" for name, target in entries.items()))
     ]
     (folder / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    """What git prints, None where it fails or is missing."""
-    try:
-        command = ["git", "-C", str(root), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
-    except FileNotFoundError:
-        return None
-    return done.stdout if done.returncode == 0 else None

@@ -151,8 +151,8 @@ def _outcome(
         found.append(compare_results(before, results(new[1], study), tolerances))
         if documents and not old[0].package:
             problems += findings(before) + edited_runs(old[1], new[1], before)
+    commands = tuple(command for command, *_ in stage_commands(new[1].root))
+    bytes_ = recorded(layout.root, new[1].root, studies, commands) if documents else []
     return Outcome(
-        old[0], new[0], tuple(found), tuple(problems),
-        tuple(recorded(layout.root, new[1].root, list(studies)) if documents else ()), tuple(packages(layout.root)),
-        tuple(command for command, *_ in stage_commands(new[1].root)), tolerances,
-    )  # fmt: skip
+        old[0], new[0], tuple(found), tuple(problems), tuple(bytes_), tuple(packages(layout.root)), commands, tolerances
+    )

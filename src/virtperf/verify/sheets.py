@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from virtperf.verify.items import Item
+from virtperf.verify.items import EXPLANATIONS, Item
 
 Row = Mapping[str, Any]
 KindOf = str | Callable[[str], str]
@@ -19,6 +19,7 @@ LONG = 8
 """Rows with one label beyond which a table is a series over something, and its columns are curves."""
 IN_WORDS = "in words"
 """The field of what a row says beside its numbers."""
+SIDES = ("low", "high")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 _LIMIT = re.compile(r"(?P<before>|.+_)(?P<side>low|high)(?P<behind>|_.+)")
 _VALUES = (("value", "", "low"), ("estimate", "", "low"), ("centre", "allowed", "allowed_low"))
@@ -103,7 +104,8 @@ def _row_items(exhibit: str, label: str, row: Row, kind_of: Callable[[str], str]
     told = set(_label_columns(row))
     numbers = {c: n for c, v in row.items() if c not in told and (n := _number(v)) is not None}
     text = {c: str(v) for c, v in row.items() if c not in told and c not in numbers}
-    words = "; ".join(f"{c}: {v}" for c, v in text.items() if "verdict" not in c)
+    explained = {c: v for c, v in text.items() if c in EXPLANATIONS}
+    words = "; ".join(f"{c}: {v}" for c, v in text.items() if "verdict" not in c and c not in explained)
     groups: dict[str, dict[str, float]] = {}
     for column, number in numbers.items():
         name, part = _part(column, numbers)
@@ -114,6 +116,11 @@ def _row_items(exhibit: str, label: str, row: Row, kind_of: Callable[[str], str]
         if not all(map(math.isnan, (value, low, high))):
             items.append(Item(exhibit, label, name, kind_of(name), value, low, high))
     items += [Item(exhibit, label, c, kind_of(c), words=v) for c, v in text.items() if "verdict" in c]
+    for column, v in explained.items():
+        low, high = (
+            numbers.get(f"allowed_{side}", math.nan) if column.startswith(side) else math.nan for side in SIDES
+        )
+        items.append(Item(exhibit, label, column, kind_of(column), low=low, high=high, words=v))
     return [*items, Item(exhibit, label, IN_WORDS, kind_of(IN_WORDS), words=words)] if words else items
 
 

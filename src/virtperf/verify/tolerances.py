@@ -27,19 +27,29 @@ class Tolerance:
     exported_digits : int
         Numbers were rounded to so many significant digits when they were written, and a difference of one unit of the
         last of them may be rounding; 0 where they are kept in full.
+    widths : float
+        Of the width of its interval, for a value between two limits: what the solver that places it leaves open.
     """
 
     relative: float = NOISE
     absolute: float = NOISE
     exported_digits: int = 0
+    widths: float = 0.0
 
-    def same(self, a: float, b: float) -> bool:
-        """Whether two numbers agree; NaN agrees with NaN, and an absent limit with an absent one."""
+    def same(self, a: float, b: float, width: float = math.nan) -> bool:
+        """Whether two numbers agree; NaN agrees with NaN, and an absent limit with an absent one.
+
+        Parameters
+        ----------
+        width : float
+            Of the interval that the numbers lie in; NaN where there is none.
+        """
         if a == b or (math.isnan(a) and math.isnan(b)):
             return True
         if not math.isfinite(a - b):
             return False
-        return abs(a - b) <= max(self.absolute, self.relative * max(abs(a), abs(b)), self._last_digit(a, b))
+        least = max(self.absolute, self.relative * max(abs(a), abs(b)), self._last_digit(a, b))
+        return abs(a - b) <= (least if math.isnan(width) else max(least, self.widths * width))
 
     def _last_digit(self, a: float, b: float) -> float:
         size = max(abs(a), abs(b))
@@ -52,7 +62,7 @@ class Tolerance:
 Tolerances = Mapping[str, Tolerance]
 
 DEFAULTS: Tolerances = {
-    "limits": Tolerance(exported_digits=7),
+    "limits": Tolerance(exported_digits=7, widths=1e-6),
     "means": Tolerance(),
     "verdicts": Tolerance(exported_digits=7),
     "estimates": Tolerance(exported_digits=6),

@@ -15,7 +15,8 @@ _FIELDS = {
     "": "estimate", "allowed": "what the text allows", IN_WORDS: "in words",
     "allowed_without_assumptions": "what the text allows without our assumptions",
     "implied": "what the other statements allow", "text_verdict": "verdict from the text",
-    "measured_verdict": "verdict from measured runs", "estimate": "estimate from measured runs",
+    "measured_verdict": "verdict from measured runs", "low_set_by": "statements that set the lower limit",
+    "high_set_by": "statements that set the upper limit", "estimate": "estimate from measured runs",
     "reconstructed_estimate": "estimate from reconstructed runs",
 }  # fmt: skip
 _CLAUSES = re.compile(r"(?<=[.;]) ")

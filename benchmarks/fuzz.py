@@ -1,0 +1,78 @@
+"""Damaged files for every reader, many more than the tests give: `python benchmarks/fuzz.py [INPUTS] [FORMAT ...]`.
+
+The same damage as in tests/formats/test_fuzz.py, from the same seed: input n of a format is the same on every machine.
+Each must give a reading or a `FormatError` that names the file (and a line that the file has, if it names one), within
+a second, without any other exception and without a warning of Python. Failures are printed with their number; the
+script ends with 1 if there are any.
+"""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.formats.mutations import mutant
+from tests.formats.seeds import SEEDS
+from tests.formats.trial import TooSlow, trial
+from virtperf.formats import Format, all_formats
+
+INPUTS = 100_000
+SHOWN = 10
+"""Failures of one format that are printed."""
+
+
+@dataclass
+class Tally:
+    """What became of the inputs of one format; seconds are processor time."""
+
+    inputs: int = 0
+    read: int = 0
+    refused: int = 0
+    failed: int = 0
+    slowest: float = 0.0
+    seconds: float = 0.0
+
+
+def fuzz(form: Format, inputs: int) -> Tally:
+    """Read that many damaged files of a format."""
+    found = Tally()
+    begin = time.process_time()
+    for number in range(inputs):
+        data, history = mutant(SEEDS[form.name], number)
+        found.inputs += 1
+        try:
+            is_read, seconds = trial(form, data)
+        except (Exception, TooSlow) as error:
+            found.failed += 1
+            if found.failed <= SHOWN:
+                print(f"{form.name} {number} ({history}): {type(error).__name__}: {error}", flush=True)
+            continue
+        found.read += is_read
+        found.refused += not is_read
+        found.slowest = max(found.slowest, seconds)
+    found.seconds = time.process_time() - begin
+    return found
+
+
+def main() -> int:
+    """Print one row a format."""
+    inputs = int(sys.argv[1]) if len(sys.argv) > 1 else INPUTS
+    names = sys.argv[2:] or [name for name in all_formats() if name in SEEDS]
+    print("| format | inputs | readings | named errors | failures | seconds | slowest, ms |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    failed = 0
+    for name in names:
+        t = fuzz(all_formats()[name], inputs)
+        failed += t.failed
+        print(
+            f"| {name} | {t.inputs:,} | {t.read:,} | {t.refused:,} | {t.failed} | {t.seconds:.0f} "
+            f"| {1000 * t.slowest:.0f} |",
+            flush=True,
+        )
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""JSON together with the lines on which its values stand."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any
+
+# A key with its colon stays as it is; every other string, number or word is a value.
+_TOKEN = re.compile(
+    r'("(?:[^"\\]|\\.)*+"[ \t\r\n]*:)|"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity'
+)
+
+
+def with_lines(text: str, loads: Callable[[str], Any]) -> tuple[Any, Any]:
+    """A document, and the same document with the number of its line in the place of each value.
+
+    Objects and arrays, their keys and their order are the same in both, so that both can be walked side by side.
+
+    Parameters
+    ----------
+    text : str
+        The whole text; lines end with a line feed.
+    loads : callable
+        What makes the document of the text, such as `json.loads`; whatever it raises is raised.
+
+    Returns
+    -------
+    document : object
+    lines : object
+        Line numbers count from 1.
+    """
+    document = loads(text)
+    ends = [match.start() for match in re.finditer("\n", text)]
+
+    def number(token: re.Match[str]) -> str:
+        return token[1] or str(bisect_left(ends, token.start()) + 1)
+
+    return document, json.loads(_TOKEN.sub(number, text))
+
+
+def first_line(lines: Any) -> int | None:
+    """The line of the first value within a part of `lines`; None where there is none."""
+    waiting = [lines]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, int):
+            return found
+        inside: Sequence[Any] = list(found.values()) if isinstance(found, dict) else found
+        waiting += reversed(inside)
+    return None

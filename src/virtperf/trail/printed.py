@@ -1,0 +1,82 @@
+"""Where the cells of printed tables stand: the file that they were typed off into, line by line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.table import corrections
+
+
+@dataclass(frozen=True)
+class TableTrail:
+    """A printed table.
+
+    Attributes
+    ----------
+    key : str
+        Such as ``study/table-4``.
+    file : str
+        Relative to the repository.
+    lines : tuple of (int, str)
+        The line of every row, with its first cell.
+    corrected : tuple of (str, str)
+        Misprinted cells and the reasons of their corrections.
+    claims : tuple of str
+        The statements that speak of the table.
+    """
+
+    key: str
+    exhibit: str
+    title: str
+    section: str
+    file: str
+    lines: tuple[tuple[int, str], ...]
+    corrected: tuple[tuple[str, str], ...]
+    claims: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def table_trails(data: StudyData) -> Iterator[TableTrail]:
+    """The trail of every printed table, in the study's order; raises `StudyError` as `table_exhibit` does."""
+    study = data.study
+    for exhibit in study.exhibits:
+        name = exhibit.spec.get("table")
+        if not name:
+            continue
+        wrong = corrections(study, str(name))
+        with (study.folder / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            next(reader, None)
+            lines, last = [], reader.line_num
+            for row in reader:
+                lines.append((last + 1, row[0] if row else ""))
+                last = reader.line_num
+        yield TableTrail(
+            key=f"{study.id}/{exhibit.id}", exhibit=exhibit.id, title=exhibit.title, section=exhibit.section,
+            file=f"data/published/{study.id}/tables/{name}.csv", lines=tuple(lines),
+            corrected=tuple(
+                (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
+                for c in wrong
+            ),
+            claims=tuple(c.id for c in data.claims.about(exhibit.id)) if data.claims else (),
+        )  # fmt: skip
+
+
+def table_text(trail: TableTrail, claims: dict[str, str]) -> str:
+    """The trail in lines of plain text."""
+    lines = [
+        trail.key,
+        f"  value    {trail.title}, as printed" + (f" in section {trail.section!r}" if trail.section else ""),
+        f"  file     {trail.file}",
+    ]
+    lines += [f"    line {line}: {cell}" for line, cell in trail.lines]
+    lines += [f"  corrected {cell}; {reason}" for cell, reason in trail.corrected]
+    lines += [f"  statement {c}: {claims[c]}" for c in trail.claims]
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""Real outputs of the tools, which are not part of the repository: each is read, or refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formats.trial import FILE, check_reading, check_refusal, last_line
+from virtperf.errors import FormatError
+from virtperf.formats import Format, all_formats, sniff
+from virtperf.formats.swingbench_console import FORMAT as CONSOLE
+
+READ = {  # file: format and number of records
+    "misc/netstat_s_linux_old.txt": ("netstat", 39),
+    "swingbench/benchmark_results_db.json": ("swingbench-json", 173),
+    "swingbench/charbench_2.7_4users_60s.xml": ("swingbench", 173),
+    "swingbench/charbench_2.7_console.txt": ("swingbench-console", 896),
+    "swingbench/charbench_2.7_sprint15.xml": ("swingbench", 413),
+    "sysstat/sadf_j_data-11.6.5.json": ("sadf-json", 34),
+    "sysstat/sadf_j_wghfreq.json": ("sadf-json", 20),
+    "sysstat/sar_12.7_sar-1.txt": ("sar", 6),
+    "sysstat/sar_12.7_sar-A.txt": ("sar", 938),
+    "sysstat/sar_12.7_sar-ISO.txt": ("sar", 30),
+    "sysstat/sar_12.7_sar-rep_hdr.txt": ("sar", 24),
+    "sysstat/sar_12.7_sar-u.txt": ("sar", 216),
+    "sysstat/sar_12.7_sar-x0.txt": ("sar", 126),
+    "sysstat/sar_data-10.3.1.txt": ("sar", 1016),
+    "sysstat/sar_ubuntu_12h_ampm.txt": ("sar", 60),
+    "xentop/xen3_17col_batch_8samples.txt": ("xentop", 119),
+    "xentop/xen3_17col_nolimit.txt": ("xentop", 40),
+    "xentop/xen4.1.2_xmtop_summary.txt": ("xentop", 30),
+    "xentop/xen4.9.2_xltop_summary.txt": ("xentop", 30),
+    "xentop/xen_batch_i2_first_sample_zero_8col.txt": ("xentop", 40),
+}
+REFUSED = {  # beginning of the file's path: why no format takes it, and what the error says
+    "fio/": ("fio has no reader", "no known format recognises this file"),
+    "uperf/": ("uperf has no reader", "no known format recognises this file"),
+    "misc/iostat": ("its system line is sysstat's, but iostat has no reader", "no known format recognises this file"),
+    "misc/proc_meminfo": ("/proc/meminfo has no reader", "no known format recognises this file"),
+    "misc/ps_": ("ps has no reader", "no known format recognises this file"),
+    "misc/vmstat": ("vmstat has no reader", "no known format recognises this file"),
+    "sysstat/sadf_d": ("sadf -d has no reader; sadf -j and sar's text have", "no known format recognises this file"),
+}
+
+
+def format_of(name: str) -> Format:
+    return CONSOLE if name == CONSOLE.name else all_formats()[name]
+
+
+@pytest.mark.parametrize("path", READ)
+def test_a_sample_is_read(path: str, samples: Path) -> None:
+    name, records = READ[path]
+    data = (samples / path).read_bytes()
+    if name in all_formats():
+        assert sniff(data).name == name
+    reading = format_of(name).read(data, file=FILE)
+    check_reading(reading, last_line(data))
+    assert len(reading.records) == records
+
+
+@pytest.mark.parametrize("path", READ)
+def test_a_sample_is_the_same_after_writing(path: str, samples: Path) -> None:
+    form = format_of(READ[path][0])
+    reading = form.read((samples / path).read_bytes())
+    again = form.read(form.write(reading))
+    assert again.records.equals(reading.records)
+    assert again.clock == reading.clock
+
+
+def test_every_other_sample_is_refused_by_name(samples: Path) -> None:
+    names = {file.relative_to(samples).as_posix() for file in samples.rglob("*") if file.is_file()} - {"INDEX.md"}
+    assert set(READ) <= names
+    for name in sorted(names - set(READ)):
+        reasons = [says for beginning, (_, says) in REFUSED.items() if name.startswith(beginning)]
+        assert reasons, f"{name}: neither READ nor REFUSED has it"
+        with pytest.raises(FormatError, match=reasons[0]) as caught:
+            sniff((samples / name).read_bytes(), file=FILE)
+        check_refusal(caught.value, last_line((samples / name).read_bytes()))

@@ -1,0 +1,81 @@
+"""The line of a raw file that a sample comes from reaches the Parquet files of all formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.formats.seeds import SEEDS
+from tests.toy_runs import netstat, toy_study, write_run
+from virtperf.formats import all_formats
+from virtperf.ingest.stage import ingest
+
+FORMATS = sorted(name for name, form in all_formats().items() if type(form).__module__.startswith("virtperf."))
+FILES = SEEDS | {"netstat": (b"\n" + netstat(1000, 5), netstat(61000, 6))}  # a rate needs two snapshots
+
+# format, metric, value, file, what stands on the line
+PICKS = (
+    ("cms-console", "cp_command_cpu", 12.34, "0.txt", "Ready; T=0.01/12.34 00:03:05"),
+    ("iwl-console", "clients", 7, "0.txt", "# clients 7/8 |"),
+    ("iwl-xml", "page_element_response_time_to_date", 0.006, "0.txt", "<"),
+    ("netstat", "tcp_segments_received", 1000, "1.txt", "61000 segments received"),
+    ("perfkit", "guest_cpu", 0.125, "0.txt", "LNWEB1"),
+    ("sadf-json", "disk_writes", 0.5, "0.txt", '"wtps": 0.5'),
+    ("sar", "cpu_idle", 0.9425, "1.txt", "94.25"),
+    ("swapon", "swap_device_size", 1130392 * 1024, "0.txt", "/dev/dasda2"),
+    ("swingbench", "driver_users", 4, "0.txt", "<NumberOfUsers>4<"),
+    ("swingbench-console", "transaction_rate", 5, "0.txt", "[3/4]"),
+    ("swingbench-json", "driver_users", 4, "1.txt", '"NumberOfUsers": "4"'),
+    ("time", "elapsed_time", 65.003, "0.txt", "real\t1m5.003s"),
+    ("xentop", "disk_reads", 0, "2.txt", "      a --b---"),
+)
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, pd.DataFrame]:
+    """Samples of one run a format, as they stand in the Parquet files."""
+    place = tmp_path_factory.mktemp("lines")
+    for name in FORMATS:
+        raw = {f"{number}.txt": data for number, data in enumerate(FILES[name])}
+        files = [
+            {"path": path, "format": name, "entity": f"e{i}"[: 1 if name == "netstat" else 2]}
+            | {"sample": {"start_s": 0, "interval_s": 60}, "none": {"at_s": 60.0 + 60 * i}}.get(
+                all_formats()[name].read(raw[path]).clock, {}
+            )
+            for i, path in enumerate(raw)
+        ]
+        write_run(place / "measured", name, raw=raw, files=files)
+    study = toy_study(place / "studies")
+    done = ingest(
+        study, {"measured": place / "measured"}, root / "data" / "metrics.yaml", place / "out", place / "cache", jobs=1
+    )
+    assert done.quarantined == ()
+    return {name: pd.read_parquet(place / "out" / f"{name}.parquet") for name in FORMATS}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_sample_has_its_line(name: str, samples: dict[str, pd.DataFrame]) -> None:
+    found = samples[name]
+    assert found["line"].dtype == np.int64
+    ends = {f"{number}.txt": data.count(b"\n") + 1 for number, data in enumerate(FILES[name])}
+    assert len(found)
+    # a counter that a snapshot leaves out because it is zero stands on no line
+    assert (found["line"] >= (0 if name == "netstat" else 1)).all()
+    assert (found["line"] <= found["file"].map(ends)).all()
+
+
+@pytest.mark.parametrize(("name", "metric", "value", "file", "printed"), PICKS)
+def test_the_line_holds_the_value(
+    name: str, metric: str, value: float, file: str, printed: str, samples: dict[str, pd.DataFrame]
+) -> None:
+    rows = samples[name]
+    rows = rows[(rows["metric"] == metric) & (rows["file"] == file) & np.isclose(rows["value"], value)]
+    text = ["", *FILES[name][int(file[0])].decode().split("\n")]
+    assert printed in text[rows["line"].iloc[0]]
+
+
+def test_every_format_is_picked_from() -> None:
+    assert {pick[0] for pick in PICKS} >= set(FORMATS)
