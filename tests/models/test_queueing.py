@@ -109,3 +109,15 @@ def test_bad_input():
         think_time(50, Mean(10.0, 0.1, 9), Mean(4.0, 0.05, 9), covariance=-1.0)
     with pytest.raises(ModelError, match="demand in row 1"):
         asymptotic_bounds([1], [0.0])
+
+
+@pytest.mark.parametrize("numbers", [(3, 0.0), (0, 1.0), (3, math.nan), (3, math.inf), (3, 1.0, -1.0)])
+def test_the_law_needs_numbers_that_can_be(numbers):
+    with pytest.raises(ModelError, match="must"):
+        queueing.response_time(*numbers)
+
+
+@pytest.mark.parametrize("numbers", [(0.0, 1.0), (math.nan, 1.0), (1.0, -1.0), (1.0, math.nan), (1.0, 1.0, -1.0)])
+def test_clients_in_system_needs_numbers_that_can_be(numbers):
+    with pytest.raises(ModelError, match="must"):
+        queueing.clients_in_system(*numbers)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.exhibits import toy
 from virtperf.exhibits.book import Book
+from virtperf.files import json_text
 from virtperf.trail.entries import Trail, trail_key, trails
 from virtperf.trail.text import trail_text
 
@@ -49,3 +51,18 @@ def test_the_formula_says_how_samples_become_the_value(entries: dict[str, Trail]
     assert "page_element_throughput (driver)" in trail.formula and "which is 100" in trail.formula
     text = trail_text(trail, {"bends-down": "Throughput bends downwards"})
     assert trail.key in text and "lower limit: bends-down: Throughput bends downwards" in text
+
+
+def test_a_run_without_its_reference_is_not_used_and_says_why(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "runs" / "toy" / "observations.parquet"
+    table = pd.read_parquet(path)
+    alone = (table["run_id"] == "measured-a-4-r1") & (table["quantity"] == "throughput")
+    assert alone.any()
+    table.loc[alone, ["relative", "relative_se"]] = float("nan")
+    table.loc[alone, "note"] = "its reference was not run"
+    table.to_parquet(path)
+    found = next(t for t in trails(Book("toy", data)) if t.exhibit == "figure-2" and t.x == "4")
+    assert "measured-a-4-r1" not in [r.run for r in found.runs]
+    assert ("measured-a-4-r1", "its reference was not run") in found.excluded
+    assert "NaN" not in json_text(found.as_dict())

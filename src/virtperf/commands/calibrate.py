@@ -45,12 +45,12 @@ def calibrate(layout: Layout, replicates: int, seed: int, jobs: int, output: Pat
     from virtperf.yamlio import load_yaml
 
     cases = calibrate_curves.CASES | calibrate_lines.CASES | calibrate_series.CASES
-    document = load_yaml(layout.root / "data" / DESIGNS).data
-    cells = expand(document, list(cases))
+    document = load_yaml(layout.root / "data" / DESIGNS)
+    cells = expand(document.data, list(cases), file=document.path.name, line=document.line)
     with _bar(sum(engine.chunks(cell, replicates) for cell in cells)) as step:
         found = engine.run(cells, cases, replicates=replicates, seed=seed, jobs=jobs, step=step)
     target = output or layout.root / "docs" / "calibration.md"
-    write_atomically(target, page(found, cells, document, replicates, seed))
+    write_atomically(target, page(found, cells, document.data, replicates, seed))
     say(f"{len(cells)} cells, {len(outside(found))} default intervals outside the band: {target}")
 
 

@@ -25,12 +25,21 @@ def clients_in_system(throughput: float, response_time: float, think_time: float
         Requests per second.
     response_time, think_time : float
         Seconds.
+
+    Raises
+    ------
+    ModelError
+        For a throughput that is not positive, or a time below zero.
     """
+    _positive(throughput=throughput)
+    _not_negative(response_time=response_time, think_time=think_time)
     return throughput * (response_time + think_time)
 
 
 def response_time(clients: float, throughput: float, think_time: float = 0.0) -> float:
-    """Return the response time that the law implies, ``R = N / X - Z``, in seconds."""
+    """Return the response time that the law implies, ``R = N / X - Z``, in seconds; raises as `clients_in_system`."""
+    _positive(clients=clients, throughput=throughput)
+    _not_negative(think_time=think_time)
     return clients / throughput - think_time
 
 
@@ -183,3 +192,9 @@ def _positive(**values: float) -> None:
     for name, value in values.items():
         if not (math.isfinite(value) and value > 0):
             raise ModelError(f"{name.replace('_', ' ')} must be positive", found=repr(value))
+
+
+def _not_negative(**values: float) -> None:
+    for name, value in values.items():
+        if not (math.isfinite(value) and value >= 0):
+            raise ModelError(f"{name.replace('_', ' ')} must not be negative", found=repr(value))

@@ -110,6 +110,7 @@ class _Samples:
 def _trail(data: StudyData, samples: _Samples, exhibit: str, point: Point) -> Trail:
     study, quantity = data.study, point.quantity
     kind = study.quantities[quantity.name]
+    column = "relative" if kind.references else "value"  # a run whose reference was not run has no relative value
     rows = _observed(data, quantity)
     printed_by = tuple(
         c.id
@@ -118,8 +119,8 @@ def _trail(data: StudyData, samples: _Samples, exhibit: str, point: Point) -> Tr
         and any(len(i.parts[0].terms) == 1 and i.parts[0].terms[0] == (1.0, quantity) for i in c.instances)
     )  # fmt: skip
     info = {str(run["run_id"]): run for run in data.index.get("runs", [])}
-    runs = tuple(_run(row, info.get(str(row["run_id"]), {}), kind, samples) for row in rows if _finite(row["value"]))
-    unseen = [(str(row["run_id"]), str(row["note"])) for row in rows if not _finite(row["value"])]
+    runs = tuple(_run(row, info.get(str(row["run_id"]), {}), kind, samples) for row in rows if _finite(row[column]))
+    unseen = [(str(row["run_id"]), str(row["note"])) for row in rows if not _finite(row[column])]
     refused = [
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})") for q in data.index.get("quarantined", [])
     ]
