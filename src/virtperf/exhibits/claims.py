@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from virtperf.claims import Claim
 from virtperf.exhibits import display
 from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict, verdict_words
@@ -36,7 +34,7 @@ def claims_exhibit(data: StudyData, claims: Sequence[Claim], *, anchor: str, tit
         return Shown(f'<p class="vp-note" id="{escape(anchor)}">{words}</p>', "no claims")
     numbers = places(data)
     rows: list[tuple[Claim, Row, bool]] = []
-    text, csv = [], []
+    text = []
     for claim in claims:
         result = data.result(claim.id)
         unit = unit_of(claim, data.study)
@@ -48,11 +46,9 @@ def claims_exhibit(data: StudyData, claims: Sequence[Claim], *, anchor: str, tit
         )  # fmt: skip
         rows.append((claim, cells, from_text in _AGAINST or measured in _AGAINST))
         text.append([claim.id, _ascii(says), _ascii(rest), from_text, measured])
-        csv.append(_row(claim, result, from_text, measured))
-    link = f'<p class="vp-links">{display.download(pd.DataFrame(csv), f"{data.study.id}-{anchor}")}</p>'
     html = (
         f'<section class="vp-claims" id="{escape(anchor)}"><h4>{escape(printable(title))}</h4>'
-        f'<p class="vp-tally">{_tally(text)}</p>{_tables(rows, title, _columns(text, rows))}{link}</section>'
+        f'<p class="vp-tally">{_tally(text)}</p>{_tables(rows, title, _columns(text, rows))}</section>'
     )
     return Shown(
         html, display.table_text(["claim", "printed", "others allow", "from the text", "from measurements"], text)
@@ -137,21 +133,6 @@ def _measured_cell(word: str, result: dict[str, Any], unit: str) -> str:
         return escape(given)
     notes += [f"reconstructed runs, for comparison: {given}"] if given else []
     return verdict(word) + "".join(f'<small class="vp-where">{escape(note)}</small>' for note in notes)
-
-
-def _row(claim: Claim, result: dict[str, Any], text_verdict: str, measured: str) -> dict[str, Any]:
-    return {
-        "claim": claim.id, "kind": claim.kind, "says": claim.says, "section": "; ".join(claim.sections),
-        "printed": claim.value, "printed_low": _finite(claim.low), "printed_high": _finite(claim.high),
-        "implied_low": result.get("implied_low"), "implied_high": result.get("implied_high"),
-        "text_verdict": text_verdict, "measured_verdict": measured,
-        "estimate": result.get("estimate"), "estimate_low": result.get("estimate_low"),
-        "estimate_high": result.get("estimate_high"), "reason": result.get("reason", ""),
-    }  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _ascii(text: str) -> str:

@@ -172,12 +172,10 @@ def _mean_words(mean: Mean | None) -> str:
 
 
 def _sources(data: StudyData, points: list[Point]) -> str:
-    """Per point: the statements that set its limits, and its runs; below, what those statements say."""
+    """Per point: the statements that set its limits, as links to their rows, and its runs."""
     factor = data.study.factors[points[0].series.over]
-    used: dict[str, None] = {}
     rows = []
     for p in points:
-        used |= dict.fromkeys((*p.low_by, *p.high_by))
         runs = []
         for kind in ("measured", "reconstructed", "example"):
             mean: Mean | None = getattr(p, kind)
@@ -192,11 +190,8 @@ def _sources(data: StudyData, points: list[Point]) -> str:
             )
         )
     table = Table(("Point", "Lower limit set by", "Upper limit set by", "Runs"), tuple(rows))
-    said = {c.id: c.says for c in data.claims} if data.claims else {}
-    words = "".join(f"<dt><code>{breakable(c)}</code></dt><dd>{escape(said[c])}</dd>" for c in used if c in said)
-    glossary = f'<dl class="vp-glossary">{words}</dl>' if words else ""
     note = "<p>A limit without a statement follows from natural bounds or from a scale that is set by convention.</p>"
-    return display.table_html(table, "Sources of every point") + note + glossary
+    return display.table_html(table, "Sources of every point") + note
 
 
 def _claims(ids: tuple[str, ...]) -> Html:

@@ -10,6 +10,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from virtperf.exhibits import style
+from virtperf.exhibits.svg_compact import compact
 from virtperf.exhibits.words import escape, printable
 
 _FONT = re.compile(r"font-family: [^;\"]*(?:'[^']*'[^;\"]*)*;?\s*")
@@ -49,7 +50,7 @@ def to_svg(figure: Figure, *, prefix: str, title: str, description: str, kind: s
         r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>|<!--.*?-->", "", body, flags=re.DOTALL
     )
     body = _markup(body, _shorten)
-    body = _own_ids(_flatten(body), prefix)
+    body = compact(_own_ids(_flatten(body), prefix))
     width, height = (round(72 * inches) for inches in figure.get_size_inches())
     shown = "block" if kind == "wide" else "none"
     return (

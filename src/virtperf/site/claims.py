@@ -9,6 +9,7 @@ from typing import Any
 from virtperf.claims import Claim
 from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict, verdict_words
 from virtperf.exhibits.words import breakable, escape, exhibit_name, printable
+from virtperf.site.claims_csv import download_link
 from virtperf.site.drawing import interval_drawing
 from virtperf.site.gather import StudyFacts
 from virtperf.site.shell import Section, page
@@ -34,7 +35,7 @@ def claims_page(studies: Sequence[StudyFacts]) -> str:
         "what the paper's other statements allow (line; an arrow where they set no limit), and what reconstructed "
         "(hollow) and measured (solid) runs give.</p>"
     )
-    body = f"{_filters(rows)}{_table(rows)}"
+    body = f"{_filters(rows)}{_table(rows)}{download_link(rows)}"
     return page(
         "claims.html", "Claims", lead, [Section("all", "All statements", body)], scripts=("claims.js",), wide=True
     )

@@ -37,7 +37,9 @@ def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
 
 
 def _lower(text: str) -> str:
-    """Headings one level down, since each document stands under a heading of the page; links into docs as words."""
+    """Headings one level down, since each document stands under one of the page; links between them stay on it."""
+    for name, _ in DOCUMENTS:
+        text = text.replace(f"]({name})", f"](#{name.removesuffix('.md')})")
     return "\n".join(f"#{line}" if line.startswith("#") else line for line in text.splitlines())
 
 
