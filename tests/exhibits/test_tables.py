@@ -120,3 +120,12 @@ def test_a_download_holds_the_whole_table(book: Book) -> None:
     assert link is not None
     lines = unquote(link[1]).splitlines()
     assert len(lines) == 8 and lines[0].startswith("exhibit,series,guests,quantity,unit,allowed_low")
+
+
+def test_estimates_lead_back_to_what_they_rest_on(book: Book) -> None:
+    estimate = Estimate(1.0, 0.5, 1.5, 0.95, "t")
+    of = ["figure-2", "run-<1>"]
+    html = book.estimates({"one": estimate}, title="A number", of=of).html
+    assert 'href="../reports/trail-toy.html#figure-2"' in html
+    assert 'href="../reports/quality-toy.html#run-run-%3C1%3E"' in html and "<1>" not in html
+    assert "Computed by" not in book.estimates({"one": estimate}, title="A number").html

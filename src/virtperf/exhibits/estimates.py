@@ -91,6 +91,7 @@ def estimates_exhibit(
     frame = pd.DataFrame(csv).replace([math.inf, -math.inf], math.nan)
     body = (
         f"<h4>{escape(printable(title))}</h4>{display.table_html(table, title)}{display.badges([provenance])}"
+        f"{display.origin(study, of)}"
         f'<p class="vp-links">{display.download(frame, "-".join(filter(None, [study, anchor])))}</p>'
     )
     html = f'<section class="vp-estimates" id="{escape(anchor)}">{body}</section>'

@@ -8,7 +8,7 @@ from itertools import groupby
 from virtperf.claims import Claim
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Html, Table
-from virtperf.exhibits.words import breakable, escape, exhibit_name, interval, pretty, printable, slug
+from virtperf.exhibits.words import breakable, escape, exhibit_name, interval, plural, pretty, printable, slug
 from virtperf.site import claims
 from virtperf.site.gather import StudyFacts
 from virtperf.site.shell import Section, page
@@ -102,11 +102,16 @@ def _claims(study: str, ids: tuple[str, ...], said: dict[str, Claim]) -> str:
     if not ids:
         return "natural bounds, or a scale set by convention"
     return "; ".join(
-        f'<a href="{escape(claims.address(study, said[c]))}">{breakable(printable(said[c].says))}</a>'
+        f'<a href="{escape(claims.address(study, said[c]))}">{breakable(printable(said[c].says.rstrip(".")))}</a>'
         if c in said
         else escape(c)
         for c in ids
     )
+
+
+def _sentence(claim: Claim) -> str:
+    """A statement's words within a list, where their own full stop would be one too many."""
+    return breakable(printable(claim.says.rstrip(".")))
 
 
 def _run(run: RunTrail) -> str:
@@ -127,5 +132,5 @@ def _files(study: str, run: RunTrail) -> str:
         )  # fmt: skip
         link = f"../{root}/{run.run}/{file.path}"
         shown = breakable(printable(file.path))
-        items.append(f'<li><a href="{escape(link)}">{shown}</a>: {where} ({file.samples:,} samples)</li>')
+        items.append(f'<li><a href="{escape(link)}">{shown}</a>: {where} ({plural(file.samples, "sample")})</li>')
     return f'<ul class="vp-plain">{"".join(items)}</ul>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from virtperf.exhibits.words import interval, number
+from virtperf.exhibits.words import interval, number, plural
 from virtperf.trail.entries import Trail
 
 
@@ -27,7 +27,9 @@ def trail_text(trail: Trail, claims: dict[str, str]) -> str:
         lines.append(
             f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
         )
-        lines += [f"    {f.path}: {_lines(f.first_line, f.last_line)}, {f.samples} samples" for f in run.files]
+        lines += [
+            f"    {f.path}: {_lines(f.first_line, f.last_line)}, {plural(f.samples, 'sample')}" for f in run.files
+        ]
         lines += [f"    note: {run.note}"] if run.note else []
     lines += [f"  not used {run}: {why}" for run, why in trail.excluded]
     return "\n".join(lines)
