@@ -204,6 +204,6 @@ def test_a_script_that_got_in_would_not_run(visit: Opener, toy_page: Path, tmp_p
 
 def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
     page = visit(toy_page).page
-    page.evaluate("document.querySelector('#figure-2 .vp-glossary dt').id = 'inside'; location.hash = '#inside'")
+    page.evaluate("document.querySelector('#figure-2 details td').id = 'inside'; location.hash = '#inside'")
     page.wait_for_timeout(200)
     assert page.locator("#inside").is_visible()

@@ -26,6 +26,8 @@ _TITLE = re.compile(
     r"<figcaption><strong>(?P<name>.*?)</strong>(?P<title>.*?)(?:<span|</figcaption>)|<h4>(?P<h>.*?)</h4>", re.S
 )
 _REFERENCES = re.compile(r' (?:id|for|href|data-label|aria-[a-z]+)="[^"]*"|url\(#[^)]*\)')
+_STATEMENT = re.compile(r'<tr id="claim-(?P<id>[^"]*)"><td><span>(?P<says>.*?)</span>(?P<cells>.*?)</tr>', re.S)
+_VERDICT = re.compile(r'<span class="vp-verdict\b[^>]*>(.*?)</span>', re.S)
 _BLOCKS = re.compile(r"</(?:tr|p|li|h\d|dt|dd|caption|div|summary|figcaption)>")
 _TAG = re.compile(r"<[^>]*>")
 
@@ -100,9 +102,21 @@ class Fragment:
         return [line for line in lines if line]
 
     @cached_property
+    def statements(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Of a table of statements: by id, the words and the verdicts, that from the text first."""
+        return {
+            html.unescape(row["id"]): (_plain(row["says"]), tuple(_plain(v) for v in _VERDICT.findall(row["cells"])))
+            for row in _STATEMENT.finditer(self.html)
+        }
+
+    @cached_property
     def seen(self) -> str:
         """Its HTML without drawings and without whatever refers to ids, which a page may rename."""
         return _REFERENCES.sub("", _DRAWING.sub("<svg>", self.html))
+
+
+def _plain(body: str) -> str:
+    return " ".join(html.unescape(_TAG.sub("", body)).split())
 
 
 def _attribute(svg: str, name: str) -> str:
