@@ -50,7 +50,7 @@ def measured(repository: Path) -> list[str]:
 def test_a_preview_copies_nothing(run: Run, repository, folder):
     text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
     assert "monday-run: a run of toy, measured, replicate 1" in text
-    assert "test load, system b, guests 2" in text
+    assert "test load (default), system b, guests 2" in text
     assert "all files together cover 300 to 900 s" in text
     assert "measurement window 300 to 900 s" in text
     assert "iwl-console" in text

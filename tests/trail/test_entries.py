@@ -32,8 +32,8 @@ def test_it_leads_to_runs_files_and_the_lines_within_the_window(entries: dict[st
     trail = next(t for t in entries.values() if t.exhibit == "figure-2" and t.series == toy.HOSTILE and t.x == "4")
     assert [r.run for r in trail.runs][:3] == ["measured-a-4-r1", "measured-a-4-r2", "measured-a-4-r3"]
     (file,) = trail.runs[0].files
-    # Samples stand on lines 2 to 31 at 10 to 300 s; the window is 60 to 260 s.
-    assert (file.path, file.first_line, file.last_line, file.samples) == (toy.HOSTILE_FILE, 7, 27, 21)
+    # Samples stand on lines 2 to 31 at 10 to 300 s; the window is what comes after 60 s, up to 260 s.
+    assert (file.path, file.first_line, file.last_line, file.samples) == (toy.HOSTILE_FILE, 8, 27, 20)
     assert trail.runs[0].value == 98 and trail.runs[0].window_s == (60, 260)
     assert ("bad-r1", f"{toy.HOSTILE} (sar.txt, line 12)") in trail.excluded
 

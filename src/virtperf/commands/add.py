@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,12 +77,14 @@ def run(
         roots = {"measured": layout.measured(study_id), "reconstructed": layout.reconstructed(study_id) / "runs"}
         warnings = refuse_twins(hashes(copy, raw), roots)
         notes: Sequence[str] = ()
+        assumed: set[str] = set()
         if not described:
             given = _given(study, raw, factors, start, duration, warmup, window, clients, replicate, files, example)
+            assumed = set(study.factors) - set(given.factors)
             notes = _describe(study, layout, copy, raw, given, ask=_terminal.interactive() and not yes)
         level = load_parameters(layout.parameters).level
         found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
-        _show(study, found, notes, [*warnings, *found.warnings], copy)
+        _show(study, found, notes, [*warnings, *found.warnings], copy, assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. With --yes it goes to {where}.")
@@ -198,12 +200,17 @@ def _next_replicate(study: Study, layout: Layout, given: Given) -> int:
     return max(taken) + 1
 
 
-def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], copy: Path) -> None:
+def _show(
+    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], copy: Path, assumed: Set[str]
+) -> None:
     from virtperf.commands._terminal import say, show, warn
     from virtperf.exhibits.words import number
 
     info = found.run
-    factors = ", ".join(f"{name} {level}" for name, level in info["factors"].items())
+    factors = ", ".join(
+        f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
+        for name, level in info["factors"].items()
+    )
     say(f"{info['run_id']}: a run of {study.id}, {info['provenance']}, replicate {info['replicate']}", style="bold")
     say(factors)
     begin, end = info["window_s"]

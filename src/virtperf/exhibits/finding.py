@@ -9,6 +9,7 @@ from virtperf.exhibits.layers import Point
 from virtperf.exhibits.words import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study import Factor, Study
 
+NAMED = 6  # measured points whose values are told
 FLAT = 0.01  # a series whose values differ by less than this share of the largest is called level
 
 
@@ -19,19 +20,18 @@ def finding(study: Study, points: list[Point]) -> str:
     for point in points:
         series.setdefault(point.series.label, []).append(point)
     sentences = [_course(label, part, factor) for label, part in series.items()]
-    lead = ""
-    if not any(p.measured for p in points):
-        printed = sum(p.published is not None for p in points)
-        if printed == len(points):
-            lead = "Values as printed. "
-        else:
-            lead = "Reconstructed values, in the middle of what the text allows. "
-            lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
-    return lead + " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points)]))
+    printed = sum(p.published is not None for p in points)
+    if printed == len(points):
+        lead = "Values as printed. "
+    else:
+        computed = any(math.isfinite(p.hollow) for p in points)
+        lead = "Reconstructed values, in the middle of what the text allows. " if computed else ""
+        lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
+    return lead + " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points, factor)]))
 
 
 def _course(label: str, points: list[Point], factor: Factor) -> str:
-    values = [(p.shown, p) for p in points]
+    values = [(_told(p), p) for p in points]
     values = [(v, p) for v, p in values if math.isfinite(v)]
     if not values:
         return f"{label}: no values yet."
@@ -58,6 +58,13 @@ def _course(label: str, points: list[Point], factor: Factor) -> str:
     return f"{label}: from {at(first, unit=True)} down to {at(lowest)}, then up to {at(last)}."
 
 
+def _told(point: Point) -> float:
+    """What the text tells: printed or reconstructed; measured numbers have a sentence of their own."""
+    if point.published is not None:
+        return point.published.value
+    return point.hollow if math.isfinite(point.hollow) or point.measured is None else point.measured.value
+
+
 def _short(value: float) -> str:
     return pretty(value, PROSE_SIGNIFICANT)
 
@@ -69,9 +76,7 @@ def _bands(points: list[Point], factor: Factor) -> str:
     several = len({p.series.label for p in points}) > 1
 
     def where(point: Point) -> str:
-        words = level_words(factor, point.x)
-        joint = ", " if isinstance(point.x, str) else " at "
-        return f"{point.series.label}{joint}{words}" if several else words
+        return _place(point, factor, several)
 
     parts = []
     open_ended = [p for p in known if math.isinf(p.high)]
@@ -84,17 +89,27 @@ def _bands(points: list[Point], factor: Factor) -> str:
     return " ".join(parts)
 
 
+def _place(point: Point, factor: Factor, several: bool) -> str:
+    words = level_words(factor, point.x)
+    joint = ", " if isinstance(point.x, str) else " at "
+    return f"{point.series.label}{joint}{words}" if several else words
+
+
 def _relative_width(point: Point) -> float:
     scale = max(abs(point.low), abs(point.high))
     return (point.high - point.low) / scale if scale else 0.0
 
 
-def _measured(points: list[Point]) -> str:
+def _measured(points: list[Point], factor: Factor) -> str:
     measured = [p for p in points if p.measured]
     if not measured:
         return "" if all(p.published for p in points) else "Nothing has been measured yet."
     inside = sum(p.measured.low <= p.high and p.measured.high >= p.low for p in measured if p.measured and p.known)
     text = plural(len(measured), "measured point")
+    several = len({p.series.label for p in points}) > 1
+    if len(measured) <= NAMED:
+        shown = [f"{_short(p.measured.value)} ({_place(p, factor, several)})" for p in measured if p.measured]
+        text = f"Measured: {joined(shown)}. {text}"
     if not any(p.known for p in measured):
         return f"{text}."
     which = (

@@ -154,7 +154,7 @@ def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, sa
             chosen = chosen[chosen["source"] == row["source"]]
         if entity is not None:
             chosen = chosen[[fnmatchcase(str(name).casefold(), entity.casefold()) for name in chosen["entity"]]]
-        inside = chosen["t_s"].isna() | chosen["t_s"].between(window[0], window[1])
+        inside = chosen["t_s"].isna() | ((chosen["t_s"] > window[0]) & (chosen["t_s"] <= window[1]))
         for path, group in chosen[inside].groupby("file", sort=True):
             lines = group["line"].to_numpy()
             files.append(FileLines(str(path), int(lines.min()), int(lines.max()), len(group)))
