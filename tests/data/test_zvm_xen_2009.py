@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ROOT
+from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
 from virtperf.claims import Claims, load_claims
-from virtperf.reconstruct.constraints import claim_rows, natural_rows
+from virtperf.reconstruct.constraints import claim_rows
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study import Study, load_study
 
@@ -101,12 +102,7 @@ CONTRADICTIONS = [
 
 @pytest.mark.parametrize("names", CONTRADICTIONS, ids="+".join)
 def test_known_contradiction_is_irreducible(study, claims, names):
-    rows = [row for name in names for row in claim_rows(study, claims[name])]
-    quantities = dict.fromkeys(q for row in rows for q, _ in row.terms)
-    system = LinearSystem([*rows, *natural_rows(study, quantities)])
-    assert not system.feasible(system.mask_of(names))
-    for name in names:
-        assert system.feasible(system.mask_of(n for n in names if n != name)), f"without {name}"
+    assert_irreducible(study, claims, names)
 
 
 def test_table_9_ratios_that_do_follow(study, claims):

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.formats.mutations import mutant
 from tests.formats.seeds import SEEDS
 from tests.formats.trial import FILE, TooSlow, check_reading, last_line, trial
+from virtperf.errors import FormatError
 from virtperf.formats import all_formats
 
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "500"))
+TIMED = ("perfkit",)  # every number has a time
 FORMATS = sorted(name for name, form in all_formats().items() if type(form).__module__.startswith("virtperf."))
 
 
@@ -44,3 +49,25 @@ def test_damage_gives_a_reading_or_a_refusal(name: str) -> None:
             pytest.fail(f"{name}, mutant {number} ({history}): {type(error).__name__}: {error}\n{data[:2000]!r}")
     # neither all damage passes unseen nor does every mutation end at the first line
     assert 0.05 * INPUTS < read < 0.95 * INPUTS
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.integers(0, 99),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=4),
+)
+def test_any_bytes_put_in_give_a_reading_or_a_refusal(
+    name: str, which: int, edits: list[tuple[float, int, bytes]]
+) -> None:
+    data = SEEDS[name][which % len(SEEDS[name])]
+    for part, drop, new in edits:
+        at = int(part * len(data))
+        data = data[:at] + new + data[at + drop :]
+    try:
+        reading = all_formats()[name].read(data)
+    except FormatError:
+        return
+    assert np.isfinite(reading.records["value"]).all()
+    if name in TIMED:
+        assert np.isfinite(reading.records["t"]).all()

@@ -632,17 +632,3 @@ ALL = (
     + SPACES
     + log(">>Mean>>", "23:59:00", "00:00:00")
 )
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.lists(st.tuples(st.integers(0, len(ALL)), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=4))
-def test_any_bytes_give_a_reading_or_a_format_error(edits: list[tuple[int, int, bytes]]) -> None:
-    data = ALL.encode()
-    for at, drop, new in edits:
-        data = data[:at] + new + data[at + drop :]
-    try:
-        reading = FORMAT.read(data)
-    except FormatError:
-        return
-    assert np.isfinite(reading.records["value"]).all()
-    assert np.isfinite(reading.records["t"]).all()

@@ -407,23 +407,3 @@ def test_write_refuses_what_results_cannot_hold(fmt: Format) -> None:
         XML.write(Reading(reading.records, "absolute", {"Comment": "\x00"}))
     with pytest.raises(FormatError, match="given twice"):
         fmt.write(Reading(pd.concat([reading.records] * 2), "absolute"))
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(
-    st.sampled_from([(XML, DOCUMENT), (JSON, as_json(DOCUMENT))]),
-    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=4),
-)
-def test_any_bytes_give_a_reading_or_a_format_error(
-    what: tuple[Format, str], edits: list[tuple[float, int, bytes]]
-) -> None:
-    fmt, document = what
-    data = document.encode()
-    for part, drop, new in edits:
-        at = int(part * len(data))
-        data = data[:at] + new + data[at + drop :]
-    try:
-        reading = fmt.read(data)
-    except FormatError:
-        return
-    assert np.isfinite(reading.records["value"]).all()

@@ -10,7 +10,7 @@ from virtperf.formats.base import Reading
 from virtperf.formats.cms_responses import Responses
 from virtperf.formats.cms_write import COMMAND, ELAPSED, LOGON, RETURN_CODE, TOTAL_CPU, VIRTUAL_CPU, console_lines
 from virtperf.formats.rows import Rows, Warnings, checked, split_lines
-from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, decode
+from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, decode, surest
 
 READY = re.compile(
     r"Ready(?:\((-?\d{1,10})\))?;(?: +T=(\d{1,9}\.\d\d)/(\d{1,9}\.\d\d) +(\d\d:\d\d:\d\d))?", re.ASCII | re.IGNORECASE
@@ -52,7 +52,7 @@ class CmsConsole:
 
     def sniff(self, head: bytes) -> float:
         """Sure of a ready message with its times, nearly sure of CP's responses, not quite of a short ready message."""
-        return next((score for pattern, score in _SNIFFS if pattern.search(head)), 0.0)
+        return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read a transcript; ``t`` is the time of the ready message that ends a command.

@@ -15,7 +15,7 @@ from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl_summary import FLOAT, INT, SUMMARY_LABELS, Rest, data_attributes
 from virtperf.formats.iwl_write import ENTITY_KIND, STATUS_FIELDS, STATUS_REPORT, SUMMARY_REPORT, log_lines
-from virtperf.formats.text import decode, strings
+from virtperf.formats.text import decode, strings, surest
 
 __all__ = ["FORMAT", "STATUS_FIELDS", "SUMMARY_LABELS", "IwlConsole"]
 
@@ -45,7 +45,7 @@ class IwlConsole:
 
     def sniff(self, head: bytes) -> float:
         """Sure of a status line or of an IWL message, nearly sure of the harness's labels without ids."""
-        return next((score for pattern, score in _SNIFFS if pattern.search(head)), 0.0)
+        return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Status lines on the sample clock, then the summary with ``t`` NaN; of several machines one by one.

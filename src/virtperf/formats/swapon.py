@@ -15,7 +15,7 @@ import pandas as pd
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import Rows, Warnings, checked, split_lines
-from virtperf.formats.text import decode
+from virtperf.formats.text import decode, surest
 
 SUMMARY, SHOW = "summary", "show"
 """Values of `report`: ``swapon -s`` and ``/proc/swaps``, sizes in KiB; ``swapon --show``, sizes in bytes."""
@@ -50,7 +50,7 @@ class SwaponFormat:
 
     def sniff(self, head: bytes) -> float:
         """Sure of either heading, less of one with chosen columns."""
-        return next((score for pattern, score in _SNIFFS if pattern.search(head)), 0.0)
+        return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one or several lists; each heading begins a snapshot.

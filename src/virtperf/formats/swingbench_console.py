@@ -18,6 +18,7 @@ from virtperf.formats.text import (
     numbers,
     split_blanks,
     strings,
+    surest,
     unwrap_midnight,
 )
 
@@ -60,7 +61,7 @@ class SwingbenchConsole:
 
     def sniff(self, head: bytes) -> float:
         """Sure of the heading, less so of the tool's banner."""
-        return next((score for pattern, score in _SNIFFS if pattern.search(head)), 0.0)
+        return surest(_SNIFFS, head)
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """A sample a row, on the time-of-day clock, under the heading's own names.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,11 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
         warnings = (f"{file} line {line}: not UTF-8, the whole file was read as Latin-1",)
         text = data.decode("latin-1")
     return text.replace("\r\n", "\n"), warnings
+
+
+def surest(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:
+    """The certainty of the first pattern that occurs in a file's head, else 0."""
+    return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
 
 
 def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:

@@ -13,7 +13,7 @@ import pandas as pd
 from virtperf.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import WHOLE, Rows, Warnings, checked, split_lines
-from virtperf.formats.text import decode
+from virtperf.formats.text import decode, surest
 from virtperf.formats.time_blocks import (
     COMMAND,
     ELAPSED,
@@ -57,9 +57,8 @@ class TimeFormat:
 
     def sniff(self, head: bytes) -> float:
         """Sure of the first lines of a block; 0.6 for another shell's, so that it is refused by name."""
-        for pattern, score in _SNIFFS:
-            if pattern.search(head):
-                return score
+        if found := surest(_SNIFFS, head):
+            return found
         lines = head.decode("latin-1").split("\n")
         return 0.6 if any(other_tool(line.rstrip()) for line in lines) else 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -90,7 +91,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FitResult:
+class FitResult(ABC):
     """A fitted regression model.
 
     The residuals are taken as independent and normal with variance ``scale / weights``.
@@ -258,9 +259,9 @@ class FitResult:
     def _new(self, new: ArrayLike) -> Array:
         return checks.column(np.atleast_1d(np.asarray(new)), "new x")
 
+    @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Return values, shape (m,), and their gradient in the parameters, shape (m, p)."""
-        raise NotImplementedError
 
 
 def t_quantile(df: float, alpha: float) -> float:

@@ -1,0 +1,20 @@
+"""What a known contradiction has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from virtperf.claims import Claims
+from virtperf.reconstruct.constraints import claim_rows, natural_rows
+from virtperf.reconstruct.system import LinearSystem
+from virtperf.study import Study
+
+
+def assert_irreducible(study: Study, claims: Claims, names: Sequence[str]) -> None:
+    """These statements cannot all hold, and without any one of them the others can."""
+    rows = [row for name in names for row in claim_rows(study, claims[name])]
+    quantities = dict.fromkeys(q for row in rows for q, _ in row.terms)
+    system = LinearSystem([*rows, *natural_rows(study, quantities)])
+    assert not system.feasible(system.mask_of(names))
+    for name in names:
+        assert system.feasible(system.mask_of(n for n in names if n != name)), f"without {name}"
