@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 from dataclasses import dataclass
@@ -107,13 +108,42 @@ def schema_problems(document: Document, schema: str) -> list[StudyError]:
     """All places where the document breaks the schema, by line."""
     validator = _validator(schema)
     problems = sorted(validator.iter_errors(document.data), key=lambda e: (document.line(*e.absolute_path), e.message))
-    remedy = f"see src/virtperf/schemas/{schema}.json ({len(problems)} problem(s) in this file)."
+    see = f"see src/virtperf/schemas/{schema}.json ({len(problems)} problem(s) in this file)."
     found = []
     for problem in problems:
         worst = jsonschema.exceptions.best_match([problem]) or problem
-        place = "/".join(map(str, worst.absolute_path)) or "document"
-        found.append(document.error(f"{place}: {worst.message}", *worst.absolute_path, remedy=remedy))
+        where = tuple(worst.absolute_path)
+        wrong, known = _misnamed(worst)
+        if worst.validator == "additionalProperties":
+            where = (*where, *wrong[:1])
+        close = [match for name in wrong[:1] for match in difflib.get_close_matches(name, known, n=1)]
+        remedy = f"did you mean {close[0]!r}? Else {see}" if close else see
+        found.append(document.error(f"{_place(document, where)}: {worst.message}", *where, remedy=remedy))
     return found
+
+
+def _misnamed(problem: Any) -> tuple[list[str], list[str]]:
+    """Names that the schema does not know, and those that it knows in their place."""
+    if problem.validator == "additionalProperties" and isinstance(problem.instance, dict):
+        known = list(problem.schema.get("properties", ()))
+        return [str(key) for key in problem.instance if key not in known], known
+    if problem.validator == "enum":
+        return [str(problem.instance)], [str(value) for value in problem.validator_value]
+    return [], []
+
+
+def _place(document: Document, where: tuple[str | int, ...]) -> str:
+    """The path in words: members of a list by their own name, where they have one."""
+    words, part = [], document.data
+    for key in where:
+        try:
+            part = part[key]  # type: ignore[index]
+        except (LookupError, TypeError):
+            part = {}
+        named = isinstance(key, int) and isinstance(part, dict)
+        own = next((part[name] for name in ("id", "name") if isinstance(part.get(name), str)), None) if named else None
+        words.append(str(key if own is None else own))
+    return "/".join(words) or "document"
 
 
 @cache

@@ -19,7 +19,9 @@ def keys(run: Run, tmp_path: Path) -> list[str]:
 
 
 def test_a_part_of_a_key_lists_the_keys_that_begin_so(run: Run, keys: list[str]) -> None:
-    assert len(keys) > 5 and all(key.startswith("toy/") and key.count("/") == 3 for key in keys)
+    tables = [key for key in keys if key.startswith("toy/table-")]
+    assert "toy/table-1" in tables and len(set(keys)) == len(keys) > len(tables) + 5
+    assert all(key.startswith("toy/") and key.count("/") == 3 for key in keys if key not in tables)
     figure = [key for key in keys if key.startswith("toy/figure-2/")]
     assert (
         run("trace", "toy/figure-2").output.splitlines() == figure == run("trace", "toy/figure-2/").output.splitlines()
@@ -44,6 +46,10 @@ def test_a_printed_table_leads_to_its_file_line_by_line(run: Run, keys: list[str
     assert f"  file     {trail['file']}" in said and "line 2: " in said
 
 
-def test_an_unknown_key_names_the_figures(run: Run, keys: list[str]) -> None:
-    assert "expected a key that begins with toy/figure-" in run("trace", "toy/figure-99/a/1", status=1).output
+def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(run: Run, keys: list[str]) -> None:
+    for wrong, near in (("toy/figur-2", "toy/figure-2"), ("toy/table2", "toy/table-1"), (f"{keys[0]}0", keys[0])):
+        said = run("trace", wrong, status=1).output
+        assert f"no value is called {wrong!r}; expected " in said and near in said and ", for example." in said
+    said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
+    assert "expected a key that begins with toy/figure-" in said and "List them by virtperf trace toy" in said
     assert "there is no study 'none'" in run("trace", "none/figure-1", status=1).output

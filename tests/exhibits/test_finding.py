@@ -46,9 +46,31 @@ def test_open_and_widest_bands_are_named(book: Book) -> None:
     assert said.startswith("Reconstructed values, in the middle") and said.endswith("Nothing has been measured yet.")
 
 
+def measured_at(points: list[Point], low: float, high: float) -> Point:
+    return replace(points[0], measured=Mean((low + high) / 2, low, high, ("r",)))
+
+
 def test_agreement_of_measured_points_is_counted(book: Book) -> None:
     points = with_values(book, [10, 20, 30, 40])
-    points[0] = replace(points[0], measured=Mean(10.5, 10, 11, ("r1",)))
+    points[0] = measured_at(points[:1], 10, 11)
     assert "1 measured point, which agrees" in finding(book.study, points)
-    points[1] = replace(points[1], measured=Mean(50, 45, 55, ("r2",)))
+    points[2] = measured_at(points[2:], 45, 55)
     assert "2 measured points, 1 of which agrees" in finding(book.study, points)
+    points[0] = measured_at(points[:1], 45, 55)
+    assert "2 measured points, none of which agrees" in finding(book.study, points)
+    points[2], points[0] = measured_at(points[2:], 29, 30), measured_at(points[:1], 10, 11)
+    assert "2 measured points, all of which agree" in finding(book.study, points)
+
+
+def test_a_point_that_sets_the_scale_agrees_with_nothing(book: Book) -> None:
+    points = with_values(book, [10, 100, 30, 40])  # 4 guests are the reference of system a
+    points[1] = measured_at(points[1:], 99, 101)
+    said = finding(book.study, points)
+    assert "Measured: 100 (4 guests). 1 measured point." in said and "agree" not in said
+    points[2] = measured_at(points[2:], 45, 55)
+    assert "2 measured points, the one of which that can be compared does not agree" in finding(book.study, points)
+    points[3] = measured_at(points[3:], 40, 41)
+    assert "3 measured points, 1 of the 2 that can be compared agrees" in finding(book.study, points)
+    # runs without the reference, put on the scale of 8 guests
+    points = [replace(p, anchor=points[2].quantity) for p in points]
+    assert "3 measured points, all of the 2 that can be compared agree" in finding(book.study, points)

@@ -204,7 +204,7 @@ def _stages(data: Path) -> None:
     rows = [
         {"run_id": f"{p}-{s}-{g}-r{k}", "provenance": p, "replicate": k, "system": s, "guests": str(g), "storage": "all",
          "cipher": c, "quantity": q, "value": v * 3.0 if q == "throughput" else float(v), "se": 1.0,
-         "relative": float(v) if q == "throughput" else None, "relative_se": 0.3, "note": "",
+         "begin_s": 60.0, "relative": float(v) if q == "throughput" else None, "relative_se": 0.3, "note": "",
          "metric": "page_element_throughput" if q == "throughput" else "guest_cpu", "source": "iwl-console"}
         for p, s, g, c, q, values in RUNS for k, v in enumerate(values, 1)
     ]  # fmt: skip

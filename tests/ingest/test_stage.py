@@ -8,6 +8,7 @@ import yaml
 
 from tests.imports import SOURCE, closure, module_path
 from tests.toy_runs import console, sar, toy_study, write_run, xentop
+from virtperf.errors import RunError
 from virtperf.files import replaced_folder
 from virtperf.ingest import cache as ingest_cache
 from virtperf.ingest.cache import SOURCES, Cache, content_key
@@ -227,6 +228,30 @@ def test_an_interrupted_ingest_leaves_the_previous_result(place, monkeypatch):
         place.ingest()
     assert place.bytes() == first
     assert [p.name for p in place.out.parent.iterdir() if p.name.startswith(".out")] == []
+
+
+@pytest.mark.parametrize("change", ["a run is added", "a file grows", "a run is removed"])
+def test_runs_that_change_while_they_are_read_end_it(place, change):
+    write_run(place.measured, "r1")
+    write_run(place.measured, "r2")
+    place.ingest()
+    first = place.bytes()
+
+    def meanwhile(step):
+        if step == "comparing files" and change == "a run is added":
+            write_run(place.measured, "r3")
+        elif step == "comparing files" and change == "a file grows":
+            with (place.measured / "r2" / "run.yaml").open("a") as file:
+                file.write("# more")
+        elif step == "comparing files":
+            shutil.rmtree(place.measured / "r2")
+
+    found = {"a run is added": "r3/", "a file grows": "r2/run.yaml", "a run is removed": "r2/"}[change]
+    with pytest.raises(RunError, match="the measured runs changed while they were read") as err:
+        ingest(place.study, place.roots, place.metrics, place.out, place.cache, jobs=1, progress=meanwhile)
+    assert err.value.file.startswith(found) and err.value.remedy == "run it again."
+    assert place.bytes() == first
+    place.ingest()
 
 
 def test_a_run_that_breaks_the_reader_does_not_stop_the_others(place, monkeypatch):

@@ -46,6 +46,12 @@ def test_an_error_names_cell_line_and_exception_and_keeps_the_old_result(tmp_pat
     assert out.read_text() == "old"
 
 
+def test_the_kernels_own_log_stays_off_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    log = "get_ipython().kernel.log.error('KeyboardInterrupt caught in kernel.')"
+    execute(write(tmp_path / "in.ipynb", log), tmp_path / "out.ipynb", {"level": 0.9})
+    assert "KeyboardInterrupt" not in capfd.readouterr().err
+
+
 def test_an_unknown_parameter_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
     notebook = write(tmp_path / "in.ipynb", "open('started', 'w')")
     with pytest.raises(VirtperfError, match="takes no parameter 'levle'; expected one of level"):

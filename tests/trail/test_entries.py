@@ -38,6 +38,18 @@ def test_it_leads_to_runs_files_and_the_lines_within_the_window(entries: dict[st
     assert ("bad-r1", f"{toy.HOSTILE} (sar.txt, line 12)") in trail.excluded
 
 
+def test_a_longer_warmup_leaves_out_its_lines(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "runs" / "toy" / "observations.parquet"
+    table = pd.read_parquet(path)
+    table.loc[(table["run_id"] == "measured-a-4-r1") & (table["quantity"] == "throughput"), "begin_s"] = 100.0
+    table.to_parquet(path)
+    found = next(t for t in trails(Book("toy", data)) if t.exhibit == "figure-2" and t.x == "4")
+    late, declared = found.runs[0], found.runs[1]
+    assert (late.run, late.window_s, declared.window_s) == ("measured-a-4-r1", (100, 260), (60, 260))
+    assert (late.files[0].first_line, late.files[0].last_line, late.files[0].samples) == (12, 27, 16)
+
+
 def test_it_names_the_statements_that_set_each_limit(entries: dict[str, Trail]) -> None:
     trail = next(t for t in entries.values() if t.exhibit == "figure-2" and t.series == toy.HOSTILE and t.x == "16")
     assert (trail.low, trail.high) == (162.7, 166.5)

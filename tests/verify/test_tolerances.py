@@ -29,7 +29,7 @@ def test_kinds_that_are_not_named_have_their_default(tmp_path: Path) -> None:
     ("text", "line", "said"),
     [
         ("means: {relative: 1e-9, absolute: 0}\n", 1, "not of type 'number'"),  # YAML takes 1e-9 for text
-        ("limits: {relative: 0, absolute: 0}\npoints: {relative: 0, absolute: 0}\n", 1, "points"),
+        ("limits: {relative: 0, absolute: 0}\npoints: {relative: 0, absolute: 0}\n", 2, "points"),
         ("means:\n  relative: 0\n  absolute: -1\n", 3, "less than the minimum"),
         ("means: {relative: 0}\n", 1, "'absolute' is a required property"),
     ],

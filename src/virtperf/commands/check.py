@@ -15,14 +15,18 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
 
     Definitions, statements, tables, notebooks and the run.yaml of measured runs, of the given studies or of all; and
     data/metrics.yaml, params.yaml and dvc.yaml. Nothing is computed and nothing is changed; raw files are not read.
-    Ends with status 1 if there is a problem.
+    Ends with status 1 if there is a problem. What a new study's files still say in place of the paper is counted.
     """
     from virtperf.validate.everything import check_everything
+    from virtperf.validate.placeholders import placeholders
 
     problems, what = check_everything(layout, studies)
     for problem in problems:
         click.echo(str(problem))
     count = len(problems)
     click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'} in {what}.")
+    left = placeholders(layout, list(studies) or layout.studies())
+    if left:
+        click.echo(left)
     if count:
         raise SystemExit(1)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+
 import click
 
 from virtperf.errors import VirtperfError
 from virtperf.paths import Layout
+
+NEAR = 0.75
+"""How alike a name has to be (`difflib`, up to 1) to be offered in place of one that is wrong."""
 
 
 @click.command()
@@ -41,8 +46,15 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
         claims = {c.id: c.says for c in book.data.claims or ()}
         click.echo(json_text(tables[key].as_dict()) if as_json else table_text(tables[key], claims))
         return
-    begun = [name for name in entries if name.startswith(key.rstrip("/") + "/")]
+    keys = [*entries, *tables]
+    begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]
     if not begun:
-        figures = sorted({"/".join(name.split("/")[:2]) for name in entries})
-        raise VirtperfError(f"no value is called {key!r}", expected=f"a key that begins with {', '.join(figures)}")
+        exhibits = list(dict.fromkeys("/".join(name.split("/")[:2]) for name in keys))
+        series = dict.fromkeys(name.rpartition("/")[0] for name in entries)
+        near = difflib.get_close_matches(key, dict.fromkeys([*keys, *exhibits, *series]), n=3, cutoff=NEAR)
+        raise VirtperfError(
+            f"no value is called {key!r}",
+            expected=f"{' or '.join(near)}, for example" if near else f"a key that begins with {', '.join(exhibits)}",
+            remedy=f"list them by virtperf trace {study}",
+        )
     click.echo(json_text(begun) if as_json else "\n".join(begun))

@@ -23,7 +23,8 @@ CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low"
 VERDICTS = ("claim", "text_verdict", "measured_verdict", "estimate", "estimate_low", "estimate_high",
             "reconstructed_estimate", "reconstructed_low", "reconstructed_high", "reason")  # fmt: skip
 RUNS = ("run_id", "provenance", "replicate")
-OBSERVATIONS = ("run_id", "provenance", "replicate", "quantity", "value", "se", "relative", "relative_se", "note")
+OBSERVATIONS = ("run_id", "provenance", "replicate", "quantity", "value", "se", "begin_s", "relative", "relative_se",
+                "note")  # fmt: skip
 AUDITS = ("run_id", "audit", "value", "expected", "low", "high", "status", "note")
 _NUMBERS = frozenset((
     "low", "high", "centre", "low_bare", "high_bare", "value", "implied_low", "implied_high", "information", "se",

@@ -27,7 +27,7 @@ def finding(study: Study, points: list[Point]) -> str:
         computed = any(math.isfinite(p.hollow) for p in points)
         lead = "Reconstructed values, in the middle of what the text allows. " if computed else ""
         lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
-    return lead + " ".join(filter(None, [*sentences, _bands(points, factor), _measured(points, factor)]))
+    return lead + " ".join(filter(None, [*sentences, _bands(points, factor), _measured(study, points, factor)]))
 
 
 def _course(label: str, points: list[Point], factor: Factor) -> str:
@@ -100,20 +100,28 @@ def _relative_width(point: Point) -> float:
     return (point.high - point.low) / scale if scale else 0.0
 
 
-def _measured(points: list[Point], factor: Factor) -> str:
+def _measured(study: Study, points: list[Point], factor: Factor) -> str:
     measured = [p for p in points if p.measured]
     if not measured:
         return "" if all(p.published for p in points) else "Nothing has been measured yet."
-    inside = sum(p.measured.low <= p.high and p.measured.high >= p.low for p in measured if p.measured and p.known)
     text = plural(len(measured), "measured point")
     several = len({p.series.label for p in points}) > 1
     if len(measured) <= NAMED:
         shown = [f"{_short(p.measured.value)} ({_place(p, factor, several)})" for p in measured if p.measured]
         text = f"Measured: {joined(shown)}. {text}"
-    if not any(p.known for p in measured):
+    compared = [p for p in measured if p.known and not _sets_the_scale(study, p)]
+    inside = sum(p.measured.low <= p.high and p.measured.high >= p.low for p in compared if p.measured)
+    if not compared:
         return f"{text}."
-    which = (
-        "which" if len(measured) == 1 else "all of which" if inside == len(measured) else f"{inside or 'none'} of which"
-    )
-    verb = "does not agree" if len(measured) == 1 and not inside else "agrees" if max(inside, 1) == 1 else "agree"
-    return f"{text}, {which} {verb} with what the text allows."
+    if len(compared) == 1:
+        which = "which" if len(measured) == 1 else "the one of which that can be compared"
+        return f"{text}, {which} {'agrees' if inside else 'does not agree'} with what the text allows."
+    all_of = "which" if len(compared) == len(measured) else f"the {len(compared)} that can be compared"
+    which = f"{'all' if inside == len(compared) else inside or 'none'} of {all_of}"
+    return f"{text}, {which} {'agree' if inside > 1 else 'agrees'} with what the text allows."
+
+
+def _sets_the_scale(study: Study, point: Point) -> bool:
+    """Whether a relative value is what it is by convention, so that its agreement says nothing."""
+    reference = study.reference_for(point.quantity)
+    return point.quantity == (point.anchor or (reference[0] if reference else None))

@@ -36,6 +36,20 @@ def raw_files(folder: Path) -> list[str]:
     return sorted(found)
 
 
+def state(place: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of change of every file below a folder, by relative path; equal states: nothing changed.
+
+    Links are told by themselves, not by what they lead to; names that begin with a dot are nobody's raw files.
+    """
+    found = {}
+    for path in place.rglob("*") if place.is_dir() else ():
+        relative = path.relative_to(place)
+        if (path.is_symlink() or path.is_file()) and not any(part.startswith(".") for part in relative.parts):
+            status = path.lstat()
+            found[relative.as_posix()] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
 def _walk(folder: Path, inside: Path, prefix: str, found: list[str], around: set[Path]) -> None:
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):

@@ -18,7 +18,7 @@ from typing import Any
 from virtperf.errors import RunError, VirtperfError
 from virtperf.files import json_text, replaced_folder
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
-from virtperf.ingest.folder import RUN_FILE, raw_files
+from virtperf.ingest.folder import RUN_FILE, raw_files, state
 from virtperf.ingest.runs import Run, load_run
 from virtperf.ingest.samples import read_run
 from virtperf.metrics import MetricDictionary, load_metrics
@@ -91,7 +91,10 @@ def ingest(
     ------
     StudyError
         The metric dictionary is wrong. Whatever is wrong with a run quarantines that run.
+    RunError
+        A root changed while it was read, so that the output would pass for something that it is not.
     """
+    before = {root: state(place) for root, place in roots.items()}
     dictionary = load_metrics(metrics)
     store = Cache(cache)
     mark = fingerprint(study, metrics)
@@ -107,6 +110,8 @@ def ingest(
     quarantined = sorted(
         refused + [e["quarantined"] for e in entries if "quarantined" in e], key=lambda q: (q["run"], q["root"])
     )
+    for root, place in roots.items():
+        _refuse_changes(root, before[root], state(place))
     progress("writing")
     with replaced_folder(out) as folder:
         for task in tasks:
@@ -115,6 +120,16 @@ def ingest(
         (folder / INDEX).write_text(json_text(_index(study, dictionary, runs, quarantined)), encoding="utf-8")
     warnings = sum(len(r["warnings"]) + sum(len(f["warnings"]) for f in r["files"]) for r in runs)
     return IngestSummary(len(runs), len(missing), tuple(quarantined), warnings)
+
+
+def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Who remembers what a result was made from looks at the files afterwards: they have to be those that were read."""
+    changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    if changed:
+        raise RunError(
+            f"the {root} runs changed while they were read", file=changed[0], found=f"{len(changed)} changes",
+            expected="no change until they are read", remedy="run it again.",
+        )  # fmt: skip
 
 
 def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:

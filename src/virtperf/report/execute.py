@@ -24,6 +24,8 @@ from virtperf.report.normalise import normalise, read_notebook
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_TIMEOUT_S = 600
+# A kernel that is told to stop while it waits logs an error that is none; what fails in a cell comes by another way.
+_QUIET = "--Application.log_level=CRITICAL"
 
 
 class _OwnInterpreter(KernelSpecManager):
@@ -75,6 +77,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
                     str(notebook), str(done), parameters=dict(parameters), kernel_name="python3", language="python",
                     progress_bar=sys.stderr.isatty(), cwd=str(notebook.parent), log_output=False,
                     execution_timeout=CELL_TIMEOUT_S, autosave_cell_every=0, kernel_manager_class=_LocalKernel,
+                    extra_arguments=[_QUIET],
                 )  # fmt: skip
             except PapermillExecutionError as err:
                 raise _explain(err, notebook, injected=bool(parameters)) from err

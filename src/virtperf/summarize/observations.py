@@ -14,7 +14,7 @@ from virtperf.study import QuantityKind, Study
 from virtperf.summarize.series import Combined, RunSeries
 from virtperf.summarize.steady import Mean
 
-NUMBERS = ("value", "se", "n_eff", "df", "low", "high", "relative", "relative_se")
+NUMBERS = ("value", "se", "n_eff", "df", "low", "high", "begin_s", "relative", "relative_se")
 TEXTS = ("source", "entity_kind", "metric", "stationarity", "note")
 
 
@@ -44,8 +44,9 @@ def _observe(name: str, kind: QuantityKind, run: RunSeries) -> dict[str, Any]:
     low, high = sorted((scale * mean.low, scale * mean.high))
     return row | {
         "value": scale * mean.mean, "se": abs(scale) * mean.se, "n_eff": mean.n_eff, "df": mean.df,
-        "low": low, "high": high, "n": mean.n, "entities": len(found.entities), "metric": found.metric,
-        "source": found.source, "entity_kind": found.entity_kind, "stationarity": found.steady.stationarity,
+        "low": low, "high": high, "n": mean.n, "begin_s": found.steady.begin_s, "entities": len(found.entities),
+        "metric": found.metric, "source": found.source, "entity_kind": found.entity_kind,
+        "stationarity": found.steady.stationarity,
         "note": "; ".join(flags),
     }  # fmt: skip
 
@@ -125,6 +126,7 @@ def observation_frame(study: Study, rows: Sequence[dict[str, Any]]) -> pd.DataFr
     """The rows as a table, columns in a fixed order, levels of factors as text."""
     columns = [
         "run_id", "provenance", "replicate", *study.factors, "quantity", "value", "se", "n", "n_eff", "df", "low",
-        "high", "relative", "relative_se", "metric", "source", "entity_kind", "entities", "stationarity", "note",
+        "high", "begin_s", "relative", "relative_se", "metric", "source", "entity_kind", "entities", "stationarity",
+        "note",
     ]  # fmt: skip
     return pd.DataFrame(list(rows), columns=columns)

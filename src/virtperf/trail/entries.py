@@ -36,7 +36,7 @@ class FileLines:
 
 @dataclass(frozen=True)
 class RunTrail:
-    """One run's part of a value, and the raw lines that it was read from."""
+    """One run's part of a value, and the raw lines that it was read from; the window is the one that was evaluated."""
 
     run: str
     provenance: str
@@ -141,7 +141,8 @@ def _observed(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
 
 
 def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, samples: _Samples) -> RunTrail:
-    window = tuple(float(v) for v in info.get("window_s", (math.nan, math.nan)))
+    declared, end = (float(v) for v in info.get("window_s", (math.nan, math.nan)))
+    begin = row["begin_s"] if _finite(row["begin_s"]) else declared  # later where the warm-up lasted longer
     rule = kind.observed
     wanted = [
         (s["metric"], s["entity_kind"], s.get("entity")) for s in rule.get("from", ()) if s["metric"] == row["metric"]
@@ -154,14 +155,15 @@ def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, sa
             chosen = chosen[chosen["source"] == row["source"]]
         if entity is not None:
             chosen = chosen[[fnmatchcase(str(name).casefold(), entity.casefold()) for name in chosen["entity"]]]
-        inside = chosen["t_s"].isna() | ((chosen["t_s"] > window[0]) & (chosen["t_s"] <= window[1]))
+        since = begin if metric == row["metric"] else declared
+        inside = chosen["t_s"].isna() | ((chosen["t_s"] > since) & (chosen["t_s"] <= end))
         for path, group in chosen[inside].groupby("file", sort=True):
             lines = group["line"].to_numpy()
             files.append(FileLines(str(path), int(lines.min()), int(lines.max()), len(group)))
     relative = bool(kind.references)
     return RunTrail(
         str(row["run_id"]), str(row["provenance"]), float(row["relative" if relative else "value"]), str(row["metric"]),
-        str(row["source"]), (window[0], window[1]), str(row["note"] or ""), tuple(files),
+        str(row["source"]), (begin, end), str(row["note"] or ""), tuple(files),
     )  # fmt: skip
 
 
