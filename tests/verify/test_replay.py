@@ -106,6 +106,23 @@ def test_an_unknown_revision_is_refused(versions: Path, tmp_path: Path) -> None:
             export(versions, name, tmp_path / "none")
 
 
+@pytest.mark.parametrize(
+    ("leads_to", "fine"), [("load-1/d1.log", True), ("../../../../../outside", False), ("/etc/hostname", False)]
+)
+def test_links_of_a_revision_lead_nowhere_else(versions: Path, tmp_path: Path, leads_to: str, fine: bool) -> None:
+    (versions / "data" / "measured" / "toy" / "link").symlink_to(leads_to)
+    git(versions, "add", "data")
+    git(versions, "commit", "-q", "-m", "link")
+    (tmp_path / "a").mkdir()
+    if fine:
+        export(versions, "HEAD", tmp_path / "a")
+        assert (tmp_path / "a" / "data" / "measured" / "toy" / "link").read_text()
+        return
+    with pytest.raises(VirtperfError, match="a link that leads out of the repository") as err:
+        export(versions, "HEAD", tmp_path / "a")
+    assert err.value.file == "data/measured/toy/link" and list((tmp_path / "a").iterdir()) == []
+
+
 def test_runs_that_dvc_keeps_come_from_the_working_tree_or_not_at_all(versions: Path, tmp_path: Path) -> None:
     measured = versions / "data" / "measured" / "toy"
     (measured / "load-1.dvc").write_text("outs:\n- md5: 0.dir\n  path: load-1\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shutil
 import tarfile
 import tomllib
@@ -66,7 +67,11 @@ def export(root: Path, revision: str, place: Path) -> tuple[str, Path]:
     try:
         with tarfile.open(archive) as tar:
             wanted = [m for m in tar.getmembers() if any(m.name == p or m.name.startswith(f"{p}/") for p in _PARTS)]
-            tar.extractall(place, members=wanted, filter="data")
+            for member in wanted:
+                _refuse_outside(member, revision)
+            # before Python 3.11.4 there is no filter
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extractall(place, members=wanted)  # noqa: S202 - every member was looked at
     finally:
         archive.unlink()
     _runs_of_dvc(root, place)
@@ -75,6 +80,16 @@ def export(root: Path, revision: str, place: Path) -> tuple[str, Path]:
         return commit, own_source()
     _register(place)
     return commit, source
+
+
+def _refuse_outside(member: tarfile.TarInfo, revision: str) -> None:
+    """A name or a link of a commit may lead nowhere but into the folder that it is written to."""
+    leads_to = posixpath.join(posixpath.dirname(member.name), member.linkname) if member.issym() else member.name
+    if posixpath.isabs(leads_to) or posixpath.normpath(leads_to).split("/")[0] == "..":
+        raise VirtperfError(
+            f"{revision} has a link that leads out of the repository", file=member.name, found=member.linkname or None,
+            remedy="compare a revision without it, or a folder.",
+        )  # fmt: skip
 
 
 def _runs_of_dvc(root: Path, place: Path) -> None:
