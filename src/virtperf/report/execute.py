@@ -76,8 +76,8 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
                 execute_notebook(
                     str(notebook), str(done), parameters=dict(parameters), kernel_name="python3", language="python",
                     progress_bar=sys.stderr.isatty(), cwd=str(notebook.parent), log_output=False,
-                    execution_timeout=CELL_TIMEOUT_S, autosave_cell_every=0, kernel_manager_class=_LocalKernel,
-                    extra_arguments=[_QUIET],
+                    execution_timeout=CELL_TIMEOUT_S, request_save_on_cell_execute=False, autosave_cell_every=0,
+                    kernel_manager_class=_LocalKernel, extra_arguments=[_QUIET],
                 )  # fmt: skip
             except PapermillExecutionError as err:
                 raise _explain(err, notebook, injected=bool(parameters)) from err
