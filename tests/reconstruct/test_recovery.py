@@ -13,7 +13,7 @@ from virtperf.params import load_parameters
 from virtperf.reconstruct.feasible import centres, solve
 from virtperf.reconstruct.load import load_raw
 from virtperf.reconstruct.plan import plan_runs
-from virtperf.reconstruct.raw import write_runs
+from virtperf.reconstruct.raw import run_writer
 from virtperf.study import load_study
 from virtperf.summarize.stage import summarize
 
@@ -31,7 +31,8 @@ def recovered(request, tmp_path_factory):
     raw = load_raw(study, parameters.reconstruct)
     centre = centres(solve(study, load_claims(study), explain=False))
     plans = plan_runs(study, raw.borrow, centre, 1)
-    write_runs(study.id, raw, plans, parameters.seed, place / "written", lambda _: None)
+    with run_writer(study.id, raw, parameters.seed, place / "written") as begin:
+        assert len(list(begin(plans))) == len(plans)
     roots = {"reconstructed": place / "written"}
     done = ingest(study, roots, ROOT / "data" / "metrics.yaml", place / "samples", place / "cache", jobs=2)
     assert not done.quarantined and done.n_ok == len(plans)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from virtperf.errors import RunError
@@ -41,13 +42,22 @@ def state(place: Path) -> dict[str, tuple[int, int]]:
 
     Links are told by themselves, not by what they lead to; names that begin with a dot are nobody's raw files.
     """
-    found = {}
-    for path in place.rglob("*") if place.is_dir() else ():
-        relative = path.relative_to(place)
-        if (path.is_symlink() or path.is_file()) and not any(part.startswith(".") for part in relative.parts):
-            status = path.lstat()
-            found[relative.as_posix()] = (status.st_size, status.st_mtime_ns)
-    return found
+    return dict(_states(place, "")) if place.is_dir() else {}
+
+
+def _states(folder: Path | str, prefix: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _states(entry.path, f"{prefix}{entry.name}/")
+                else:
+                    status = entry.stat(follow_symlinks=False)
+                    yield prefix + entry.name, (status.st_size, status.st_mtime_ns)
+    except OSError:  # whatever can't be looked at is refused where it is read
+        yield prefix, (-1, -1)
 
 
 def _walk(folder: Path, inside: Path, prefix: str, found: list[str], around: set[Path]) -> None:

@@ -183,7 +183,9 @@ def _read_all(
         for task in tasks:
             yield task.key, _read_one(task, study, dictionary, store)
         return
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _prepare, (study, dictionary, store)) as pool:
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__])  # imported once, not by every process
+    with ProcessPoolExecutor(jobs, context, _prepare, (study, dictionary, store)) as pool:
         for done in as_completed([pool.submit(_read_prepared, task) for task in tasks]):
             yield done.result()
 

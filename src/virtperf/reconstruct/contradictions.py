@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -90,19 +91,34 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
 def _cheapest_hitting_set(
     conflicts: list[tuple[str, ...]], claims: list[str], costs: Mapping[str, float]
 ) -> frozenset[str]:
-    if not conflicts:
-        return frozenset()
-    involved = [c for c in claims if any(c in conflict for conflict in conflicts)]
+    """The cheapest claims that hit every conflict; conflicts without a common claim, not even by others, are apart."""
+    chosen: frozenset[str] = frozenset()
+    for group in _connected(conflicts):
+        members = {claim for conflict in group for claim in conflict}
+        chosen |= _hit(tuple(group), tuple((c, costs[c]) for c in claims if c in members))
+    return chosen
+
+
+def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
+    groups: list[tuple[set[str], list[tuple[str, ...]]]] = []
+    for conflict in conflicts:
+        near = [group for group in groups if not group[0].isdisjoint(conflict)]
+        groups = [group for group in groups if group[0].isdisjoint(conflict)]
+        groups.append((set(conflict).union(*(m for m, _ in near)), [*(c for _, cs in near for c in cs), conflict]))
+    return [group for _, group in groups]
+
+
+@lru_cache(maxsize=4096)  # of many groups one grows at a time
+def _hit(conflicts: tuple[tuple[str, ...], ...], costs: tuple[tuple[str, float], ...]) -> frozenset[str]:
     # far below any difference of costs, so that it only decides between equal ones
-    tie = np.linspace(1e-4, 0, len(involved))
-    A = np.array([[float(c in conflict) for c in involved] for conflict in conflicts])
+    tie = np.linspace(1e-4, 0, len(costs))
     result = milp(
-        np.array([costs[c] for c in involved]) + tie,
-        constraints=LinearConstraint(A, lb=1.0),
-        integrality=np.ones(len(involved)),
+        np.array([cost for _, cost in costs]) + tie,
+        constraints=LinearConstraint(np.array([[float(c in conflict) for c, _ in costs] for conflict in conflicts]), 1),
+        integrality=np.ones(len(costs)),
         bounds=Bounds(0, 1),
     )
-    return frozenset(c for c, chosen in zip(involved, result.x, strict=True) if chosen > 0.5)
+    return frozenset(c for (c, _), chosen in zip(costs, result.x, strict=True) if chosen > 0.5)
 
 
 def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,15 +24,24 @@ except ImportError:  # PyYAML without libyaml
 COMMENT = "# Simulated from the paper's text; not a measurement.\n"
 
 
-def write_runs(
-    study_id: str, raw: Raw, plans: Sequence[RunPlan], seed: int, folder: Path, progress: Callable[[str], None]
-) -> None:
-    """Write every run folder below `folder`, on all processors; each depends on its own plan and seed alone."""
+@contextmanager
+def run_writer(
+    study_id: str, raw: Raw, seed: int, folder: Path
+) -> Iterator[Callable[[Sequence[RunPlan]], Iterator[RunPlan]]]:
+    """A function that begins to write all run folders below `folder`; what it returns tells each that is written.
+
+    Every run depends on its own plan and seed alone. All processors are used, by processes that start with the block:
+    they are ready when the plans are, and write while the caller does something else.
+    """
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])  # imported once, not by every process
     with ProcessPoolExecutor(None, context, _share, (study_id, raw, seed, folder)) as pool:
-        for number, (plan, _) in enumerate(zip(plans, pool.map(_write_shared, plans), strict=True), start=1):
-            progress(f"run {number} of {len(plans)}: {plan.run_id}")
+        pool.submit(int)  # the first task starts the processes
+
+        def begin(plans: Sequence[RunPlan]) -> Iterator[RunPlan]:
+            return (plan for plan, _ in zip(plans, pool.map(_write_shared, plans), strict=True))
+
+        yield begin
 
 
 _shared: tuple[str, Raw, int, Path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import judge
 from virtperf.reconstruct.load import load_raw
 from virtperf.reconstruct.plan import plan_runs
-from virtperf.reconstruct.raw import write_runs
+from virtperf.reconstruct.raw import run_writer
 from virtperf.study import Study
 from virtperf.tables import csv_text, rounded
 
@@ -37,21 +38,23 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
     """
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
-    progress("contradictions")
-    feasible = solve(study, claims, off)
-    bare = solve(study, claims, ("all",), explain=False)
-    found = centres(feasible, progress)
-    centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
-    with replaced_folder(out) as folder:
+    with replaced_folder(out) as folder, ExitStack() as open_:
+        begin = open_.enter_context(run_writer(study.id, raw, parameters.seed, folder / "runs")) if raw else None
+        progress("contradictions")
+        feasible = solve(study, claims, off)
+        bare = solve(study, claims, ("all",), explain=False)
+        found = centres(feasible, progress)
+        centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
+        plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
+        written = begin(plans) if begin else iter(())
         progress("points")
         (folder / "points.csv").write_text(csv_text(_points(study, feasible, bare, centre)))
         progress("claims, each left out in turn")
         (folder / "claims.csv").write_text(csv_text(_verdicts(feasible, claims)))
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible)))
         (folder / "truth.csv").write_text(csv_text(_truth(centre)))
-        if raw is not None:
-            plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates)
-            write_runs(study.id, raw, plans, parameters.seed, folder / "runs", progress)
+        for number, plan in enumerate(written, start=1):
+            progress(f"run {number} of {len(plans)}: {plan.run_id}")
 
 
 def _points(study: Study, feasible: Feasible, bare: Feasible, centre: dict[Quantity, float]) -> pd.DataFrame:

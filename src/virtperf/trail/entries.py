@@ -90,21 +90,19 @@ def trails(book: Book) -> Iterator[Trail]:
 
 
 class _Samples:
-    """The samples of runs by metric and kind of entity, read once each."""
+    """The samples of runs by metric and kind of entity; each run's are read once."""
 
     COLUMNS = ("metric", "entity_kind", "source", "entity", "t_s", "file", "line")
 
     def __init__(self, data: StudyData) -> None:
         self._folder = data.samples
-        self._frames: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
-        self._none = pd.DataFrame({c: [] for c in self.COLUMNS})
+        self._tables: dict[str, pd.DataFrame] = {}
 
     def of(self, run: str, metric: str, entity_kind: str) -> pd.DataFrame:
-        if run not in self._frames:
-            table = pd.read_parquet(self._folder / f"{run}.parquet", columns=list(self.COLUMNS))
-            groups = table.groupby(["metric", "entity_kind"], sort=False, observed=True)
-            self._frames[run] = {(str(m), str(kind)): group for (m, kind), group in groups}
-        return self._frames[run].get((metric, entity_kind), self._none)
+        if run not in self._tables:
+            self._tables[run] = pd.read_parquet(self._folder / f"{run}.parquet", columns=list(self.COLUMNS))
+        table = self._tables[run]
+        return table[(table["metric"] == metric) & (table["entity_kind"] == entity_kind)]
 
 
 def _trail(data: StudyData, samples: _Samples, exhibit: str, point: Point) -> Trail:
