@@ -12,7 +12,21 @@ from tests.exhibits import toy
 from virtperf.errors import StudyError
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.summary import reach
+from virtperf.exhibits.table import REWORDED
 from virtperf.models.result import Estimate
+from virtperf.trail.printed import table_text, table_trails
+
+
+def test_a_reworded_table_says_so_wherever_it_is_called_printed(book: Book, tmp_path: Path) -> None:
+    assert "as printed (CSV)" in book.table("table-1").html and REWORDED not in book.table("table-1").html
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text().replace("table: table-1}", "table: table-1, reworded: true}"))
+    ours = Book("toy", data)
+    html = ours.table("table-1").html
+    assert REWORDED in html and "Download reworded (CSV)" in html and "typed off" not in html
+    (trail,) = [t for t in table_trails(ours.data) if t.exhibit == "table-1"]
+    assert trail.reworded and "reworded, numbers as printed in section 'Setup'" in table_text(trail, {})
 
 
 def test_a_printed_table_shows_both_values_of_a_corrected_cell(book: Book) -> None:

@@ -14,6 +14,7 @@ from virtperf.exhibits.display import Html, Shown, Table
 from virtperf.exhibits.words import breakable, escape, exhibit_name, plural, printable
 from virtperf.study import Exhibit, Study
 
+REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
 
 
@@ -120,18 +121,26 @@ def table_exhibit(study: Study, exhibit: Exhibit) -> Shown:
     numeric = frozenset(k for k, c in enumerate(columns) if k and all(_NUMBER.fullmatch(v.strip()) for v in cells[c]))
     name = exhibit_name(exhibit.id, "table")
     after = [
+        f'<p class="vp-note">{REWORDED}</p>' if reworded(exhibit) else "",
         _notes(wrong),
         display.badges(["published"]),
         display.more(
             _source(study, exhibit),
             display.trail(study.id, exhibit.id, "File and lines"),
-            display.download(cells, f"{study.id}-{exhibit.id}", "Download as printed (CSV)"),
+            display.download(
+                cells, f"{study.id}-{exhibit.id}", f"Download {'reworded' if reworded(exhibit) else 'as printed'} (CSV)"
+            ),
         ),
     ]
     body = display.table_html(Table(tuple(columns), tuple(rows), numeric), f"{name}: {exhibit.title}")
     finding = f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes say why." if wrong else ""
     html = display.block(exhibit.id, name, exhibit.title, body, after=after, finding=finding, kind="printed")
     return Shown(html, f"{name}. {exhibit.title}\n{display.table_text(columns, text)}")
+
+
+def reworded(exhibit: Exhibit) -> bool:
+    """Whether words of the table's cells are ours, and only its numbers the paper's."""
+    return bool(exhibit.spec.get("reworded"))
 
 
 def _corrected(mark: int, correction: Correction) -> str:
@@ -151,8 +160,9 @@ def _notes(wrong: Sequence[Correction]) -> str:
 
 def _source(study: Study, exhibit: Exhibit) -> str:
     place = f"section “{escape(printable(exhibit.section))}”" if exhibit.section else "the paper"
+    how = "reworded" if reworded(exhibit) else "typed off"
     return display.details(
         "Where this comes from",
-        f"<p>Printed in {place}; typed off into <code>data/published/{escape(study.id)}/tables/"
+        f"<p>Printed in {place}; {how} into <code>data/published/{escape(study.id)}/tables/"
         f"{escape(exhibit.spec['table'])}.csv</code>.</p>",
     )

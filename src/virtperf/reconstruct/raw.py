@@ -30,13 +30,13 @@ def run_writer(
 ) -> Iterator[Callable[[Sequence[RunPlan]], Iterator[RunPlan]]]:
     """A function that begins to write all run folders below `folder`; what it returns tells each that is written.
 
-    Every run depends on its own plan and seed alone. All processors are used, by processes that start with the block:
-    they are ready when the plans are, and write while the caller does something else.
+    Every run depends on its own plan and seed alone. All processors are used, by processes that begin to load what they
+    need with the block and write while the caller does something else.
     """
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])  # imported once, not by every process
     with ProcessPoolExecutor(None, context, _share, (study_id, raw, seed, folder)) as pool:
-        pool.submit(int)  # the first task starts the processes
+        pool.submit(int)  # the first task starts the server from which the processes are forked
 
         def begin(plans: Sequence[RunPlan]) -> Iterator[RunPlan]:
             return (plan for plan, _ in zip(plans, pool.map(_write_shared, plans), strict=True))

@@ -91,7 +91,7 @@ def _printed(study: str, trail: TableTrail, said: dict[str, Claim]) -> str:
     wrong = "".join(f"<li>{escape(printable(f'{cell}. {why}'))}</li>" for cell, why in trail.corrected)
     about = f"<p>Statements about it: {_claims(study, trail.claims, said)}.</p>" if trail.claims else ""
     return (
-        f"<p>Printed{place}, typed off into {link}.</p>"
+        f"<p>Printed{place}, {'reworded' if trail.reworded else 'typed off'} into {link}.</p>"
         + display.details("Rows and their lines", f'<ul class="vp-plain">{rows}</ul>')
         + (f"<p>Corrected cells:</p><ul>{wrong}</ul>" if wrong else "")
         + about

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.table import corrections
+from virtperf.exhibits.table import corrections, reworded
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class TableTrail:
         Such as ``study/table-4``.
     file : str
         Relative to the repository.
+    reworded : bool
+        Whether words of its cells are ours.
     lines : tuple of (int, str)
         The line of every row, with its first cell.
     corrected : tuple of (str, str)
@@ -34,6 +36,7 @@ class TableTrail:
     title: str
     section: str
     file: str
+    reworded: bool
     lines: tuple[tuple[int, str], ...]
     corrected: tuple[tuple[str, str], ...]
     claims: tuple[str, ...]
@@ -60,7 +63,7 @@ def table_trails(data: StudyData) -> Iterator[TableTrail]:
                 last = reader.line_num
         yield TableTrail(
             key=f"{study.id}/{exhibit.id}", exhibit=exhibit.id, title=exhibit.title, section=exhibit.section,
-            file=f"data/published/{study.id}/tables/{name}.csv", lines=tuple(lines),
+            file=f"data/published/{study.id}/tables/{name}.csv", reworded=reworded(exhibit), lines=tuple(lines),
             corrected=tuple(
                 (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
                 for c in wrong
@@ -73,7 +76,8 @@ def table_text(trail: TableTrail, claims: dict[str, str]) -> str:
     """The trail in lines of plain text."""
     lines = [
         trail.key,
-        f"  value    {trail.title}, as printed" + (f" in section {trail.section!r}" if trail.section else ""),
+        f"  value    {trail.title}, {'reworded, numbers ' * trail.reworded}as printed"
+        + (f" in section {trail.section!r}" if trail.section else ""),
         f"  file     {trail.file}",
     ]
     lines += [f"    line {line}: {cell}" for line, cell in trail.lines]
