@@ -183,10 +183,9 @@ def notebook(layout: Layout, study_id: str) -> None:
     Reads notebooks/STUDY.ipynb and the data that it shows, writes build/STUDY.ipynb.
     """
     from virtperf.params import notebook_parameters
+    from virtperf.report.execute import execute
 
     _load(layout, study_id)
-    from virtperf.report.execute import execute  # behind virtperf.yamlio, which keeps a slow import away
-
     p = _parameters(layout)
     values = notebook_parameters({"level": p.level, "seed": p.seed, **p.report.model_dump()})
     execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
@@ -197,9 +196,9 @@ def notebook(layout: Layout, study_id: str) -> None:
 @click.pass_obj
 def report(layout: Layout, study_id: str) -> None:
     """Render the executed notebook as one self-contained page, reports/STUDY.html."""
-    study = _load(layout, study_id)
-    from virtperf.report.render import render  # behind virtperf.yamlio, which keeps a slow import away
+    from virtperf.report.render import render
 
+    study = _load(layout, study_id)
     render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
 
 

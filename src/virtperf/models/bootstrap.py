@@ -205,14 +205,6 @@ def draw(fit: LawResult, replicates: int, rng: np.random.Generator) -> Array:
     return fit.fittedvalues + sd * rng.standard_normal((replicates, fit.nobs))
 
 
-def refit_draws(fit: LawResult, replicates: int, rng: np.random.Generator) -> Array:
-    """Return (alpha, beta, gamma) of refits to `draw`, shape (B, 3), NaN where a refit did not converge."""
-    found = refit_many(
-        fit.kind, fit.x, draw(fit, replicates, rng), fit.coefficients, weights=fit.weights, bounded=_bounded(fit)
-    )
-    return np.where(found.converged[:, None], found.coefficients, np.nan)
-
-
 def _residuals(fit: LawResult) -> Array:
     """Weighted residuals over ``sqrt(1 - leverage)``, around their mean."""
     root = np.sqrt(fit.weights)

@@ -100,10 +100,6 @@ class LawResult(NLSResult):
         """(alpha, beta, gamma), zero where the kind has no such coefficient."""
         return full(self.kind, self.params)
 
-    def coefficients_of(self, params: Array) -> Array:
-        """Return (alpha, beta, gamma) of other parameters of this kind, e.g. refitted ones."""
-        return full(self.kind, params)
-
     def delta(self, value: float, slope: Array, alpha: float) -> Estimate:
         """Return the delta-method interval of a quantity with derivatives `slope` in (alpha, beta, gamma)."""
         if any(self.at_bound):

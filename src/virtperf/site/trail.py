@@ -102,9 +102,7 @@ def _claims(study: str, ids: tuple[str, ...], said: dict[str, Claim]) -> str:
     if not ids:
         return "natural bounds, or a scale set by convention"
     return "; ".join(
-        f'<a href="{escape(claims.address(study, said[c]))}">{breakable(printable(said[c].says.rstrip(".")))}</a>'
-        if c in said
-        else escape(c)
+        f'<a href="{escape(claims.address(study, said[c]))}">{_sentence(said[c])}</a>' if c in said else escape(c)
         for c in ids
     )
 
@@ -125,12 +123,7 @@ def _files(study: str, run: RunTrail) -> str:
     root = ROOTS[run.provenance].format(study=study)
     items = []
     for file in run.files:
-        where = (
-            "lines not told by this format" if not file.last_line
-            else f"line {file.first_line}" if file.first_line == file.last_line
-            else f"lines {file.first_line} to {file.last_line}"
-        )  # fmt: skip
         link = f"../{root}/{run.run}/{file.path}"
         shown = breakable(printable(file.path))
-        items.append(f'<li><a href="{escape(link)}">{shown}</a>: {where} ({plural(file.samples, "sample")})</li>')
+        items.append(f'<li><a href="{escape(link)}">{shown}</a>: {file.lines} ({plural(file.samples, "sample")})</li>')
     return f'<ul class="vp-plain">{"".join(items)}</ul>'

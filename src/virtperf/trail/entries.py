@@ -33,6 +33,14 @@ class FileLines:
     last_line: int
     samples: int
 
+    @property
+    def lines(self) -> str:
+        """Where they stand, in words."""
+        if not self.last_line:
+            return "lines not told by this format"
+        one = self.first_line == self.last_line
+        return f"line {self.first_line}" if one else f"lines {self.first_line} to {self.last_line}"
+
 
 @dataclass(frozen=True)
 class RunTrail:

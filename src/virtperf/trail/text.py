@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from virtperf.exhibits.words import interval, number, plural
 from virtperf.trail.entries import Trail
 
@@ -27,24 +25,11 @@ def trail_text(trail: Trail, claims: dict[str, str]) -> str:
         lines.append(
             f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
         )
-        lines += [
-            f"    {f.path}: {_lines(f.first_line, f.last_line)}, {plural(f.samples, 'sample')}" for f in run.files
-        ]
+        lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
         lines += [f"    note: {run.note}"] if run.note else []
     lines += [f"  not used {run}: {why}" for run, why in trail.excluded]
     return "\n".join(lines)
 
 
-def keys_text(trails: Iterable[Trail]) -> str:
-    """The keys that begin alike, one a line."""
-    return "\n".join(trail.key for trail in trails)
-
-
 def _said(claim: str, claims: dict[str, str]) -> str:
     return f"{claim}: {claims[claim]}" if claim in claims else claim
-
-
-def _lines(first: int, last: int) -> str:
-    if not last:
-        return "lines not told by this format"
-    return f"line {first}" if first == last else f"lines {first} to {last}"

@@ -88,10 +88,9 @@ def _same(said: tuple[str, tuple[str, ...]], held: Mapping[Any, Any] | None) -> 
         return False
     words, verdicts = said
     expected = (str(held["text_verdict"]), str(held["measured_verdict"]))
-    silent = len(verdicts) == 1 and expected[1] == "no measurement"
-    return words == " ".join(printable(held["says"]).split()) and (
-        verdicts == expected or silent & (verdicts == expected[:1])
-    )
+    silent = expected[1] == "no measurement"
+    agree = verdicts == expected or (silent and verdicts == expected[:1])
+    return agree and words == " ".join(printable(held["says"]).split())
 
 
 def _drawings(fragment: Fragment, owners: Mapping[str, str]) -> Iterator[str]:
