@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
-from virtperf.formats.iwl_console import FORMAT as IWL_CONSOLE
-from virtperf.formats.iwl_console import STATUS_FIELDS
-from virtperf.formats.sar import FORMAT as SAR
-from virtperf.formats.xentop import FORMAT as XENTOP
-from virtperf.formats.xentop_lines import COLUMNS_17
+from virtperf.formats.iwl.console import FORMAT as IWL_CONSOLE
+from virtperf.formats.iwl.console import STATUS_FIELDS
+from virtperf.formats.sar.read import FORMAT as SAR
+from virtperf.formats.xentop.lines import COLUMNS_17
+from virtperf.formats.xentop.read import FORMAT as XENTOP
 
 ROWS, ENTITIES, REPEATS, SEED = 30_000, 10, 3, 20090101
 CPU_FIELDS = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from virtperf import changes as module
 from virtperf.changes import Change, changes, stages
 from virtperf.cli import main
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
 
 pytestmark = pytest.mark.slow  # every question starts DVC
 

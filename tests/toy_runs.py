@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from virtperf.study import Study, load_study
+from virtperf.study.definition import Study, load_study
 
 STUDY = """\
 study: toy

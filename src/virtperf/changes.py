@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
-from virtperf.errors import VirtperfError
-from virtperf.git import git, git_bytes
-from virtperf.yamlio import SafeLoader, load_yaml
+from virtperf.core.errors import VirtperfError
+from virtperf.core.git import git, git_bytes
+from virtperf.core.yamlio import SafeLoader, load_yaml
 
 LONGEST_DIFF = 400
 """Lines of one input's difference that are kept."""

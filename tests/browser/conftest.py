@@ -9,12 +9,12 @@ from typing import Any
 
 import nbformat
 import pytest
+from tests.render.toy_notebook import executed
 
 from tests.conftest import ROOT
 from tests.exhibits import toy
-from tests.report.toy_notebook import executed
 from virtperf.exhibits.book import Book
-from virtperf.report.render import render
+from virtperf.render.report import render
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [

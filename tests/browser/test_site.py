@@ -15,9 +15,9 @@ from tests.browser.test_report import CONTRAST
 from tests.conftest import ROOT
 from tests.exhibits import toy
 from tests.exhibits.toy import HOSTILE
-from virtperf.params import Parameters
-from virtperf.paths import Layout
-from virtperf.site.build import build_site, build_study_pages
+from virtperf.core.params import Parameters
+from virtperf.core.paths import Layout
+from virtperf.render.site.build import build_site, build_study_pages
 
 pytestmark = pytest.mark.browser
 CLAIMS = ROOT / "reports" / "claims.html"

@@ -11,9 +11,9 @@ import pytest
 from rocrate.rocrate import ROCrate
 
 from tests.crate.conftest import SECRET, git, graph
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
 from virtperf.crate.export import export
-from virtperf.errors import VirtperfError
-from virtperf.paths import Layout
 
 METADATA = "ro-crate-metadata.json"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from virtperf.claims import Claims
 from virtperf.reconstruct.constraints import claim_rows, natural_rows
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study import Study
+from virtperf.study.claims import Claims
+from virtperf.study.definition import Study
 
 
 def assert_irreducible(study: Study, claims: Claims, names: Sequence[str]) -> None:

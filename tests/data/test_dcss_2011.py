@@ -10,12 +10,12 @@ import pytest
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
-from virtperf.claims import Claims, load_claims
+from virtperf.models.segments import PageRange, joined
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.segments import PageRange, joined
-from virtperf.study import Study, load_study
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study
 
 FOLDER = ROOT / "data" / "published" / "dcss-2011"
 SIZES = (1, 2, 4, 8, 16)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from virtperf.claims import Claims, load_claims
-from virtperf.quantities import Quantity
-from virtperf.study import Study, load_study, run_levels
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study, run_levels
+from virtperf.study.quantities import Quantity
 
 FOLDERS = sorted(path.parent for path in (ROOT / "data" / "published").glob("*/study.yaml"))
 CORRECTED = [folder for folder in FOLDERS if (folder / "tables" / "corrections.csv").exists()]

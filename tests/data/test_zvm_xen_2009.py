@@ -7,10 +7,10 @@ import pytest
 from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
-from virtperf.claims import Claims, load_claims
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study import Study, load_study
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study
 
 FOLDER = ROOT / "data" / "published" / "zvm-xen-2009"
 

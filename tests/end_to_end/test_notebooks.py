@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from virtperf.params import load_parameters, notebook_parameters
-from virtperf.paths import Layout
+from virtperf.core.params import load_parameters, notebook_parameters
+from virtperf.core.paths import Layout
 
 
 def notebooks(root):

@@ -18,7 +18,7 @@ STAGES = {name: stage.get("do", stage) for name, stage in WRITTEN.items()}
 
 # The command line and the error classes: every command passes through them, none of their lines changes a result.
 COMMON = {
-    "virtperf", "virtperf.cli", "virtperf.commands", "virtperf.commands._terminal", "virtperf.errors", "virtperf.paths",
+    "virtperf", "virtperf.cli", "virtperf.cli._terminal", "virtperf.core.errors", "virtperf.core.paths",
 }  # fmt: skip
 
 

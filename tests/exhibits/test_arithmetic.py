@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from virtperf.claims import load_claims
 from virtperf.exhibits.arithmetic import SHOWN, quantities, relations
-from virtperf.study import load_study
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
 
 STUDY = """
 study: toy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.exhibits.attempt import Unavailable, attempt
 from virtperf.exhibits.estimates import estimates_exhibit
 from virtperf.models.result import Estimate

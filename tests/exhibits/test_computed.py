@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tests.exhibits.toy import HOSTILE
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.exhibits.attempt import attempt
 from virtperf.exhibits.book import Book
 from virtperf.models.linear import fit_line

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from tests.exhibits.toy import DOLLARS, HOSTILE
-from virtperf.errors import StudyError, VirtperfError
+from virtperf.core.errors import StudyError, VirtperfError
 from virtperf.exhibits.axes import TALL, scale, unit_words, y_top
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.layers import load_points

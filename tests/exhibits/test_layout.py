@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits.arrange import Rect
 from virtperf.exhibits.layout import crosses, ends, lay_out
 from virtperf.exhibits.topology import Diagram, Edge, Node, read_diagram

@@ -15,7 +15,7 @@ from virtperf.exhibits import data as files
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.claim_words import implied
 from virtperf.exhibits.contradictions import contradictions, places
-from virtperf.exhibits.words import as_precise, interval, printable
+from virtperf.exhibits.wording import as_precise, interval, printable
 
 
 @pytest.mark.parametrize(

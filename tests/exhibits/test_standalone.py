@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.standalone import standalone_svg
 

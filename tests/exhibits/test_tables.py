@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.exhibits import toy
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.summary import reach
 from virtperf.exhibits.table import REWORDED
+from virtperf.exhibits.trace_tables import table_text, table_trails
 from virtperf.models.result import Estimate
-from virtperf.trail.printed import table_text, table_trails
 
 
 def test_a_reworded_table_says_so_wherever_it_is_called_printed(book: Book, tmp_path: Path) -> None:

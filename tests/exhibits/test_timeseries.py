@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.exhibits.toy import HOSTILE
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits.book import Book
 
 

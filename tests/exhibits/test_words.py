@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.exhibits import words
+from virtperf.exhibits import wording as words
 
 
 @pytest.mark.parametrize(

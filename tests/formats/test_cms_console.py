@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.cms_console import FORMAT
+from virtperf.formats.cms.read import FORMAT
 from virtperf.formats.rows import Rows
 
 SESSION = b"""z/VM Version 5 Release 4.0

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.formats.mutations import mutant
 from tests.formats.seeds import SEEDS
 from tests.formats.trial import FILE, TooSlow, check_reading, last_line, trial
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats import all_formats
 
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "500"))

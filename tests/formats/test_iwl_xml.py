@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError, StudyError
+from virtperf.core.errors import FormatError, StudyError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.iwl_xml import FORMAT, MAPPING_VARIABLE
+from virtperf.formats.iwl.xml import FORMAT, MAPPING_VARIABLE
 
 DOCUMENT = """\
 <?xml version="1.0"?>

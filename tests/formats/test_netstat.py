@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.netstat import FORMAT, delta
+from virtperf.formats.netstat.read import FORMAT, delta
 
 
 def get(reading: Reading, section: str, field: str) -> list[float]:

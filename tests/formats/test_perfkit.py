@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError, StudyError
+from virtperf.core.errors import FormatError, StudyError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.perfkit import FORMAT
-from virtperf.formats.perfkit_layout import LAYOUTS_VARIABLE, load_layouts
-from virtperf.formats.perfkit_values import number
+from virtperf.formats.perfkit.layout import LAYOUTS_VARIABLE, load_layouts
+from virtperf.formats.perfkit.read import FORMAT
+from virtperf.formats.perfkit.values import number
 
 STORAGE_SCREEN = """\
  FCX103      CPU 2094  SER 0A1B2  Interval 09:58:30 - 09:59:30    Perf. Monitor

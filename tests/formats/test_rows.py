@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.rows import Rows, Warnings, checked, split_lines
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.sadf_json import FORMAT
+from virtperf.formats.sadf.read import FORMAT
 
 
 def epoch(*when: int) -> float:

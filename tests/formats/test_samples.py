@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.formats.trial import FILE, check_reading, check_refusal, last_line
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats import Format, all_formats, sniff
-from virtperf.formats.swingbench_console import FORMAT as CONSOLE
+from virtperf.formats.swingbench.console import FORMAT as CONSOLE
 
 READ = {  # file: format and number of records
     "misc/netstat_s_linux_old.txt": ("netstat", 39),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.sar import FORMAT
+from virtperf.formats.sar.read import FORMAT
 
 LINE = "Linux 2.6.18 (guest1) \t2019-04-18 \t_s390x_\t(2 CPU)\n"
 CPU = "        CPU     %user     %idle\n"

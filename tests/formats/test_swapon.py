@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.rows import Rows
-from virtperf.formats.swapon import FORMAT, SHOW, SHOW_FIELDS, SUMMARY, SUMMARY_FIELDS
+from virtperf.formats.swapon.read import FORMAT, SHOW, SHOW_FIELDS, SUMMARY, SUMMARY_FIELDS
 
 SUMMARY_LIST = (
     b"Filename\t\t\t\tType\t\tSize\tUsed\tPriority\n"

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats import all_formats
 from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
-from virtperf.formats.swingbench import FORMAT as XML
-from virtperf.formats.swingbench_json import FORMAT as JSON
-from virtperf.formats.swingbench_results import FIELDS, PERCENTILES, TRANSACTIONS
+from virtperf.formats.swingbench.json import FORMAT as JSON
+from virtperf.formats.swingbench.results import FIELDS, PERCENTILES, TRANSACTIONS
+from virtperf.formats.swingbench.xml import FORMAT as XML
 
 NAMESPACES = ("http://www.dominicgiles.com/swingbench/results", "http://www.dominicgiles.com/swingbench")
 PERCENT = "".join(f"<{name}>{value}</{name}>" for name, value in zip(PERCENTILES, range(1, 10), strict=True))
@@ -316,7 +316,7 @@ def test_a_document_that_ends_early_keeps_what_is_whole() -> None:
 
 
 def test_large_files_are_refused_before_they_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("virtperf.formats.swingbench.MAX_BYTES", 100)
+    monkeypatch.setattr("virtperf.formats.swingbench.xml.MAX_BYTES", 100)
     with pytest.raises(FormatError, match="too large"):
         read(DOCUMENT)
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats import all_formats
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.swingbench import FORMAT as RESULTS
-from virtperf.formats.swingbench_console import FORMAT
+from virtperf.formats.swingbench.console import FORMAT
+from virtperf.formats.swingbench.xml import FORMAT as RESULTS
 
 BANNER = """\
 \x1b[33;1mSwingBench Wizard\x1b[m

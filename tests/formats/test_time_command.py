@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.rows import Rows
-from virtperf.formats.time_blocks import GNU, GNU_FIELDS, PERCENT, SHELL, SHELL_FIELDS, VERBOSE, VERBOSE_FIELDS
-from virtperf.formats.time_command import FORMAT
+from virtperf.formats.time.blocks import GNU, GNU_FIELDS, PERCENT, SHELL, SHELL_FIELDS, VERBOSE, VERBOSE_FIELDS
+from virtperf.formats.time.read import FORMAT
 
 BASH = b"\nreal\t1m5.003s\nuser\t0m0.010s\nsys\t0m3.999s\n"
 POSIX = b"real 65.00\nuser 0.01\nsys 3.99\n"

@@ -11,7 +11,7 @@ import pytest
 from tests.formats import trial as module
 from tests.formats.mutations import MUTATIONS, mutant
 from tests.formats.trial import TooSlow, trial
-from virtperf.errors import FormatError, VirtperfError
+from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.formats import Reading
 from virtperf.formats.rows import Rows
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.xentop import FORMAT
-from virtperf.formats.xentop_lines import COLUMNS_17, COLUMNS_19
+from virtperf.formats.xentop.lines import COLUMNS_17, COLUMNS_19
+from virtperf.formats.xentop.read import FORMAT
 
 HEADER = (
     "      NAME  STATE   CPU(sec) CPU(%)     MEM(k) MEM(%)  MAXMEM(k) MAXMEM(%) VCPUS NETS NETTX(k) NETRX(k) "

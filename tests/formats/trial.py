@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Reading
 from virtperf.formats.registry import HEAD_BYTES, ranking
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.toy_runs import toy_study, write_run
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.ingest import folder as run_folder
 from virtperf.ingest.folder import owner, raw_files
 from virtperf.ingest.runs import load_run

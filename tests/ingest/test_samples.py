@@ -3,12 +3,12 @@ import pandas as pd
 import pytest
 
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
-from virtperf.errors import FormatError, RunError
+from virtperf.core.errors import FormatError, RunError
+from virtperf.core.metrics import load_metrics
 from virtperf.ingest.clocks import align
 from virtperf.ingest.folder import raw_files
 from virtperf.ingest.runs import RawFile, load_run
 from virtperf.ingest.samples import SAMPLE_COLUMNS, read_run
-from virtperf.metrics import load_metrics
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_a_reader_that_fails_is_named(read, monkeypatch):
     def fail(self, data, *, file):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("virtperf.formats.sar.SarFormat.read", fail)
+    monkeypatch.setattr("virtperf.formats.sar.read.SarFormat.read", fail)
     with pytest.raises(FormatError, match="the reader of sar failed"):
         read({"sar.txt": sar()})
 

@@ -8,8 +8,8 @@ import yaml
 
 from tests.imports import SOURCE, closure, module_path
 from tests.toy_runs import console, sar, toy_study, write_run, xentop
-from virtperf.errors import RunError
-from virtperf.files import replaced_folder
+from virtperf.core.errors import RunError
+from virtperf.core.files import replaced_folder
 from virtperf.ingest import cache as ingest_cache
 from virtperf.ingest.cache import SOURCES, Cache, content_key
 from virtperf.ingest.samples import SAMPLE_COLUMNS
@@ -119,7 +119,7 @@ def test_every_module_that_reading_passes_through_counts_as_content():
     formats = {f"virtperf.formats.{p.stem}" for p in (SOURCE / "virtperf" / "formats").glob("[a-z]*.py")}
     used = {module_path(name) for name in closure({"virtperf.ingest.samples", "virtperf.ingest.runs"} | formats)}
     # factor levels are compared, not computed with
-    aside = {module_path("virtperf"), module_path("virtperf.quantities")}
+    aside = {module_path("virtperf"), module_path("virtperf.study.quantities")}
     assert used - listed - aside == set()
 
 
@@ -321,7 +321,7 @@ def test_the_example_says_that_it_is_made_up(example):
 
 
 def test_the_example_is_read_without_a_warning(root, example, tmp_path):
-    from virtperf.study import load_study
+    from virtperf.study.definition import load_study
 
     study = load_study(root / "data" / "published" / "zvm-xen-2009")
     roots = {"example": example.parent}

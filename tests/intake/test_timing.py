@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.intake.inspect import Inspected
 from virtperf.intake.timing import derive, first_time
 

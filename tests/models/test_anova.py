@@ -14,7 +14,7 @@ import pytest
 import scipy.stats
 from scipy import special
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.anova import RESIDUAL, fit_anova
 
 FOLDER = Path(__file__).resolve().parent.parent / "reference-anova"

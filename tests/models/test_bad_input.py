@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import (
     bootstrap,
     equivalence,

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.bootstrap import KINDS, QUANTITIES, bootstrap_usl
 from virtperf.models.usl import fit_usl, throughput
 

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
+from virtperf.core.yamlio import load_yaml
 from virtperf.models import calibrate, calibrate_curves, calibrate_lines, calibrate_table
 from virtperf.models.calibrate import BAND, COVERAGE, Cell, Outcome, run
 from virtperf.models.calibrate_designs import conditions, expand
 from virtperf.summarize import calibrate_series
-from virtperf.yamlio import load_yaml
 
 CASES = calibrate_curves.CASES | calibrate_lines.CASES | calibrate_series.CASES
 DATA_SETS, SEED = 250, 7

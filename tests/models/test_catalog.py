@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import equivalence, ratio, usl
 from virtperf.models.catalog import CATALOG, CROSSING, CURVE, SAMPLES
 from virtperf.models.reports import Sample, run

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.rational import exact
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import certified, nist
 from virtperf.models.nls import Curve
 

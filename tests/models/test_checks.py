@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.crossover import line_crossover, usl_crossover
 from virtperf.models.linear import fit_line
 from virtperf.models.meeting import meetings

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.equivalence import tost_difference, tost_ratio, tost_ratio_of_stats, tost_value
 from virtperf.models.ratio import Mean
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.linear import fit_line, fit_linear, fit_polynomial
 
 X = np.array([1, 2, 3, 4, 5, 6, 7.0])

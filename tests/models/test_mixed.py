@@ -10,7 +10,7 @@ from scipy import special
 from statsmodels.regression.mixed_linear_model import MixedLM
 
 from tests.models.test_coverage import assert_covers
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.mixed import fit_mixed, overall_effect
 from virtperf.models.reml import CellMeans, evaluate, fit_reml
 

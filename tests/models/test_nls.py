@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import nls
 from virtperf.models.levenberg import detour, minimise
 from virtperf.models.nls import Curve, fit_nls

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from tests.models.test_coverage import assert_covers
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.noncentral import LARGE, effect_size, noncentrality
 from virtperf.models.result import FTest
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.ordering import best_probability, order_probability
 
 

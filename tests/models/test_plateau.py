@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.plateau import find_plateau
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import queueing
 from virtperf.models.queueing import asymptotic_bounds, machine_repairman, think_time, think_time_of_runs
 from virtperf.models.ratio import Mean

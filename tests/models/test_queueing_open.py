@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.queueing import machine_repairman
 from virtperf.models.queueing_open import MAX_SERVERS, erlang_b, erlang_c, open_against_closed, open_queue
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.ratio import Mean, fieller, ratio_of_means, ratio_of_pairs, ratio_of_stats
 
 A = np.array([101.2, 99.8, 100.5, 100.9, 99.5, 100.1])

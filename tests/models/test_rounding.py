@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.rounding import ratio_of_printed
 
 

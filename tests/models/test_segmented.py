@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.segmented import NAMES, fit_segmented
 
 X = np.arange(1.0, 8)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.shares import ABSOLUTE_CEILING, Guest, allocate, fill
 
 CLOSE = 1e-9

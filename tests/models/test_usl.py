@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.usl import compare_usl, fit_usl, gradient, throughput
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])

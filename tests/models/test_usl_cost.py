@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.ratio import fieller
 from virtperf.models.usl_cost import cost_per_transaction, fit_usl_cost
 

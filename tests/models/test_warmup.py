@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.warmup import changepoint_warmup, mean_changes
 
 

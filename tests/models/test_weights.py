@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.linear import fit_line
 from virtperf.models.weights import relative_weights
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from virtperf.claims import Claims, load_claims
-from virtperf.study import Study, load_study
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study
 
 STUDY = """
 study: tiny

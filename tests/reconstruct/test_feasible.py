@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.reconstruct.conftest import claim
-from virtperf.quantities import Expression
 from virtperf.reconstruct.feasible import centres, solve
 from virtperf.reconstruct.leave_one_out import judge
+from virtperf.study.quantities import Expression
 
 
 def interval(feasible, text):

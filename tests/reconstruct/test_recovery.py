@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
-from virtperf.claims import load_claims
+from virtperf.core.params import load_parameters
 from virtperf.ingest.stage import ingest
-from virtperf.params import load_parameters
 from virtperf.reconstruct.feasible import centres, solve
-from virtperf.reconstruct.load import load_raw
-from virtperf.reconstruct.plan import plan_runs
-from virtperf.reconstruct.raw import run_writer
-from virtperf.study import load_study
+from virtperf.simulate.load import load_raw
+from virtperf.simulate.plan import plan_runs
+from virtperf.simulate.raw import run_writer
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
 from virtperf.summarize.stage import summarize
 
 STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "published").glob("*/raw.yaml"))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.quantities import Expression, Quantity
 
 NAMES = [Quantity(name, ()) for name in "abcde"]
 

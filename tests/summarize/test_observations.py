@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from virtperf.study import load_study
+from virtperf.study.definition import load_study
 from virtperf.summarize.observations import observe, ratio
 from virtperf.summarize.series import RunSeries, Series
 from virtperf.summarize.steady import maximum, median, steady_mean

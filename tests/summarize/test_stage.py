@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.toy_runs import console, netstat, toy_study, write_run, xentop
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
 from virtperf.ingest.stage import ingest
 from virtperf.summarize.audits import audit
 from virtperf.summarize.series import RunSeries, Series, evaluate

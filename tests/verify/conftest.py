@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify import toy
-from virtperf.paths import Layout
+from virtperf.core.paths import Layout
 from virtperf.verify.outcome import Outcome
 from virtperf.verify.run import verify
 from virtperf.verify.tolerances import DEFAULTS

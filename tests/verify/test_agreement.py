@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
+from virtperf.core.paths import Layout
 from virtperf.exhibits.seal import seal, sealed
-from virtperf.paths import Layout
 from virtperf.verify.agreement import findings
 from virtperf.verify.simulated import edited_runs
 from virtperf.verify.stored import results

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from tests.verify import toy
 from virtperf.cli import main
-from virtperf.errors import VirtperfError
-from virtperf.paths import Layout
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
 from virtperf.verify.replay import STAGES, Task, copy_inputs, own_source, replay, stage_commands
 from virtperf.verify.revisions import commit_id, export, head
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.verify.items import KINDS
 from virtperf.verify.tolerances import DEFAULTS, Tolerance, load_tolerances
 

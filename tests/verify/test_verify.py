@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from virtperf.core.tables import write_parquet
 from virtperf.models import linear
-from virtperf.tables import write_parquet
 from virtperf.verify.outcome import REDRAWN
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from virtperf_vmstat import FORMAT
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats import all_formats, sniff
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 

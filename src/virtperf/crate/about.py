@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from virtperf.errors import VirtperfError
-from virtperf.git import git
-from virtperf.yamlio import load_yaml
+from virtperf.core.errors import VirtperfError
+from virtperf.core.git import git
+from virtperf.core.yamlio import load_yaml
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
            "December")  # fmt: skip

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+from virtperf.core.yamlio import load_yaml
 from virtperf.crate.about import citation, commit, published, software
 from virtperf.crate.describe import METADATA, State, metadata
 from virtperf.crate.pack import Packed, target
 from virtperf.crate.parts import FILES, FOLDERS, Parts, collect, pages
-from virtperf.errors import VirtperfError
-from virtperf.paths import Layout
-from virtperf.yamlio import load_yaml
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
 
 _CHUNK = 1 << 20
 _BEGIN = (1980, 1, 1, 0, 0, 0)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from virtperf.errors import VirtperfError
-from virtperf.paths import Layout
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
 
 FILES = (
     "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "data/metrics.yaml", "params.yaml", "dvc.yaml",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from virtperf.exhibits.layers import Mean, Point
-from virtperf.quantities import Quantity
+from virtperf.study.quantities import Quantity
 
 Means = Mapping[tuple[Quantity, str], Mean]
 

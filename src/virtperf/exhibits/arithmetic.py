@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Set
 
-from virtperf.claims import Claim, Instance
-from virtperf.exhibits.words import NO_BREAK, interval, plural, pretty
-from virtperf.quantities import Expression, Quantity
-from virtperf.study import Study
+from virtperf.exhibits.wording import NO_BREAK, interval, plural, pretty
+from virtperf.study.claims import Claim, Instance
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Expression, Quantity
 
 SHOWN = 3  # relations of one statement that are written out
 _RELATIONS = {"increasing": " < ", "decreasing": " > ", "nonincreasing": " ≥ ", "nondecreasing": " ≤ "}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.style import FONT_PX, RIGHT_PX, Size
-from virtperf.exhibits.words import joined, pretty, printable, wrapped
-from virtperf.quantities import Level, Quantity
-from virtperf.study import Factor, Study
+from virtperf.exhibits.wording import joined, pretty, printable, wrapped
+from virtperf.study.definition import Factor, Study
+from virtperf.study.quantities import Level, Quantity
 
 CHARACTER_PX = 0.62 * FONT_PX  # the mean width of a character of the widest likely font
 CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top

@@ -11,7 +11,7 @@ from virtperf.exhibits import marks
 from virtperf.exhibits.axes import left_margin, plot_width, scale, x_axis, y_axis, y_label, y_top
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.style import Look, Size, look, panels
-from virtperf.study import Study
+from virtperf.study.definition import Study
 
 BAR = 0.3  # of the distance between two groups
 SOLID = 0.4  # of a bar's width

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits import data as files
 from virtperf.exhibits.anchor import anchored
 from virtperf.exhibits.attempt import Unavailable
@@ -33,9 +33,9 @@ from virtperf.exhibits.runs import printed_behind, replicates, runs_behind
 from virtperf.exhibits.summary import summary_exhibit
 from virtperf.exhibits.table import table_exhibit
 from virtperf.exhibits.timeseries import series_table, timeseries_exhibit
-from virtperf.exhibits.words import exhibit_name
-from virtperf.quantities import Level
-from virtperf.study import Exhibit, Study
+from virtperf.exhibits.wording import exhibit_name
+from virtperf.study.definition import Exhibit, Study
+from virtperf.study.quantities import Level
 
 
 class Book:

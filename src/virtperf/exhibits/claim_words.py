@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from virtperf.claims import NUMBERED, Claim
-from virtperf.exhibits.words import NO_BREAK, VERDICTS, as_precise, escape, interval, pretty
-from virtperf.study import Study
+from virtperf.exhibits.wording import NO_BREAK, VERDICTS, as_precise, escape, interval, pretty
+from virtperf.study.claims import NUMBERED, Claim
+from virtperf.study.definition import Study
 
 _PRINTED = {
     "ordering": "only an order",

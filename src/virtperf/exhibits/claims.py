@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from virtperf.claims import Claim
 from virtperf.exhibits import display
 from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict, verdict_words
 from virtperf.exhibits.contradictions import places
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Html, Shown, Table
-from virtperf.exhibits.words import NO_BREAK, breakable, escape, joined, plural, pretty, printable
+from virtperf.exhibits.wording import NO_BREAK, breakable, escape, joined, plural, pretty, printable
+from virtperf.study.claims import Claim
 
 FIRST = 4  # rows that are shown at once; statements that something speaks against are always among them
 _AGAINST = ("contradicted", "refuted")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Shown, Table
-from virtperf.exhibits.words import escape, number, pretty, printable, slug
+from virtperf.exhibits.wording import escape, number, pretty, printable, slug
 
 
 def computed_exhibit(frame: pd.DataFrame, *, title: str, note: str, provenance: str, study: str) -> Shown:

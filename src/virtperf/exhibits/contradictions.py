@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from virtperf.claims import Claim
 from virtperf.exhibits import display
 from virtperf.exhibits.arithmetic import quantities, relations
 from virtperf.exhibits.claim_words import implied, printed, unit_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Shown
-from virtperf.exhibits.words import breakable, escape, joined, plural, printable
+from virtperf.exhibits.wording import breakable, escape, joined, plural, printable
+from virtperf.study.claims import Claim
 
 
 @dataclass(frozen=True)

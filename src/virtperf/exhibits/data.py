@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from virtperf.claims import Claims, load_claims
-from virtperf.errors import VirtperfError
-from virtperf.quantities import Level, Quantity, parse_level
-from virtperf.study import Study, load_study
+from virtperf.core.errors import VirtperfError
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study
+from virtperf.study.quantities import Level, Quantity, parse_level
 
 POINTS = ("exhibit", "series", "x", "quantity", "low", "high", "centre", "low_bare", "high_bare", "low_by", "high_by")
 CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low", "implied_high", "information",

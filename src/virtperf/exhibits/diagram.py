@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layout_svg import draw_diagram
 from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.topology import Diagram, Edge, read_diagram
-from virtperf.exhibits.words import escape, exhibit_name, joined, printable
-from virtperf.study import Exhibit, Study
+from virtperf.exhibits.wording import escape, exhibit_name, joined, printable
+from virtperf.study.definition import Exhibit, Study
 
 
 @dataclass(frozen=True)

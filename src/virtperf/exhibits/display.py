@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from virtperf.exhibits.words import PROVENANCES, breakable, escape, exhibit_name, joined, printable
+from virtperf.exhibits.wording import PROVENANCES, breakable, escape, exhibit_name, joined, printable
 
 _EXHIBIT = re.compile(r"(figure|table)-\d+")
 _SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small

@@ -10,7 +10,7 @@ import pandas as pd
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Shown, Table
 from virtperf.exhibits.estimates import EstimateLike
-from virtperf.exhibits.words import escape, number, pretty, printable, slug
+from virtperf.exhibits.wording import escape, number, pretty, printable, slug
 
 
 class EquivalenceLike(Protocol):

@@ -11,7 +11,7 @@ import pandas as pd
 from virtperf.exhibits import display
 from virtperf.exhibits.attempt import Unavailable
 from virtperf.exhibits.display import Shown, Table
-from virtperf.exhibits.words import as_precise, escape, number, pretty, printable, slug
+from virtperf.exhibits.wording import as_precise, escape, number, pretty, printable, slug
 
 
 class EstimateLike(Protocol):

@@ -19,8 +19,8 @@ from virtperf.exhibits.line import draw_line
 from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.style import NARROW, WIDE, house_style
 from virtperf.exhibits.svg import to_svg
-from virtperf.exhibits.words import breakable, escape, exhibit_name, interval, joined, number, pretty
-from virtperf.study import Exhibit
+from virtperf.exhibits.wording import breakable, escape, exhibit_name, interval, joined, number, pretty
+from virtperf.study.definition import Exhibit
 
 
 def figure_exhibit(

@@ -6,8 +6,8 @@ import math
 
 from virtperf.exhibits.axes import level_text, level_words
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.words import PROSE_SIGNIFICANT, joined, plural, pretty
-from virtperf.study import Factor, Study
+from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
+from virtperf.study.definition import Factor, Study
 
 NAMED = 6  # measured points whose values are told
 FLAT = 0.01  # a series whose values differ by less than this share of the largest is called level

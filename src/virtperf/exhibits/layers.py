@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits.data import StudyData, as_level, names
-from virtperf.quantities import Level, Quantity
-from virtperf.study import Exhibit, Series
+from virtperf.study.definition import Exhibit, Series
+from virtperf.study.quantities import Level, Quantity
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from virtperf.exhibits.arrange import CHAR_PX, HEAD, LINE_PX, PAD, SMALL_CHAR_PX
 from virtperf.exhibits.layout import ends, head, lay_out
 from virtperf.exhibits.style import BOX, CSS_COLOURS, GRID, INK, MUTED, NARROW, SURFACE, WIDE
 from virtperf.exhibits.topology import Diagram
-from virtperf.exhibits.words import escape, printable
+from virtperf.exhibits.wording import escape, printable
 
 EDGE_PX = 3  # free around the drawing
 SMALL_LINE_PX = 13

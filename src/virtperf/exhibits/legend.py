@@ -8,7 +8,7 @@ from typing import Any
 
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.style import CSS_COLOURS, INK, MUTED, SURFACE, look
-from virtperf.exhibits.words import breakable, pretty
+from virtperf.exhibits.wording import breakable, pretty
 
 _SHAPES = {
     "o": '<circle cx="14" cy="7" r="4"{0}/>',

@@ -15,7 +15,7 @@ from virtperf.exhibits import marks
 from virtperf.exhibits.axes import Scale, left_margin, plot_width, scale, x_axis, y_axis, y_floor, y_label, y_top
 from virtperf.exhibits.layers import Point
 from virtperf.exhibits.style import Look, Size, look, panels
-from virtperf.study import Study
+from virtperf.study.definition import Study
 
 DODGE_PX = 5  # series that share an x stand side by side
 SOLID_PX = 9  # points of own runs stand to the right of the band

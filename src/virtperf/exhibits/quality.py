@@ -10,7 +10,7 @@ import pandas as pd
 from virtperf.exhibits import display
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Html, Shown, Table
-from virtperf.exhibits.words import breakable, escape, joined, plural, pretty
+from virtperf.exhibits.wording import breakable, escape, joined, plural, pretty
 
 PASSED = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")

@@ -17,7 +17,7 @@ from virtperf.exhibits.display import Shown
 from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.style import INK, NARROW, WIDE, Size, house_style, look, panels
 from virtperf.exhibits.svg import to_svg
-from virtperf.exhibits.words import interval, number, pretty, slug
+from virtperf.exhibits.wording import interval, number, pretty, slug
 
 PANEL_PX = 200
 

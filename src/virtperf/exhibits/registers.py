@@ -9,7 +9,7 @@ from virtperf.exhibits import display
 from virtperf.exhibits.data import StudyData, names
 from virtperf.exhibits.display import Html, Shown, Table
 from virtperf.exhibits.table import corrections
-from virtperf.exhibits.words import breakable, escape, exhibit_name, plural, printable
+from virtperf.exhibits.wording import breakable, escape, exhibit_name, plural, printable
 
 
 def assumptions_exhibit(data: StudyData, *, on: bool) -> Shown:

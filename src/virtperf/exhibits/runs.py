@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.layers import Point
-from virtperf.quantities import Quantity
+from virtperf.study.quantities import Quantity
 
 COLUMNS = ("series", "x", "run_id", "provenance", "value", "se")
 

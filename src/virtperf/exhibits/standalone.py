@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.display import Shown
 
 _VARIABLE = re.compile(r"var\(--[\w-]+, ?((?:[^()]|\([^()]*\))*)\)")

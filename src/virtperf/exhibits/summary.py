@@ -10,8 +10,8 @@ from virtperf.exhibits.claim_words import verdict
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.display import Shown
 from virtperf.exhibits.layers import Point
-from virtperf.exhibits.words import VERDICTS, escape, plural
-from virtperf.study import Study
+from virtperf.exhibits.wording import VERDICTS, escape, plural
+from virtperf.study.definition import Study
 
 TEXT_VERDICTS = ("corroborated", "independent", "contradicted")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from virtperf.exhibits import style
 from virtperf.exhibits.svg_compact import compact
-from virtperf.exhibits.words import escape, printable
+from virtperf.exhibits.wording import escape, printable
 
 _FONT = re.compile(r"font-family: [^;\"]*(?:'[^']*'[^;\"]*)*;?\s*")
 _SHORT_FONT = re.compile(r"font: ((?:[a-z]+ )*)(\d+(?:\.\d+)?px) [^;\"]*(;?)")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Html, Shown, Table
-from virtperf.exhibits.words import breakable, escape, exhibit_name, plural, printable
-from virtperf.study import Exhibit, Study
+from virtperf.exhibits.wording import breakable, escape, exhibit_name, plural, printable
+from virtperf.study.definition import Exhibit, Study
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 from virtperf.exhibits import display
 from virtperf.exhibits.axes import left_margin, y_axis
 from virtperf.exhibits.data import StudyData, as_level
@@ -23,8 +23,8 @@ from virtperf.exhibits.legend import swatches
 from virtperf.exhibits.seal import sealed
 from virtperf.exhibits.style import INK, MUTED, NARROW, WIDE, Size, house_style, look, panels
 from virtperf.exhibits.svg import to_svg
-from virtperf.exhibits.words import exhibit_name, interval, joined, number, pretty
-from virtperf.study import Exhibit
+from virtperf.exhibits.wording import exhibit_name, interval, joined, number, pretty
+from virtperf.study.definition import Exhibit
 
 COLUMNS = ("series", "unit", "provenance", "run_id", "t_s", "value")
 PREFERENCE = ("measured", "reconstructed", "example")

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.errors import StudyError
+from virtperf.core.errors import StudyError
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 
 DAY = 86400
 HALF_DAY = DAY // 2

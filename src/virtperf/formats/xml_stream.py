@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.text import decode
 
 XML_TEXT = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")

@@ -14,15 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import virtperf
-from virtperf.files import write_atomically
+from virtperf.core.files import write_atomically
 from virtperf.formats import all_formats
-from virtperf.study import Study
+from virtperf.study.definition import Study
 
 # What reading a run passes through, relative to the package. Whatever changes here makes old results worthless.
-SOURCES = (
-    "errors.py", "formats", "ingest", "metrics.py", "schemas/run.json", "study.py", "tables.py", "units.py",
-    "yamlio.py",
-)  # fmt: skip
+SOURCES = ("core", "formats", "ingest", "study")
 LIBRARIES = ("defusedxml", "jsonschema", "numpy", "pandas", "pyarrow", "pyyaml")
 SETTINGS = "VIRTPERF_"
 
@@ -48,7 +45,7 @@ def fingerprint(study: Study, metrics: Path) -> str:
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
     for name in SOURCES:
         place = package / name
-        files = sorted(p for p in place.rglob("*") if p.suffix in (".py", ".yaml")) if place.is_dir() else [place]
+        files = sorted(p for p in place.rglob("*") if p.suffix in (".py", ".yaml", ".json")) if place.is_dir() else [place]
         parts += [f"{p.relative_to(package)} {hash_file(p)[0]}" for p in files]
     parts += [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     for name, fmt in all_formats().items():

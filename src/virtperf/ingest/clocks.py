@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.ingest.runs import RawFile, Run
 
 DAY = 86400.0

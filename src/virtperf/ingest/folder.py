@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 
 RUN_FILE = "run.yaml"
 LARGEST_FILE = 256 * 1024**2

@@ -11,11 +11,11 @@ from typing import Any
 
 import yaml
 
-from virtperf.errors import RunError, StudyError
+from virtperf.core.errors import RunError, StudyError
+from virtperf.core.yamlio import Document, SafeLoader, load_yaml
 from virtperf.ingest.folder import RUN_FILE, owner
-from virtperf.quantities import Level
-from virtperf.study import Study
-from virtperf.yamlio import Document, SafeLoader, load_yaml
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Level
 
 LARGEST_RUN_FILE = 1024**2
 DEEPEST_YAML = 20
@@ -165,7 +165,7 @@ def _document(folder: Path, file: str) -> Document:
     except ValueError as err:  # a date such as 2009-13-01, an integer of a million digits
         raise RunError(f"not valid YAML: {err}", file=file) from err
     except StudyError as err:
-        remedy = err.remedy and err.remedy.replace("src/virtperf/schemas/run.json", "docs/run-folders.md")
+        remedy = err.remedy and err.remedy.replace("src/virtperf/study/schemas/run.json", "docs/run-folders.md")
         raise RunError(
             err.problem, file=file, line=err.line, expected=err.expected, found=err.found, remedy=remedy
         ) from err

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.errors import FormatError, VirtperfError
+from virtperf.core.errors import FormatError, VirtperfError
+from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.formats import Reading, get_format, sniff
 from virtperf.ingest.clocks import align
 from virtperf.ingest.runs import RawFile, Run
-from virtperf.metrics import WHOLE, MetricDictionary
 
 SAMPLE_COLUMNS = ("run_id", "source", "entity_kind", "entity", "metric", "t_s", "value", "file", "line")
 """Columns of samples, in the order in which they are sorted; `t_s` and `value` are float64, the others strings.

@@ -15,15 +15,15 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from virtperf.errors import RunError, VirtperfError
-from virtperf.files import json_text, replaced_folder
+from virtperf.core.errors import RunError, VirtperfError
+from virtperf.core.files import json_text, replaced_folder
+from virtperf.core.metrics import MetricDictionary, load_metrics
+from virtperf.core.tables import write_parquet
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files, state
 from virtperf.ingest.runs import Run, load_run
 from virtperf.ingest.samples import read_run
-from virtperf.metrics import MetricDictionary, load_metrics
-from virtperf.study import Study
-from virtperf.tables import write_parquet
+from virtperf.study.definition import Study
 
 INDEX = "index.json"
 FEW = 4

@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.intake.inspect import Inspected
 from virtperf.intake.timing import Timing, first_time
-from virtperf.quantities import Level, parse_level
-from virtperf.study import Study
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Level, parse_level
 
 TEXTS = ("format", "entity", "entity_kind")
 NUMBERS = ("start_s", "interval_s", "at_s", "clock_offset_s")

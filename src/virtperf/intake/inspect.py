@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats import get_format, sniff
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.ingest.stage import INDEX, ingest
-from virtperf.study import Study
+from virtperf.study.definition import Study
 from virtperf.summarize.audits import OK
 from virtperf.summarize.stage import summarize
 

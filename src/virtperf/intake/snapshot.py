@@ -6,8 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from virtperf.errors import RunError
-from virtperf.files import replaced_folder
+from virtperf.core.errors import RunError
+from virtperf.core.files import replaced_folder
 from virtperf.ingest.folder import RUN_FILE, raw_files
 from virtperf.ingest.runs import LARGEST_RUN_FILE
 

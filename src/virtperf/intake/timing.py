@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.ingest.clocks import align
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.intake.inspect import Inspected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from virtperf.errors import RunError
+from virtperf.core.errors import RunError
 from virtperf.ingest.cache import hash_file
 from virtperf.ingest.folder import raw_files
 

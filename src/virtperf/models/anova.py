@@ -12,7 +12,7 @@ import pandas as pd
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks, noncentral
 from virtperf.models.cells import cells_of, grid_of, refuse_empty, refuse_exact, refuse_undetermined
 from virtperf.models.checks import Array

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import usl_paths
 from virtperf.models.calibrate import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.models.checks import Array

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.calibrate import Cell
 
 VARIED = ("noise", "correlation")

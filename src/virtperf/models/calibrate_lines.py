@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.calibrate import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.models.calibrate_curves import intervals, noise_sd, rows_of
 from virtperf.models.checks import Array

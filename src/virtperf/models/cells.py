@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.factors import Factor
 

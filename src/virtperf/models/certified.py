@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.linear import LinearResult, fit_line, fit_linear, fit_polynomial
 from virtperf.models.nist import curve

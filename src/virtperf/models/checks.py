@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind, ttost_paired
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.ratio import Mean, fieller, ratio_df, replicates

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from statsmodels.regression.linear_model import WLS
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.refine import powers, solve

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.cells import cells_of, grid_of
 from virtperf.models.checks import Array

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.nls import Curve
 

@@ -6,7 +6,7 @@ import math
 
 from scipy import optimize, special
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.result import Estimate, FTest
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.ratio import Mean
 from virtperf.models.result import Estimate

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, SAMPLES, TREATMENT, Model
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate

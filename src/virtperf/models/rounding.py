@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models.result import Estimate
 
 

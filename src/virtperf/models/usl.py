@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks, usl_paths
 from virtperf.models.checks import Array
 from virtperf.models.nls import best_fit

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from virtperf.errors import ModelError
+from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.profile import Path

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import cvxpy as cp
 import numpy as np
 
-from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.quantities import Expression, Quantity
 
 INTERIOR = 1e-7
 """Rows whose largest slack (relative to the row's size) is below this hold with equality in every data set."""

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from virtperf.claims import Claim, Instance
-from virtperf.quantities import Expression, Quantity
-from virtperf.study import Study
+from virtperf.study.claims import Claim, Instance
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Expression, Quantity
 
 TANGENTS = 5
 """How many tangents approximate the response-time law from below."""

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from virtperf.claims import Claim
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.claims import Claim
 
 ASSUMPTION_COST, VAGUE_COST, EXACT_COST = 0.25, 0.5, 1.0
 """What dropping costs, each time the paper says it: an assumption of ours goes first, then a wording that had to be

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from virtperf.claims import Claim, Claims
-from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
 from virtperf.reconstruct.system import Extreme, LinearSystem
-from virtperf.study import Study
+from virtperf.study.claims import Claim, Claims
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Expression, Quantity
 
 LAW_ROUNDS = 2
 """How often the response-time law is linearised again with the intervals that it gave."""

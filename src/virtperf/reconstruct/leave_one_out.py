@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from virtperf.claims import Claim
-from virtperf.quantities import Expression, Quantity
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.claims import Claim
+from virtperf.study.quantities import Expression, Quantity
 
 TOLERANCE = 1e-6
 

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from virtperf.claims import Claims
-from virtperf.files import json_text, replaced_folder
-from virtperf.params import Parameters
-from virtperf.quantities import Quantity
+from virtperf.core.files import json_text, replaced_folder
+from virtperf.core.params import Parameters
+from virtperf.core.tables import csv_text, rounded
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import judge
-from virtperf.reconstruct.load import load_raw
-from virtperf.reconstruct.plan import plan_runs
-from virtperf.reconstruct.raw import run_writer
-from virtperf.study import Study
-from virtperf.tables import csv_text, rounded
+from virtperf.simulate.load import load_raw
+from virtperf.simulate.plan import plan_runs
+from virtperf.simulate.raw import run_writer
+from virtperf.study.claims import Claims
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Quantity
 
 Progress = Callable[[str], None]
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csc_array
 
-from virtperf.quantities import Expression
 from virtperf.reconstruct.constraints import Row
+from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
 OPTIMAL = highspy.HighsModelStatus.kOptimal

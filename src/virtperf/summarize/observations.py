@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from virtperf.quantities import Level
-from virtperf.study import QuantityKind, Study
+from virtperf.study.definition import QuantityKind, Study
+from virtperf.study.quantities import Level
 from virtperf.summarize.series import Combined, RunSeries
 from virtperf.summarize.steady import Mean
 

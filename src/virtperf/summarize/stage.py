@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.errors import VirtperfError
-from virtperf.files import replaced_folder
-from virtperf.study import Study
+from virtperf.core.errors import VirtperfError
+from virtperf.core.files import replaced_folder
+from virtperf.core.tables import rounded, write_parquet
+from virtperf.study.definition import Study
 from virtperf.summarize.audits import COLUMNS as AUDIT_COLUMNS
 from virtperf.summarize.audits import audit
 from virtperf.summarize.observations import add_relative, observation_frame, observe
 from virtperf.summarize.series import RunSeries, load_series
-from virtperf.tables import rounded, write_parquet
 
 DIGITS = 10
 """Significant digits of stored results: all that mean something, fewer than where processors may differ."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from virtperf.exhibits.display import csv_of
 from virtperf.exhibits.seal import short
-from virtperf.exhibits.words import printable
+from virtperf.exhibits.wording import printable
 from virtperf.verify.documents import Fragment
 from virtperf.verify.stored import CLAIMS, Results
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from virtperf.exhibits.seal import seal
-from virtperf.report.normalise import read_notebook
+from virtperf.render.normalise import read_notebook
 
 _EXHIBIT = re.compile(
     r'<(?P<tag>figure|section|p) class="(?:vp-exhibit )?vp-(?P<kind>[a-z]+)[^"]*" id="(?P<id>[^"]*)"[^>]*>'

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from virtperf.exhibits.words import exhibit_name
+from virtperf.exhibits.wording import exhibit_name
 from virtperf.verify.agreement import Finding
 from virtperf.verify.compare import AGREEING, IDENTICAL, MISSING, MOVED, NEW, WITHIN, Change, compare_all, merged
 from virtperf.verify.documents import Drawing, Fragment

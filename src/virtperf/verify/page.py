@@ -9,8 +9,8 @@ from pathlib import Path
 
 from virtperf.exhibits import display
 from virtperf.exhibits.display import Html, Table
-from virtperf.exhibits.words import breakable, escape, joined, plural, printable
-from virtperf.site.shell import Section, page
+from virtperf.exhibits.wording import breakable, escape, joined, plural, printable
+from virtperf.render.site.shell import Section, page
 from virtperf.verify.certificate import whole
 from virtperf.verify.compare import MISSING, MOVED, NEW, STATUSES, WITHIN, Change
 from virtperf.verify.drawing import change_drawing, picture

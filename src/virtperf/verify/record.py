@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from virtperf.yamlio import load_yaml
+from virtperf.core.yamlio import load_yaml
 
 PACKAGES = (
     "virtperf", "numpy", "pandas", "scipy", "statsmodels", "cvxpy", "highspy", "matplotlib", "seaborn", "pyarrow",

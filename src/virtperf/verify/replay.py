@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import virtperf
-from virtperf.errors import VirtperfError
-from virtperf.paths import Layout
-from virtperf.yamlio import load_yaml
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+from virtperf.core.yamlio import load_yaml
 
 Progress = Callable[[str], None]
 

@@ -9,8 +9,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from virtperf.errors import VirtperfError
-from virtperf.git import git
+from virtperf.core.errors import VirtperfError
+from virtperf.core.git import git
 from virtperf.verify.replay import own_source
 
 _PARTS = ("data/published", "data/measured", "data/metrics.yaml", "notebooks", "params.yaml", "dvc.yaml", "src",

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from virtperf.errors import VirtperfError
-from virtperf.paths import Layout
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
 from virtperf.verify.agreement import findings
 from virtperf.verify.outcome import Outcome, Side, compare_results
 from virtperf.verify.record import packages, recorded

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.words import plural
-from virtperf.paths import Layout
-from virtperf.study import load_study
+from virtperf.core.paths import Layout
+from virtperf.exhibits.wording import plural
+from virtperf.study.definition import load_study
 from virtperf.verify.agreement import Finding
 from virtperf.verify.stored import Results
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.errors import VirtperfError
+from virtperf.core.errors import VirtperfError
+from virtperf.core.params import load_parameters
+from virtperf.core.paths import Layout
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.claim_words import verdict_words
-from virtperf.params import load_parameters
-from virtperf.paths import Layout
 from virtperf.verify.documents import Fragment, notebook_fragments, page_fragments
 from virtperf.verify.items import Item
 from virtperf.verify.sheets import Row, cell_items, line_items, read_csv, table_items

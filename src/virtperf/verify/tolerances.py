@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from virtperf.core.yamlio import load_yaml
 from virtperf.verify.items import KINDS
-from virtperf.yamlio import load_yaml
 
 NOISE = 1e-9  # what another order of additions, or another linear algebra library, may change
 

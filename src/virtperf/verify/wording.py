@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from virtperf.exhibits.words import number, pretty
+from virtperf.exhibits.wording import number, pretty
 from virtperf.verify.compare import MISSING, MOVED, NEW, WITHIN, Change
 from virtperf.verify.items import Item
 from virtperf.verify.sheets import IN_WORDS

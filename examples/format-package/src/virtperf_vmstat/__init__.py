@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from virtperf.errors import FormatError
+from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.text import decode
 

@@ -1,0 +1,232 @@
+"""The command line: one thin command a stage here, every other command in a module of its own."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from virtperf import __version__
+from virtperf.cli._terminal import status
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+
+EXIT_QUARANTINED = 3
+
+
+class _Commands(click.Group):
+    """The stages, in their order, and the modules of this package, each imported when it is asked for.
+
+    A module `like_this` there has a command `like_this`, which is called `like-this`; one that begins with an
+    underscore has none. Whatever takes long to import is imported in the command's function, so that the list of
+    commands appears at once. The package's own errors become one line on standard error.
+    """
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except VirtperfError as err:
+            raise click.ClickException(str(err)) from err
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands, *_modules()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = self.commands.get(cmd_name)
+        module = _modules().get(cmd_name)
+        if found is None and module is not None:
+            found = getattr(importlib.import_module(f"{__name__}.{module}"), module)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in (("Stages and what belongs to them", list(self.commands)), ("More", list(_modules()))):
+            found = [(name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden]
+            width = formatter.width - 6 - max(map(len, names), default=0)
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl([(name, c.get_short_help_str(width)) for name, c in found])
+
+
+def _modules() -> dict[str, str]:
+    """Modules of `virtperf.cli` by the name of their command."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    return {name.replace("_", "-"): name for name in names if not name.startswith("_")}
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="virtperf")
+@click.option(
+    "--root", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path(),
+    help="The repository's folder (the one with data/ and params.yaml); default: where you are.",
+)  # fmt: skip
+@click.pass_context
+def main(ctx: click.Context, root: Path) -> None:
+    """Virtualization performance studies, from raw run files to a report that shows its evidence.
+
+    The stages, in order: reconstruct, ingest, summarize, judge, notebook, report. `dvc repro` runs those that are out
+    of date. STUDY is the name of a folder in data/published, for example:
+
+    \b
+        virtperf reconstruct STUDY
+        virtperf ingest STUDY
+    """
+    ctx.obj = Layout(root)
+
+
+def _study_argument(function: Callable[..., None]) -> Callable[..., None]:
+    return click.argument("study_id", metavar="STUDY")(function)
+
+
+def _load(layout: Layout, study_id: str):  # type: ignore[no-untyped-def]
+    from virtperf.study.definition import load_study
+
+    return load_study(layout.known(study_id))
+
+
+def _parameters(layout: Layout):  # type: ignore[no-untyped-def]
+    from virtperf.core.params import load_parameters
+
+    return load_parameters(layout.parameters)
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def reconstruct(layout: Layout, study_id: str) -> None:
+    """Compute what the paper's text pins down, and write raw run folders around its centre.
+
+    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.csv, claims.csv, contradictions.json, truth.csv
+    and runs/. Nothing of it is a measurement.
+    """
+    from virtperf.reconstruct.stage import reconstruct as run
+    from virtperf.study.claims import load_claims
+
+    study = _load(layout, study_id)
+    parameters = _parameters(layout)
+    with status(f"reconstructing {study_id}") as progress:
+        run(study, load_claims(study), parameters, layout.reconstructed(study_id), progress)
+
+
+@main.command()
+@_study_argument
+@click.option("--keep-going", is_flag=True, help="End with success although runs were quarantined.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes that read runs; default: one per processor.")
+@click.pass_obj
+def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) -> None:
+    """Read every run folder, reconstructed and measured alike, into tidy samples.
+
+    Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and quarantined run. Only
+    runs that changed are read again. A run that can't be read is quarantined with the reason and the others go on; the
+    command then ends with status 3, unless --keep-going.
+    """
+    from virtperf.ingest.stage import ingest as run
+
+    study = _load(layout, study_id)
+    roots = {"reconstructed": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
+    with status(f"reading {study_id}") as progress:
+        done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
+    for refused in done.quarantined:
+        parts = {name: refused[name] for name in ("file", "line", "expected", "found", "remedy")}
+        click.echo(f"quarantined {refused['run']}: {VirtperfError(refused['problem'], **parts)}", err=True)
+    if done.quarantined and not keep_going:
+        raise SystemExit(EXIT_QUARANTINED)
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def summarize(layout: Layout, study_id: str) -> None:
+    """Reduce samples to steady-state means with intervals, the study's quantities, and audits.
+
+    Reads data/samples/STUDY, writes data/runs/STUDY: runs.parquet, observations.parquet, audits.parquet.
+    """
+    from virtperf.summarize.stage import summarize as run
+
+    study = _load(layout, study_id)
+    parameters = _parameters(layout)
+    run(study, layout.samples(study_id), layout.runs(study_id), level=parameters.level)
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def judge(layout: Layout, study_id: str) -> None:
+    """Compare every claim with the observations: verdicts, estimates, reasons.
+
+    Reads data/runs/STUDY and data/reconstructed/STUDY/claims.csv, writes data/verdicts/STUDY/verdicts.csv.
+    """
+    import pandas as pd
+
+    from virtperf.core.files import replaced_folder
+    from virtperf.core.tables import csv_text
+    from virtperf.study.claims import load_claims
+    from virtperf.verdicts.from_runs import judge as run
+
+    study = _load(layout, study_id)
+    parameters = _parameters(layout)
+    text = pd.read_csv(layout.reconstructed(study_id) / "claims.csv")
+    observations = pd.read_parquet(layout.runs(study_id) / "observations.parquet")
+    verdicts = run(study, load_claims(study), text, observations, level=parameters.level, seed=parameters.seed)
+    with replaced_folder(layout.verdicts(study_id)) as folder:
+        (folder / "verdicts.csv").write_text(csv_text(verdicts))
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def notebook(layout: Layout, study_id: str) -> None:
+    """Execute the study's notebook with the parameters of params.yaml.
+
+    Reads notebooks/STUDY.ipynb and the data that it shows, writes build/STUDY.ipynb.
+    """
+    from virtperf.core.params import notebook_parameters
+    from virtperf.render.execute import execute
+
+    _load(layout, study_id)
+    p = _parameters(layout)
+    values = notebook_parameters({"level": p.level, "seed": p.seed, **p.report.model_dump()})
+    execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
+
+
+@main.command()
+@_study_argument
+@click.pass_obj
+def report(layout: Layout, study_id: str) -> None:
+    """Render the executed notebook as one self-contained page, reports/STUDY.html."""
+    from virtperf.render.report import render
+
+    study = _load(layout, study_id)
+    render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
+
+
+@main.command()
+@_study_argument
+@click.argument("exhibit")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
+@click.pass_obj
+def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
+    """Write one figure, such as figure-5, as an SVG file of its own."""
+    from virtperf.core.files import write_atomically
+    from virtperf.exhibits.book import Book
+    from virtperf.exhibits.standalone import standalone_svg
+
+    _load(layout, study_id)
+    write_atomically(output, standalone_svg(Book(study_id, layout.root / "data").figure(exhibit)))
+
+
+@main.command("keep-outputs")
+@_study_argument
+@click.pass_obj
+def keep_outputs(layout: Layout, study_id: str) -> None:
+    """Copy the outputs of build/STUDY.ipynb into notebooks/STUDY.ipynb, ready to commit."""
+    from virtperf.render.committed import keep_outputs as run
+
+    _load(layout, study_id)
+    run(layout.executed(study_id), layout.notebook(study_id))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""`virtperf add`: what people measured becomes part of a study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from virtperf.intake.describe import Given, Question
+    from virtperf.intake.preview import Preview
+    from virtperf.study.definition import Study
+
+LARGE = 1_000_000
+"""Bytes from which on a file does not belong into git."""
+
+
+@click.group()
+def add() -> None:
+    """Add something to a study: a run."""
+
+
+@add.command()
+@click.argument("study_id", metavar="STUDY")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--factor", "factors", multiple=True, metavar="NAME=LEVEL", help="Once for each factor of the study.")
+@click.option("--name", metavar="RUN", help="The run's name; default: that of run.yaml, or of the folder.")
+@click.option("--start", metavar="TIME", help="Start by the clock of the system under test, as in 2009-01-31T14:00:00.")
+@click.option("--duration", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Length of the run.")
+@click.option("--warmup", type=click.FloatRange(0), metavar="SECONDS", help="Warm-up that the procedure declares.")
+@click.option("--window", nargs=2, type=click.FloatRange(0), metavar="BEGIN END", help="Measurement window, seconds.")
+@click.option("--clients", type=click.IntRange(1), help="Simulated clients of all drivers together.")
+@click.option("--replicate", type=click.IntRange(1), help="Number of the run among those of its condition.")
+@click.option("--file", "files", nargs=2, multiple=True, metavar="PATTERN KEY=VALUE,...",
+              help="What files do not say: start_s, interval_s, at_s, format, entity, as in run.yaml.")  # fmt: skip
+@click.option("--example", is_flag=True, help="The run is made up: it is drawn on request and counts in no verdict.")
+@click.option("--yes", is_flag=True, help="Ask nothing, and copy the run if nothing is wrong with it.")
+@click.pass_obj
+def run(
+    layout: Layout, study_id: str, folder: Path, factors: Sequence[str], name: str | None, start: str | None,
+    duration: float | None, warmup: float | None, window: tuple[float, float] | None, clients: int | None,
+    replicate: int | None, files: Sequence[tuple[str, str]], example: bool, yes: bool,
+) -> None:  # fmt: skip
+    """Check a folder of raw files and copy it to data/measured/STUDY.
+
+    Raw files are what tools wrote, unedited; subfolders say whose they are (guests/web1/sar.txt). A run.yaml in the
+    folder is checked and kept; without one it is made from the options, from questions on a terminal, from the study's
+    procedure and from the files' own clocks. What the pipeline would make of the run is shown before anything is
+    copied. Without a terminal and without --yes it is only shown. The folder itself is never changed.
+    """
+    import tempfile
+
+    from virtperf.cli import _terminal
+    from virtperf.core.params import load_parameters
+    from virtperf.ingest.folder import RUN_FILE
+    from virtperf.intake.preview import preview
+    from virtperf.intake.snapshot import accept, snapshot
+    from virtperf.intake.twins import hashes, refuse_twins
+    from virtperf.study.definition import load_study
+
+    study = load_study(layout.known(study_id))
+    target = layout.measured(study_id) / _name(folder, name)
+    described = (folder / RUN_FILE).is_file()
+    options = {"--factor": factors, "--start": start, "--duration": duration, "--warmup": warmup, "--window": window,
+               "--clients": clients, "--replicate": replicate, "--file": files, "--example": example}  # fmt: skip
+    used = [option for option, value in options.items() if value]
+    if described and used:
+        raise click.UsageError(f"the folder has a run.yaml, which says it: {', '.join(used)} can't be given too.")
+    with tempfile.TemporaryDirectory(prefix="virtperf-") as temporary:
+        copy = Path(temporary) / "runs" / target.name
+        raw = snapshot(folder, copy)
+        roots = {"measured": layout.measured(study_id), "reconstructed": layout.reconstructed(study_id) / "runs"}
+        warnings = refuse_twins(hashes(copy, raw), roots)
+        notes: Sequence[str] = ()
+        assumed: set[str] = set()
+        if not described:
+            given = _given(study, raw, factors, start, duration, warmup, window, clients, replicate, files, example)
+            assumed = set(study.factors) - set(given.factors)
+            notes = _describe(study, layout, copy, raw, given, ask=_terminal.interactive() and not yes)
+        level = load_parameters(layout.parameters).level
+        found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
+        _show(study, found, notes, [*warnings, *found.warnings], copy, assumed)
+        where = target.relative_to(layout.root)
+        if not yes and not _terminal.interactive():
+            click.echo(f"\nNothing was copied. With --yes it goes to {where}.")
+            return
+        if not yes:
+            click.confirm(f"\nCopy it to {where}?", abort=True)
+        accept(copy, target)
+        click.echo(f"\n{where}: copied. `dvc repro` brings it into the report.")
+        _large(copy, where)
+
+
+def _name(folder: Path, name: str | None) -> str:
+    """The run's name: as told, else that of run.yaml, else the folder's."""
+    from virtperf.core.errors import RunError
+    from virtperf.ingest.folder import RUN_FILE
+    from virtperf.ingest.runs import LARGEST_RUN_FILE
+
+    described = folder / RUN_FILE
+    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
+        text = described.read_text(encoding="utf-8", errors="replace")
+        match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
+        name = match[1] if match else None
+    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
+        raise RunError(
+            "no name for a run", expected="lower-case letters, digits, '.', '_' and '-'", found=repr(chosen),
+            remedy="give one by --name",
+        )  # fmt: skip
+    return chosen
+
+
+def _given(study: Study, raw: Sequence[str], factors: Sequence[str], start: str | None, *rest: Any) -> Given:
+    from virtperf.intake.describe import Given, parse_factor, parse_files, parse_start
+
+    duration, warmup, window, clients, replicate, files, example = rest
+    return Given(
+        factors=dict(parse_factor(study, text) for text in factors), files=parse_files(files, raw),
+        start=parse_start(start) if start else None, duration_s=duration, warmup_s=warmup, window_s=window or None,
+        clients=clients, replicate=replicate, provenance="example" if example else "measured",
+    )  # fmt: skip
+
+
+def _describe(
+    study: Study, layout: Layout, copy: Path, raw: Sequence[str], given: Given, *, ask: bool
+) -> Sequence[str]:
+    """Write the copy's run.yaml; returns notes on how its times were found."""
+    from dataclasses import replace
+
+    from virtperf.ingest.folder import RUN_FILE
+    from virtperf.intake.describe import answered, questions, run_text
+    from virtperf.intake.inspect import inspect
+    from virtperf.intake.timing import derive
+
+    formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
+    files = inspect(copy, raw, formats)
+    open_questions = questions(study, files, given)
+    if not ask:
+        _refuse([q for q in open_questions if q.default is None], copy.name)
+    for question in open_questions:
+        given = answered(study, given, question.about, _ask(question) if ask else str(question.default))
+    assert given.start is not None
+    timing = derive(
+        files, given.files, study.data.get("procedure", {}), start=given.start, duration_s=given.duration_s,
+        warmup_s=given.warmup_s, window_s=given.window_s,
+    )  # fmt: skip
+    if given.replicate is None:
+        given = replace(given, replicate=_next_replicate(study, layout, given))
+    (copy / RUN_FILE).write_text(run_text(study, copy.name, given, timing, files), encoding="utf-8")
+    common = (
+        [] if timing.common is None else [f"all files together cover {timing.common[0]:g} to {timing.common[1]:g} s"]
+    )
+    return [*common, *timing.notes]
+
+
+def _ask(question: Question) -> str:
+    kind = click.Choice(question.choices) if question.choices else str
+    return str(click.prompt(question.text, type=kind, default=question.default))
+
+
+def _refuse(missing: Sequence[Question], run: str) -> None:
+    from virtperf.core.errors import RunError
+
+    if missing:
+        options: dict[str, str] = {}
+        for q in missing:  # one --file for all that is missing of a file
+            head, tail = q.option.rsplit(" ", 1)
+            options[head if q.about[0] == "files" else q.option] = ",".join(
+                filter(None, (options.get(head), tail if q.about[0] == "files" else f"({', '.join(q.choices)})"))
+            )
+        raise RunError(
+            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
+            file=run, expected="; ".join(f"{head} {tail}".replace(" ()", "") for head, tail in options.items()),
+            remedy="give these options, write a run.yaml, or answer on a terminal",
+        )  # fmt: skip
+
+
+def _next_replicate(study: Study, layout: Layout, given: Given) -> int:
+    """One more than the runs of this condition that are there."""
+    from virtperf.core.errors import VirtperfError
+    from virtperf.ingest.folder import raw_files
+    from virtperf.ingest.runs import load_run
+
+    wanted = {f.name: given.factors.get(f.name, f.default) for f in study.factors.values()}
+    root = layout.measured(study.id)
+    taken = [0]
+    for folder in sorted(p for p in root.glob("[!.]*") if p.is_dir()):
+        try:
+            other = load_run(folder, study, "measured", raw_files(folder))
+        except VirtperfError:
+            continue
+        if dict(other.factors) == wanted:
+            taken.append(other.replicate)
+    return max(taken) + 1
+
+
+def _show(
+    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], copy: Path, assumed: Set[str]
+) -> None:
+    from virtperf.cli._terminal import say, show, warn
+    from virtperf.exhibits.wording import number
+
+    info = found.run
+    factors = ", ".join(
+        f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
+        for name, level in info["factors"].items()
+    )
+    say(f"{info['run_id']}: a run of {study.id}, {info['provenance']}, replicate {info['replicate']}", style="bold")
+    say(factors)
+    begin, end = info["window_s"]
+    say(f"start {info['start']}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
+    say(f"measurement window {begin:g} to {end:g} s")
+    for note in notes:
+        say(f"  {note}")
+    files = [
+        (f["path"], f["format"] or "not read", f["entity"] or "host", f["clock"] or "", f["records"], f["samples"],
+         *(f"{t:g}" for t in found.spans.get(f["path"], ())))
+        for f in info["files"]
+    ]  # fmt: skip
+    columns = ("file", "format", "of", "clock", "records", "samples", "first at s", "last at s")
+    show(columns, files, title="Files", right=columns[4:])
+    metrics = [tuple(row) for row in found.metrics.itertuples(index=False)]
+    show(("metric", "unit", "entities", "samples"), metrics, title="Metrics", right=("entities", "samples"))
+    units = {name: unit for name, unit, *_ in metrics}
+    rows = []
+    for row in found.quantities.to_dict("records"):
+        kind = study.quantities[str(row["quantity"])]
+        missing = row["value"] != row["value"]
+        value = "missing" if missing else f"{number(row['value'])} ({number(row['low'])} to {number(row['high'])})"
+        # one run has no scale of a relative quantity: its value is in the unit of its metric
+        unit = units.get(row["metric"], "") if kind.references else kind.unit
+        rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
+    show(("quantity", "value in the window", "unit", "note"), rows, title=f"What {study.id} takes from it")
+    for row in found.audits.to_dict("records"):
+        seen, expected = number(row["value"]), number(row["expected"])
+        say(f"audit {row['audit']} does not pass: {seen}, expected {expected} ({row['note']})", style="yellow")
+    warn(warnings)
+
+
+def _large(copy: Path, where: Path) -> None:
+    large = sorted(str(p.relative_to(copy)) for p in copy.rglob("*") if p.is_file() and p.stat().st_size > LARGE)
+    if large:
+        click.echo(f"Large files ({', '.join(large[:5])}): keep them out of git with `dvc add {where}`.")

@@ -1,0 +1,32 @@
+"""`virtperf check`: every hand-written file, before anything is computed from it."""
+
+from __future__ import annotations
+
+import click
+
+from virtperf.core.paths import Layout
+
+
+@click.command()
+@click.argument("studies", nargs=-1, metavar="[STUDY]...")
+@click.pass_obj
+def check(layout: Layout, studies: tuple[str, ...]) -> None:
+    """Check everything that people write by hand: all problems at once, each with file, line and remedy.
+
+    Definitions, statements, tables, notebooks and the run.yaml of measured runs, of the given studies or of all; and
+    data/metrics.yaml, params.yaml and dvc.yaml. Nothing is computed and nothing is changed; raw files are not read.
+    Ends with status 1 if there is a problem. What a new study's files still say in place of the paper is counted.
+    """
+    from virtperf.study.check.everything import check_everything
+    from virtperf.study.check.placeholders import placeholders
+
+    problems, what = check_everything(layout, studies)
+    for problem in problems:
+        click.echo(str(problem))
+    count = len(problems)
+    click.echo(f"{count or 'no'} problem{'' if count == 1 else 's'} in {what}.")
+    left = placeholders(layout, list(studies) or layout.studies())
+    if left:
+        click.echo(left)
+    if count:
+        raise SystemExit(1)

@@ -1,0 +1,31 @@
+"""`virtperf new`: files to begin with."""
+
+from __future__ import annotations
+
+import click
+
+from virtperf.core.paths import Layout
+
+
+@click.group()
+def new() -> None:
+    """Begin something new: a study."""
+
+
+@new.command()
+@click.argument("study_id", metavar="ID")
+@click.option("--title", default="", help="The study's title; default: one that says that it is to be replaced.")
+@click.pass_obj
+def study(layout: Layout, study_id: str, title: str) -> None:
+    """Write the files of a new study, which `dvc repro` runs through at once.
+
+    ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything in the files that
+    has to be replaced says EXAMPLE; nothing in them was published by anybody.
+    """
+    from virtperf.study.new.write import write_study
+
+    for path in write_study(layout, study_id, title):
+        click.echo(path.relative_to(layout.root))
+    click.echo(
+        f"\nReplace what says EXAMPLE, then: virtperf check {study_id}; dvc repro; virtperf keep-outputs {study_id}"
+    )

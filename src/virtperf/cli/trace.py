@@ -1,0 +1,60 @@
+"""`virtperf trace`: from a plotted value back to raw lines."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+
+NEAR = 0.75
+"""How alike a name has to be (`difflib`, up to 1) to be offered in place of one that is wrong."""
+
+
+@click.command()
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print the trail as JSON.")
+@click.pass_obj
+def trace(layout: Layout, key: str, as_json: bool) -> None:
+    """Say where a plotted value comes from: KEY is STUDY/FIGURE/SERIES/X, for example study/figure-5/xen/12.
+
+    Printed are the formula, the runs with their raw files, lines and window, the runs that were left out and why, and
+    the statements of the paper that set the lower and the upper limit. A part of a key (STUDY/FIGURE, or a study
+    alone) lists the keys that begin so. The key of a printed table is STUDY/TABLE, for example study/table-4: the file
+    that holds its cells, line by line.
+    """
+    from virtperf.core.files import json_text
+    from virtperf.core.params import load_parameters
+    from virtperf.exhibits.book import Book
+    from virtperf.exhibits.trace import trails
+    from virtperf.exhibits.trace_tables import table_text, table_trails
+    from virtperf.exhibits.trace_text import trail_text
+
+    study = key.partition("/")[0]
+    layout.known(study)
+    parameters = load_parameters(layout.parameters)
+    book = Book(study, layout.root / "data", level=parameters.level, assumptions=parameters.report.assumptions)
+    entries = {entry.key: entry for entry in trails(book)}
+    if key in entries:
+        claims = {c.id: c.says for c in book.data.claims or ()}
+        click.echo(json_text(entries[key].as_dict()) if as_json else trail_text(entries[key], claims))
+        return
+    tables = {table.key: table for table in table_trails(book.data)}
+    if key in tables:
+        claims = {c.id: c.says for c in book.data.claims or ()}
+        click.echo(json_text(tables[key].as_dict()) if as_json else table_text(tables[key], claims))
+        return
+    keys = [*entries, *tables]
+    begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]
+    if not begun:
+        exhibits = list(dict.fromkeys("/".join(name.split("/")[:2]) for name in keys))
+        series = dict.fromkeys(name.rpartition("/")[0] for name in entries)
+        near = difflib.get_close_matches(key, dict.fromkeys([*keys, *exhibits, *series]), n=3, cutoff=NEAR)
+        raise VirtperfError(
+            f"no value is called {key!r}",
+            expected=f"{' or '.join(near)}, for example" if near else f"a key that begins with {', '.join(exhibits)}",
+            remedy=f"list them by virtperf trace {study}",
+        )
+    click.echo(json_text(begun) if as_json else "\n".join(begun))

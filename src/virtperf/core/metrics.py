@@ -1,0 +1,185 @@
+"""The metric dictionary: every metric's name, unit, definition, and the raw fields that it is read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import Report, VirtperfError, stop
+from virtperf.core.units import conversion_factor, rate_unit
+from virtperf.core.yamlio import Document, load_yaml
+
+KINDS = ("gauge", "counter", "total")
+WHOLE = "host"
+"""Entity kind of records that describe the whole of whatever a file was written on."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One raw field that a metric is read from, with the factor to the metric's unit.
+
+    Attributes
+    ----------
+    entity : str or None
+        Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
+    kind : str
+        One of `KINDS`; `factor` of a counter leads to the metric's unit after division by seconds.
+    """
+
+    format: str
+    report: str
+    field: str
+    entity_kind: str
+    unit: str
+    factor: float
+    entity: str | None = None
+    kind: str = "gauge"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of the dictionary.
+
+    Attributes
+    ----------
+    kind : str
+        ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
+        file, a rate in samples), ``total`` (one number a run).
+    combine : str
+        ``"sum"`` where the fields of one report are parts that add up, else ``""``: they are other spellings.
+    """
+
+    name: str
+    unit: str
+    definition: str
+    kind: str
+    sources: tuple[Source, ...]
+    combine: str = ""
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats that it can be read from, the preferred one first."""
+        return tuple(dict.fromkeys(source.format for source in self.sources))
+
+
+class MetricDictionary:
+    """All metrics, and the translation of raw records into them."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self.metrics = {metric.name: metric for metric in metrics}
+        self._by_format: dict[str, list[tuple[Metric, Source]]] = {}
+        for metric in self.metrics.values():
+            for source in metric.sources:
+                self._by_format.setdefault(source.format, []).append((metric, source))
+
+    def __getitem__(self, name: str) -> Metric:
+        return self.metrics[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.metrics
+
+    def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
+        """Raw records as metrics in the dictionary's units.
+
+        Parameters
+        ----------
+        records : DataFrame
+            As in `Reading.records`; further columns are kept.
+        format_name : str
+
+        Returns
+        -------
+        DataFrame
+            The columns of `records` without report and field, and with metric and kind, in the order of `records`;
+            records of fields that no metric names are left out. A counter's value is still cumulative. Where the parts
+            of a sum are incomplete, its value is NaN.
+        """
+        pairs = self._by_format.get(format_name, [])
+        key = pd.DataFrame(
+            {
+                "report": pd.array([s.report for _, s in pairs], dtype="str"),
+                "entity_kind": pd.array([s.entity_kind for _, s in pairs], dtype="str"),
+                "field": pd.array([s.field for _, s in pairs], dtype="str"),
+                "_only": pd.array(["" if s.entity is None else s.entity for _, s in pairs], dtype="str"),
+                "_filtered": np.array([s.entity is not None for _, s in pairs], dtype=bool),
+                "_factor": np.array([s.factor for _, s in pairs], dtype=float),
+                "metric": pd.array([m.name for m, _ in pairs], dtype="str"),
+                "kind": pd.array([s.kind for _, s in pairs], dtype="str"),
+            }
+        )
+        found = records.merge(key, on=["report", "entity_kind", "field"], how="inner", sort=False)
+        if found["_filtered"].any():
+            filtered = found["_filtered"].to_numpy(dtype=bool)
+            keep = ~filtered | (found["entity"] == found["_only"]).to_numpy(dtype=bool)
+            found.loc[filtered, ["entity_kind", "entity"]] = [WHOLE, ""]
+            found = found[keep]
+        found["value"] = found["value"] * found["_factor"]
+        found = self._with_sums(found, pairs)
+        return found.drop(columns=["field", "_only", "_filtered", "_factor", "report"]).reset_index(drop=True)
+
+    def _with_sums(self, found: pd.DataFrame, pairs: list[tuple[Metric, Source]]) -> pd.DataFrame:
+        """Add up the parts of metrics that are sums; the first part's row carries the sum."""
+        parts: dict[tuple[str, str, str], int] = {}
+        for metric, source in pairs:
+            if metric.combine:
+                group = (metric.name, source.report, source.entity_kind)
+                parts[group] = parts.get(group, 0) + 1
+        summed = found["metric"].isin({name for name, _, _ in parts}).to_numpy(dtype=bool)
+        if not summed.any():
+            return found
+        rows = found[summed]
+        same = [c for c in rows.columns if c not in ("value", "line", "field", "_factor", "_only", "_filtered")]
+        groups = rows.groupby(same, sort=False, dropna=False)["value"]
+        total, count = groups.transform("sum"), groups.transform("count")
+        needed = [parts[key] for key in zip(rows["metric"], rows["report"], rows["entity_kind"], strict=True)]
+        rows = rows.assign(value=np.where(count.to_numpy() == needed, total, np.nan))
+        together = pd.concat([found[~summed], rows[~rows.duplicated(same)]])
+        return together.sort_index()
+
+
+def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
+    """Load `data/metrics.yaml`.
+
+    Parameters
+    ----------
+    path : Path
+    report : callable, optional
+        Told of every problem that leaves something to load, so that all can be listed.
+
+    Raises
+    ------
+    StudyError
+        With file and line, for a missing unit, an unknown kind, a conversion that does not exist, or a field that two
+        sources of one metric name.
+    """
+    document = load_yaml(path, "metrics")
+    return MetricDictionary(_metric(document, name, entry, report) for name, entry in document.data["metrics"].items())
+
+
+def _metric(document: Document, name: str, entry: dict[str, Any], report: Report) -> Metric:
+    kind = entry.get("kind", "gauge")
+    sources: list[Source] = []
+    seen = set()
+    for position, source in enumerate(entry.get("sources", ())):
+        own_kind = source.get("kind", kind)
+        try:
+            unit = rate_unit(source["unit"]) if own_kind == "counter" else source["unit"]
+            factor = conversion_factor(unit, entry["unit"])
+        except VirtperfError as err:
+            report(document.error(str(err), "metrics", name, "sources", position))
+            continue
+        read = Source(
+            source["format"], source.get("report", ""), source["field"], source["entity_kind"], source["unit"], factor,
+            source.get("entity"), own_kind,
+        )  # fmt: skip
+        place = (read.format, read.report, read.field, read.entity_kind, read.entity)
+        if place in seen:
+            report(document.error(f"{name} names the same field twice", "metrics", name, "sources", position))
+        seen.add(place)
+        sources.append(read)
+    return Metric(name, entry["unit"], entry["definition"], kind, tuple(sources), entry.get("combine", ""))

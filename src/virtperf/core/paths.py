@@ -1,0 +1,86 @@
+"""Where things stand in a repository of studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from virtperf.core.errors import VirtperfError
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The folders of one repository; nothing is created here.
+
+    Attributes
+    ----------
+    root : Path
+        The folder that holds `data/`, `notebooks/` and `params.yaml`.
+    """
+
+    root: Path
+
+    def published(self, study: str) -> Path:
+        """Hand-written: study.yaml, claims.yaml, tables."""
+        return self.root / "data" / "published" / study
+
+    def measured(self, study: str) -> Path:
+        """Run folders that people add; nothing here is ever written by a stage."""
+        return self.root / "data" / "measured" / study
+
+    def reconstructed(self, study: str) -> Path:
+        """What the text implies, and run folders simulated from it."""
+        return self.root / "data" / "reconstructed" / study
+
+    def samples(self, study: str) -> Path:
+        """Tidy samples, one Parquet file a run."""
+        return self.root / "data" / "samples" / study
+
+    def runs(self, study: str) -> Path:
+        """Steady-state summaries of runs."""
+        return self.root / "data" / "runs" / study
+
+    def verdicts(self, study: str) -> Path:
+        """Verdicts on claims."""
+        return self.root / "data" / "verdicts" / study
+
+    def notebook(self, study: str) -> Path:
+        """The study's notebook, as people edit it."""
+        return self.root / "notebooks" / f"{study}.ipynb"
+
+    def executed(self, study: str) -> Path:
+        """The notebook as the pipeline executed it."""
+        return self.root / "build" / f"{study}.ipynb"
+
+    def report(self, study: str) -> Path:
+        """The rendered page."""
+        return self.root / "reports" / f"{study}.html"
+
+    @property
+    def metrics(self) -> Path:
+        """The metric dictionary."""
+        return self.root / "data" / "metrics.yaml"
+
+    @property
+    def parameters(self) -> Path:
+        """Every parameter of the pipeline."""
+        return self.root / "params.yaml"
+
+    @property
+    def cache(self) -> Path:
+        """Results of reading raw files, by content."""
+        return self.root / ".cache" / "ingest"
+
+    def studies(self) -> list[str]:
+        """Ids of all studies."""
+        return sorted(p.parent.name for p in (self.root / "data" / "published").glob("*/study.yaml"))
+
+    def known(self, study: str) -> Path:
+        """`published` of a study that exists; raises `VirtperfError` listing the known ones for any other."""
+        studies = self.studies()
+        if study not in studies:
+            raise VirtperfError(
+                f"there is no study {study!r}", expected=f"one of {', '.join(studies)}" if studies else None,
+                remedy="run virtperf in the repository's folder, or name that folder by --root",
+            )  # fmt: skip
+        return self.published(study)

@@ -1,0 +1,1 @@
+"""Consoles of CMS."""

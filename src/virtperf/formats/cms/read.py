@@ -1,0 +1,206 @@
+"""Transcripts of a CMS console: what each command cost, by its ready message, and what CP answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.base import Reading
+from virtperf.formats.cms.responses import Responses
+from virtperf.formats.cms.write import COMMAND, ELAPSED, LOGON, RETURN_CODE, TOTAL_CPU, VIRTUAL_CPU, console_lines
+from virtperf.formats.rows import Rows, Warnings, checked, split_lines
+from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, decode, surest
+
+READY = re.compile(
+    r"Ready(?:\((-?\d{1,10})\))?;(?: +T=(\d{1,9}\.\d\d)/(\d{1,9}\.\d\d) +(\d\d:\d\d:\d\d))?", re.ASCII | re.IGNORECASE
+)
+_BEGINS_READY = re.compile(r"Ready *[;(]", re.IGNORECASE)
+_CPU_PREFIX = re.compile(r"[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII)  # of a guest with several virtual CPUs
+_STAMP = re.compile(r"\A\d\d:\d\d:\d\d +(?=\S)", re.ASCII)  # of TERMINAL TIMESTAMP, and of messages from others
+_PROMPT = re.compile(r"\A=+> *")
+_TO_CP = re.compile(r"\A#?CP +(?=\S)")
+_MESSAGE = re.compile(r" *[A-Z]{3,8}\d{3,5}[A-Z] |\d\d:\d\d:\d\d |\* ?(?:MSG|WNG)\b", re.ASCII)
+_LOGON = re.compile(r"(?:LOGON|RECONNECTED) AT (\d\d:\d\d:\d\d\b.{0,60})", re.ASCII)
+_ENDS_SESSION = ("LOGOFF", "LOGOUT", "LOG", "DISCONN", "DISC")
+_LONGEST_COMMAND = 200
+# Where the width of a screen breaks a line, and what its rest looks like.
+_WRAPS = (
+    (" R/W", re.compile(r"\d{1,12} +(?:CYL|BLK) +ON .*", re.ASCII)),
+    (" R/O", re.compile(r"\d{1,12} +(?:CYL|BLK) +ON .*", re.ASCII)),
+    ("SUBCHANNEL", re.compile(r"= [0-9A-F]{4}", re.ASCII)),
+    ("SUBCHANNEL =", re.compile(r"[0-9A-F]{4}", re.ASCII)),
+    (" saved in", re.compile(r"file ?id \d{1,5}\.?", re.ASCII | re.IGNORECASE)),
+    (" defined in", re.compile(r"file ?id \d{1,5}\.?", re.ASCII | re.IGNORECASE)),
+    (" in fileid", re.compile(r"\d{1,5}\.?", re.ASCII)),
+)
+_VALUE_BEFORE = re.compile(r"SUBCHANNEL(?: =)?\Z")  # what is broken off behind it is no number that is read
+
+_SNIFFS = (
+    (re.compile(rb"^(?:\d\d: ?)?Ready(?:\(-?\d+\))?; +T=\d+\.\d\d/\d+\.\d\d \d\d:\d\d:\d\d\s*$", re.M | re.I), 0.95),
+    (re.compile(rb"^(?:\d\d: ?)?(?:HCPNS[SD]440I |FILE +FILENAME +FILETYPE +(?:MINSIZE +)?BEGPAG)", re.M), 0.9),
+    (re.compile(rb"^(?:\d\d: ?)?DASD +[0-9A-F]{4} \d{4} +\S+ +R/[WO] +\d+ +(?:CYL|BLK) +ON DASD ", re.M), 0.85),
+    (re.compile(rb"^(?:\d\d: ?)?Ready(?:\(-?\d+\))?;\s*$", re.M | re.I), 0.55),
+)
+
+
+class CmsConsole:
+    """Reader and writer of console transcripts; see docs/formats/cms-console.md."""
+
+    name = "cms-console"
+    title = "transcript of a CMS console"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of a ready message with its times, nearly sure of CP's responses, not quite of a short ready message."""
+        return surest(_SNIFFS, head)
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a transcript; ``t`` is the time of the ready message that ends a command.
+
+        Raises
+        ------
+        FormatError
+            At a damaged ready message, and in a text without any ready message or known response.
+        """
+        text, said = decode(data, file)
+        session = _Session(file, Warnings(file, said))
+        lines, whole = split_lines(text)
+        for number, line, value_at in _joined(lines):
+            session.rows.line = value_at
+            session.line(line, number, cut=number == len(lines) and not whole)
+        return session.reading(len(lines))
+
+    def write(self, reading: Reading) -> bytes:
+        """Print a transcript, one ready message a command.
+
+        Raises
+        ------
+        FormatError
+            For what a console does not show, such as a fact whose command is missing.
+        """
+        return checked(self, "".join(f"{line}\n" for line in console_lines(reading)).encode(), reading)
+
+
+class _Session:
+    """The commands of a transcript, one after the other."""
+
+    def __init__(self, file: str, warnings: Warnings) -> None:
+        self.file, self.warnings = file, warnings
+        self.rows, self.info = Rows(), dict[str, str]()
+        self.said: dict[str, str] = {}  # info of the command that goes on; belongs to `info` once it has ended
+        self.responses = Responses(self.rows, warnings, self.said)
+        self.command: str | None = None
+        self.since = self.others = self.ready = self.days = 0
+        self.clock: int | None = None  # time of day of the last timed ready message
+        self.previous: float | None = None  # the same of the last ready message, if it had a time; grows past midnight
+
+    def line(self, line: str, number: int, cut: bool) -> None:
+        """Take one line; `cut` for a last line without its line end."""
+        if match := READY.fullmatch(line):
+            self._ends(match, number)
+        elif not line:
+            return
+        elif cut:
+            self.warnings.add(number, "the file breaks off; this line was left out")
+        elif _BEGINS_READY.match(line):
+            raise FormatError(
+                "a damaged ready message", file=self.file, line=number, expected="Ready; T=0.01/0.01 12:00:00",
+                found=line,
+            )  # fmt: skip
+        elif logon := _LOGON.fullmatch(line):
+            self.command = LOGON
+            self.responses.failed()  # what stood before is a screen's heading, no command
+            self.responses.begin(LOGON)
+            self.said.setdefault("logon", logon[1])
+        elif self.responses.takes(_STAMP.sub("", line), number):
+            return
+        elif self.command is None and not _MESSAGE.match(line):
+            words = " ".join(_PROMPT.sub("", line).upper().split())
+            self.command = _TO_CP.sub("", words)[:_LONGEST_COMMAND].strip()
+            self.responses.begin(self.command)
+        else:
+            self.others += 1
+
+    def _ends(self, match: re.Match[str], number: int) -> None:
+        """A ready message ends a command."""
+        code = int(match[1] or 0)
+        if code:
+            self.responses.failed()
+        t = None if match[4] is None else self._time(clock_seconds(match[4], file=self.file, line=number), number)
+        if t is not None:
+            self.rows.timed(self.since, t)
+        numbers: dict[str, float] = {RETURN_CODE: code}
+        if t is not None:
+            numbers |= {VIRTUAL_CPU: float(match[2]), TOTAL_CPU: float(match[3])}
+            if numbers[VIRTUAL_CPU] > numbers[TOTAL_CPU]:
+                self.warnings.add(number, "the virtual CPU time is larger than the total, of which it is a part")
+            if self.previous is not None and t >= self.previous and self.command != LOGON:
+                numbers[ELAPSED] = t - self.previous
+        for field, value in numbers.items():
+            self.rows.add(COMMAND, COMMAND, self.command or "", field, value, float("nan") if t is None else t)
+        self.previous, self.command, self.since = t, None, len(self.rows)
+        self.ready += 1
+        self._ended()
+
+    def _ended(self) -> None:
+        self.info = self.said | self.info
+        self.said.clear()
+        self.responses.begin("")
+
+    def _time(self, clock: int, number: int) -> float:
+        if self.clock is not None and clock < self.clock:
+            if self.clock - clock > HALF_DAY:
+                self.days += 1
+            else:
+                self.warnings.add(number, "the time of day goes back by less than half a day")
+        self.clock = clock
+        return float(clock + DAY * self.days)
+
+    def reading(self, lines: int) -> Reading:
+        """What was read; facts behind the last ready message have no time and are left out."""
+        pending = len(self.rows) > self.since or bool(self.command)
+        if self.ready and pending and self.command not in _ENDS_SESSION:
+            self.rows.drop(self.since, len(self.rows))
+            name = f" of {self.command!r}" if self.command else ""
+            self.warnings.add(lines, f"the transcript ends before the ready message{name}, whose response was left out")
+        if not self.ready:
+            self._ended()
+        if not len(self.rows):
+            raise FormatError(
+                "no ready message and no response of CP that is known", file=self.file, line=1,
+                expected="Ready; T=0.01/0.01 12:00:00",
+            )  # fmt: skip
+        if self.others:
+            self.info["other lines"] = str(self.others)
+        clock = "none" if self.clock is None else "time-of-day"
+        return Reading(self.rows.frame(), clock, self.info, self.warnings.sentences(), self.rows.lines())
+
+
+def _joined(lines: list[str]) -> Iterator[tuple[int, str, int]]:
+    """Numbers and lines without the CPU's prefix; a line that the screen's width broke is one again.
+
+    The third is the number of the line on which the value of such a line stands.
+    """
+    begun, begun_at, value_at = "", 0, 0
+    for number, raw in enumerate(lines, start=1):
+        raw = raw.replace("\t", " ")
+        line = (raw if _CPU_PREFIX.match(raw) is None else _CPU_PREFIX.sub("", raw, count=1)).strip()
+        if begun and not line and number < len(lines):
+            continue
+        if begun:
+            if any(begun.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
+                value_at = value_at if _VALUE_BEFORE.search(begun) else number
+                line = f"{begun} {line}"
+            else:
+                yield begun_at, begun, value_at
+                value_at = number
+            begun = ""
+        else:
+            value_at = number
+        if number < len(lines) and any(line.endswith(end) for end, _ in _WRAPS):
+            begun, begun_at = line, number
+        else:
+            yield number, line, value_at
+
+
+FORMAT = CmsConsole()

@@ -1,0 +1,1 @@
+"""The driver iwlengine: XML, console, summary."""

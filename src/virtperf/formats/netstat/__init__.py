@@ -1,0 +1,1 @@
+"""`netstat -s` and its relatives."""

@@ -1,0 +1,233 @@
+"""The counters that ``netstat -s`` prints on Linux (net-tools).
+
+Source: ``statistics.c`` of net-tools.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.base import Reading
+from virtperf.formats.text import decode, strings
+
+SPELLINGS = (
+    (r"\bsend out\b", "sent out"),
+    (r"\bretransmited\b", "retransmitted"),
+    (r"\bpacketes\b", "packets"),
+    (r"\bconnections openings\b", "connection openings"),
+    (r"\bpackets header predicted\b", "packet headers predicted"),
+    (r"\bpackets rejects in\b", "packets rejected in"),
+    (r"\bnot containing data received\b", "not containing data payload received"),
+    (r"\brecovered from packet loss due to SACK data\b", "recovered from packet loss by selective acknowledgements"),
+)
+"""Older wordings of net-tools and the ones that stand for them in field names; a closing full stop is dropped too."""
+
+GAUGES = frozenset({("Tcp", "connections established")})
+"""Fields that are no counters: `delta` leaves them out. Settings such as the default TTL are left out by their text."""
+
+_SETTING = re.compile(r"^(Default TTL is #|Forwarding)$")
+_WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings without a number
+_SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
+_HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
+_NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
+_SNIFF = re.compile(rb"^\s*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):\s*$", re.M)
+_KNOWN = re.compile(rb"^\s+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M)
+_MIB_NAME = re.compile(r"[A-Z]\w*")  # TCPLossProbes: 12, where net-tools has no wording of its own
+
+
+class NetstatFormat:
+    """Reader and writer of a ``netstat -s`` snapshot."""
+
+    name = "netstat"
+    title = "netstat -s snapshot (Linux)"
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 for a section title with a line that only netstat words so, 0.6 for two section titles."""
+        sections = len(_SNIFF.findall(head))
+        if sections and _KNOWN.search(head):
+            return 0.95
+        return 0.6 if sections > 1 else 0.0
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a snapshot.
+
+        ``report`` is the section (``Tcp``), ``field`` the line without its number, in the spelling of `SPELLINGS`.
+        A number inside a line leaves ``#`` in the field; lines of the ICMP histograms carry the histogram's title.
+
+        Raises
+        ------
+        FormatError
+            At a line without exactly one number, a counter or section that occurs twice, and a line before any section.
+        """
+        text, warnings = decode(data, file)
+        said = list(warnings)
+        lines = text.split("\n")
+        section = histogram = ""
+        found: dict[tuple[str, str], float] = {}
+        places: list[int] = []
+        sections: set[str] = set()
+        last = len(lines) - 1
+        for number, line in enumerate(lines, start=1):
+            words = " ".join(line.split())
+            if not words or (section and _WORDS_ONLY.fullmatch(words)):
+                continue
+            if number - 1 == last:  # without a line end, words or digits may be missing
+                said.append(f"{file} line {number}: the file breaks off; this line was left out")
+                break
+            if match := _SECTION.fullmatch(words):
+                section, histogram = match[1], ""
+                if section in sections:
+                    raise FormatError(
+                        f"section {section} occurs twice", file=file, line=number, remedy="keep one snapshot a file."
+                    )
+                sections.add(section)
+                continue
+            if match := _HISTOGRAM.fullmatch(words):
+                histogram = match[1] + ": "
+                continue
+            if not section:
+                raise FormatError(
+                    "a line before any section", file=file, line=number, expected="a title such as Tcp:", found=words,
+                    remedy="remove what netstat -s has not printed.",
+                )  # fmt: skip
+            field, value = _counter(words, file, number)
+            if histogram and re.match(r"\d", words):
+                histogram = ""  # histogram lines have their number at the end
+            key = (section, histogram + field)
+            if key in found:
+                raise FormatError(f"{field!r} occurs twice in {section}", file=file, line=number, found=words)
+            found[key] = value
+            places.append(number)
+        if not sections:
+            raise FormatError("no section in the file", file=file, line=1, expected="the output of netstat -s")
+        alike = np.zeros(len(found), dtype=int)
+        frame = pd.DataFrame(
+            {
+                "report": pd.array([section for section, _ in found], dtype="str"),
+                "entity_kind": strings(("host",), alike),
+                "entity": strings(("",), alike),
+                "field": pd.array([field for _, field in found], dtype="str"),
+                "t": np.full(len(found), np.nan),
+                "value": np.array(list(found.values()), dtype=float),
+            }
+        )
+        return Reading(frame, "none", {}, tuple(said), np.array(places, dtype=np.int64))
+
+    def write(self, reading: Reading) -> bytes:
+        """Print a snapshot.
+
+        Raises
+        ------
+        FormatError
+            For a value that is no whole number, or a field that would not be found again.
+        """
+        lines: list[str] = []
+        section = histogram = ""
+        r = reading.records
+        for report, field, value in zip(r["report"], r["field"], r["value"], strict=True):
+            if not (np.isfinite(value) and 0 <= value < 2**64 and value == int(value)):
+                raise _refused("counters are whole numbers", f"{field} = {value}")
+            if report != section or not lines:
+                lines.append(f"{report}:")
+                section, histogram = report, ""
+            title, _, words = field.rpartition(": ")
+            if title != histogram and title:
+                lines.append(f"    {title}:")
+            histogram = title
+            lines.append(f"        {words}: {int(value)}" if title else f"    {_line(field, int(value))}")
+        data = "".join(line + "\n" for line in lines).encode()
+        if len(r) and not _reads_back(self, data, r):
+            raise _refused("its fields are not netstat's", f"{len(r)} records")
+        return data
+
+
+def _counter(words: str, file: str, line: int) -> tuple[str, float]:
+    """Field and value of one line; the number stands first, last behind a colon, or once inside."""
+    places = list(_NUMBER.finditer(words))
+    if places and (places[0].start() == 0 or words[: places[-1].start()].endswith(": ")):
+        place = places[0] if places[0].start() == 0 else places[-1]
+        field = (words[: place.start()] + words[place.end() :]).strip().removesuffix(":")
+    elif len(places) == 1:
+        place = places[0]
+        field = f"{words[: place.start()]}#{words[place.end() :]}"
+    else:
+        raise FormatError(
+            "not a counter",
+            file=file,
+            line=line,
+            expected="a line with one number",
+            found=words,
+            remedy="the file is damaged, or netstat ran in another language than C.",
+        )
+    field = field.removesuffix(".")
+    for old, new in SPELLINGS:
+        field = re.sub(old, new, field)
+    if not field:
+        raise FormatError("a number without words", file=file, line=line, found=words)
+    return field, float(place[0])
+
+
+def _line(field: str, value: int) -> str:
+    if "#" in field:
+        return field.replace("#", str(value), 1)
+    return f"{field}: {value}" if _MIB_NAME.fullmatch(field) else f"{value} {field}"
+
+
+def _reads_back(reader: NetstatFormat, data: bytes, records: pd.DataFrame) -> bool:
+    try:
+        again = reader.read(data).records
+    except FormatError:
+        return False
+    return again[["report", "field", "value"]].equals(records[["report", "field", "value"]].reset_index(drop=True))
+
+
+def delta(begin: Reading, end: Reading) -> pd.DataFrame:
+    """What was counted between two snapshots of one host.
+
+    netstat leaves out counters that are zero, so a counter that one snapshot lacks is 0 there.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``report``, ``field`` (str), ``begin``, ``end``, ``delta`` (float64), in the order of `end`, then those
+        that only `begin` has. Fields that are no counters (`GAUGES`, settings) are not in it.
+
+    Raises
+    ------
+    FormatError
+        When a counter went back: the host was restarted in between, or the snapshots were exchanged.
+    """
+    before, after = (_counters(reading) for reading in (begin, end))
+    keys = dict.fromkeys((*after, *before))
+    rows = []
+    for report, field in keys:
+        a, b = before.get((report, field), 0.0), after.get((report, field), 0.0)
+        if b < a:
+            raise FormatError(
+                f"the counter {report} {field!r} went back",
+                expected=f"at least {a:.0f}",
+                found=f"{b:.0f}",
+                remedy="the host was restarted between the snapshots, or they are in the wrong order.",
+            )
+        rows.append((report, field, a, b, b - a))
+    frame = pd.DataFrame(rows, columns=["report", "field", "begin", "end", "delta"])
+    return frame.astype({"report": "str", "field": "str"} | dict.fromkeys(("begin", "end", "delta"), float))
+
+
+def _counters(reading: Reading) -> dict[tuple[str, str], float]:
+    r = reading.records
+    pairs = zip(zip(r["report"], r["field"], strict=True), r["value"], strict=True)
+    return {key: value for key, value in pairs if key not in GAUGES and not _SETTING.match(key[1])}
+
+
+def _refused(problem: str, found: str) -> FormatError:
+    return FormatError(
+        f"netstat can't print this reading: {problem}", found=found, remedy="see docs/formats/netstat.md."
+    )
+
+
+FORMAT = NetstatFormat()

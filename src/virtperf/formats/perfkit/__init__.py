@@ -1,0 +1,1 @@
+"""Reports of the Performance Toolkit for VM."""

@@ -1,0 +1,228 @@
+"""Header of one page of a Performance Toolkit listing or screen, and the times of many of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+
+import numpy as np
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.text import DAY, clock_seconds, unwrap_midnight
+
+PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
+"""First line of a page: the report id at the left edge, with or without the carriage control 1 for a new page."""
+
+NO_DATA = re.compile(r"[ ]{0,3}FCX[A-Z]{3}\d+[A-Z]\b|[ ]*(?:Select  |Command ===>|P?F\d+=)")
+"""A message of the toolkit, captured in the middle of a page, or a screen's prompts."""
+
+_SCREEN = re.compile(
+    r"\s+CPU\s+(?P<cpu>\S+)\s+SER\s+(?P<serial>\S+)\s+Interval\s+(?P<begin>\S+)\s*-\s*(?P<end>\S+)(?:\s+(?P<source>.*\S))?\s*"
+)
+_RUN = re.compile(
+    r"\s+Run\b(?:\s+(?P<date>\d\d[\d/.-]{4,8}))?(?:\s+(?P<time>\d\d:\d\d:\d\d))?(?:\s+(?P<name>[A-Z]\S*))?.*"
+)
+_PERIOD = re.compile(r".?[ ]{0,3}(From|To|For)\b[ ]+(?:(\d{4}[/-]\d\d[/-]\d\d)[ ]+)?(\S+)(.*)")
+_RESULT = re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b")
+_MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
+_RELEASE = re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)")
+HEADER_LINES = 12
+LONGEST_LINE = 512
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page's header says.
+
+    Attributes
+    ----------
+    report : str
+    line : int
+        Line of the file on which the page begins.
+    body : int
+        Number of the page's lines that are header.
+    form : str
+        ``printed``, ``screen``, or ``titled`` (a screen with a title and no interval).
+    asa : bool
+        Lines begin with a carriage-control character.
+    begin, end : int
+        Times of day in seconds; -1 in a titled page.
+    length : int
+        Seconds that the header gives for the interval, -1 without.
+    day : date or None
+        Date of `begin`.
+    facts : dict of str to str
+        Machine, release and the like, for `Reading.info`.
+    log : bool
+        Its rows are intervals of its period.
+    """
+
+    report: str
+    line: int
+    body: int
+    form: str
+    asa: bool = False
+    begin: int = -1
+    end: int = -1
+    length: int = -1
+    day: date | None = None
+    facts: dict[str, str] | None = None
+    log: bool = False
+
+
+def read_header(lines: list[str], line: int, file: str) -> Page | None:
+    """The header of a page; None when the page ends within it.
+
+    Raises
+    ------
+    FormatError
+        The header has neither an interval nor a title, or a time is none.
+    """
+    first = PAGE_BEGINS.match(lines[0])
+    assert first is not None
+    report, rest = first[1], first[2][:LONGEST_LINE]
+    if len(lines) == 1:  # not even its own end
+        return None
+    asa = lines[0].startswith("1")
+    if screen := _SCREEN.fullmatch(rest):
+        begin, end = (clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end"))
+        facts = {name: screen[name] for name in ("cpu", "serial", "source") if screen[name]}
+        return Page(report, line, 1, "screen", asa, begin, end, facts=facts)
+    run = _RUN.fullmatch(rest)
+    if run is None:
+        if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
+            raise FormatError(
+                f"the header of {report} is neither a screen's nor a listing's",
+                file=file,
+                line=line,
+                expected="'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'",
+                found=lines[0],
+            )
+        return Page(report, line, 1, "titled", asa)
+    facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
+    period: dict[str, tuple[int, date | None]] = {}
+    for at, text in enumerate(lines[1:HEADER_LINES], start=1):
+        found = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
+        if found is None:
+            continue
+        if at == len(lines) - 1:
+            return None
+        keyword, day, value, margin = found.groups()
+        facts |= _margin(keyword, margin)
+        if keyword != "For":
+            period[keyword] = (clock_seconds(value, file=file, line=line + at), _date(day, file, line + at))
+            continue
+        if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
+            raise FormatError(
+                "a damaged period", file=file, line=line + at, expected="From, To, For n Secs", found=text
+            )
+        (begin, day_of_begin), (end, _) = period["From"], period["To"]
+        return Page(report, line, at + 1, "printed", asa, begin, end, int(value), day_of_begin, facts)
+    if len(lines) <= HEADER_LINES:
+        return None
+    raise FormatError(
+        f"the header of {report} lacks its period",
+        file=file,
+        line=line,
+        expected="From, To and For lines",
+        found=lines[0],
+    )
+
+
+def _margin(keyword: str, text: str) -> dict[str, str]:
+    """Facts in the right margin of a From, To or For line."""
+    facts = {}
+    if keyword == "From" and text.strip():
+        facts["system"] = text.split()[-1]
+    if machine := _MACHINE.search(text):
+        facts |= {"cpu": machine[1], "serial": machine[2]}
+    if result := _RESULT.search(text):
+        facts["result of"] = result[1]
+    if release := _RELEASE.search(text):
+        facts["release"] = release[1]
+    return facts
+
+
+def _date(text: str | None, file: str, line: int) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date(int(text[:4]), int(text[5:7]), int(text[8:10]))
+    except ValueError as err:
+        raise FormatError("not a date", file=file, line=line, expected="YYYY/MM/DD", found=text) from err
+
+
+def page_spans(pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of each page's interval, in seconds since the midnight before the first one began.
+
+    Dates decide where every page has one. Otherwise the pages of one report are taken to follow one another, and a
+    step back of more than half a day is a midnight. Titled pages give NaN.
+    """
+    begins = np.array([page.begin for page in pages], dtype=float)
+    lasts = np.array([(page.end - page.begin) % DAY for page in pages], dtype=float)
+    lengths = np.array([page.length for page in pages], dtype=float)
+    # an interval of days: the clock gives its length within one, the For line how many
+    lasts += DAY * np.where(lengths >= 0, np.maximum(np.round((lengths - lasts) / DAY), 0), 0)
+    timed = begins >= 0
+    days = [page.day for page in pages]
+    dated = [day for day in days if day is not None]
+    if len(dated) == timed.sum():
+        for place, day in enumerate(days):
+            if day is not None:
+                begins[place] += DAY * (day - dated[0]).days
+    elif timed.any():
+        reports = np.array([page.report for page in pages])
+        for report in set(reports[timed]):
+            own = timed & (reports == report)
+            begins[own] = unwrap_midnight(np.concatenate([begins[timed][:1], begins[own]]))[0][1:]
+    begins = np.where(timed, begins, np.nan)
+    return begins, begins + lasts
+
+
+def log_times(begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray) -> np.ndarray:
+    """Times of a log's rows, on the scale of `page_spans`.
+
+    Parameters
+    ----------
+    begins, ends : ndarray, shape (n,)
+        Interval of the page that each row stands on; pages with the same one go on with one another.
+    clocks : ndarray, shape (n,)
+        The rows' times of day; where `begins` is NaN they are the answer.
+    """
+    t = clocks.astype(float)
+    starts = np.flatnonzero((np.diff(begins, prepend=np.nan) != 0) | (np.diff(ends, prepend=np.nan) != 0))
+    for first, after in pairwise([*starts.tolist(), len(t)]):
+        begin = begins[first]
+        if np.isfinite(begin):
+            t[first:after] = (
+                unwrap_midnight(np.concatenate([[begin % DAY], t[first:after]]))[0][1:] + begin // DAY * DAY
+            )
+    return t
+
+
+def odd_periods(pages: list[Page]) -> list[tuple[int, str]]:
+    """Line and sentence for the first interval that lasts another time than its header says."""
+    for page in pages:
+        apart = (page.end - page.begin) % DAY
+        if page.length >= 0 and (page.length - apart) % DAY not in (0, 1, DAY - 1):
+            return [(page.line, f"From and To are {apart} s apart, but For says {page.length}")]
+    return []
+
+
+def facts_of(pages: list[Page]) -> dict[str, str]:
+    """Facts of the first page that states them, the first date, and the interval's length where it never changes.
+
+    Logs are left out of the last: their pages' period is many intervals.
+    """
+    info: dict[str, str] = {}
+    for page in pages:
+        info = {**(page.facts or {}), **info}
+    timed = [page for page in pages if page.begin >= 0]
+    if timed and timed[0].day is not None and all(page.day for page in timed):
+        info["from date"] = timed[0].day.isoformat()
+    lengths = {(page.end - page.begin) % DAY for page in timed if not page.log}
+    if len(lengths) == 1:
+        info["interval s"] = str(lengths.pop())
+    return info

@@ -1,0 +1,203 @@
+"""Listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports), driven by layouts.
+
+A file is a sequence of pages. Each begins with a report id; the id and the heading choose a layout
+(`perfkit_layouts.yaml`), and the heading's character positions say which characters of a row are which column.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.perfkit.items import read_items
+from virtperf.formats.perfkit.layout import Layout, load_layouts
+from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_spans, read_header
+from virtperf.formats.perfkit.table import Table, find_heading, unknown_heading
+from virtperf.formats.perfkit.write import write_listing
+from virtperf.formats.rows import Warnings
+from virtperf.formats.text import decode, strings
+
+
+class PerfKit:
+    """Reader and writer of listings; see docs/formats/perfkit.md."""
+
+    name = "perfkit"
+    title = "z/VM Performance Toolkit listings"
+
+    def __init__(self, layouts: Path | str | None = None) -> None:
+        self._layouts = layouts
+
+    def with_layouts(self, path: Path | str) -> PerfKit:
+        """The same format with layouts of one's own before the shipped ones."""
+        return PerfKit(path)
+
+    def sniff(self, head: bytes) -> float:
+        """Sure when some line begins with a report id, surer when its header follows."""
+        first = PAGE_BEGINS.search(head.decode("latin-1").replace("\r\n", "\n"))
+        if first is None:
+            return 0.0
+        return 0.95 if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2]) else 0.55
+
+    def read(self, data: bytes, *, file: str = "<bytes>", layouts: Path | str | None = None) -> Reading:
+        """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the interval.
+
+        Raises
+        ------
+        FormatError
+            No registered report; a heading that no layout agrees with; a damaged header, row or number.
+        StudyError
+            A layout file of the user's is wrong.
+        """
+        text, warnings = decode(data, file)
+        listing = _Listing(file, load_layouts(layouts or self._layouts), Warnings(file, warnings))
+        listing.read(text)
+        records, lines = listing.records()
+        return Reading(records, "time-of-day", listing.info(), listing.warnings.sentences(), lines)
+
+    def write(self, reading: Reading) -> bytes:
+        """The listing of a reading, in the printed form; raises `FormatError` for what it has no column for."""
+        return write_listing(reading, load_layouts(self._layouts))
+
+
+class _Listing:
+    """The pages of one file and what was found on them."""
+
+    def __init__(self, file: str, layouts: dict[str, tuple[Layout, ...]], warnings: Warnings) -> None:
+        self.file, self.layouts, self.warnings = file, layouts, warnings
+        self.pages: list[Page] = []
+        self.assumed: set[str] = set()
+        self.skipped: dict[str, int] = {}
+        self.unread: list[int] = []
+        self.tables: dict[tuple[str, int], Table] = {}
+        self.items: list[tuple[int, Layout, int, str, float]] = []  # page, layout, line, field, value
+
+    def read(self, text: str) -> None:
+        begins = [match.start() for match in PAGE_BEGINS.finditer(text)]
+        if not begins:
+            raise FormatError(
+                "no report of the Performance Toolkit",
+                file=self.file,
+                expected="a page that begins with FCXnnn",
+                found=text.strip()[:60] or "nothing",
+            )
+        line = text.count("\n", 0, begins[0]) + 1
+        for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+            lines = text[begin:end].split("\n")
+            self._page(lines, line, last=end == len(text), complete=text.endswith("\n"))
+            line += len(lines) - 1
+        for at, sentence in odd_periods(self.pages):
+            self.warnings.add(at, sentence)
+        for report, at in self.skipped.items():
+            self.warnings.add(at, f"{report} has no layout, skipped")
+        if self.unread:
+            self.warnings.add(self.unread[0], f"{len(self.unread)} line(s) below tables were not read")
+        if not self.pages:
+            raise FormatError(
+                "no whole page of a registered report",
+                file=self.file,
+                expected=", ".join(sorted(self.layouts)),
+                found=", ".join(self.skipped) or "a page that is cut off",
+                remedy="add a layout of your own; docs/formats/perfkit.md says how.",
+            )
+
+    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
+        begins = PAGE_BEGINS.match(lines[0])
+        assert begins is not None
+        layouts = self.layouts.get(begins[1])
+        if layouts is None:
+            self.skipped.setdefault(begins[1], first)
+            return
+        page = read_header(lines, first, self.file)
+        if page is None:
+            self._cut_off(first, "header", last)
+            return
+        body = list(enumerate(lines[page.body :], first + page.body))
+        body = [(n, text) for n, text in body if not NO_DATA.match(text)]
+        if page.asa:  # carriage control: "0" and "-" feed lines first, "+" prints over the line before
+            body = [(n, f" {text[1:]}" if text[:1] in ("0", "-") else text) for n, text in body if text[:1] != "+"]
+        cut = first + len(lines) - 1 if last and not complete else 0
+        if layouts[0].kind == "items":
+            layout = layouts[0]
+            if cut and any(n == cut and text.strip() for n, text in body):
+                self._cut_off(cut, "line", last)
+                body = body[:-1]
+            found = read_items(layout, body, self.file)
+            if not found:
+                self.warnings.add(first, f"{page.report} has no values on this page")
+            self.items += [(len(self.pages), layout, line, field, value) for line, field, value in found]
+        else:
+            heading = find_heading(body, layouts, (page.facts or {}).get("release", ""))
+            if heading is None:
+                if not last or not self.pages or sum(bool(text.strip("_ .")) for _, text in body) > 3:
+                    raise unknown_heading(page.report, body, layouts, self.file, first)
+                self._cut_off(first, "heading", last)
+                return
+            layout = self._table(page, body, heading[0], Table(heading[1], heading[2], body[heading[0]][1]), cut)
+        if page.begin < 0 and not layout.time:
+            raise FormatError(f"{page.report} has no interval", file=self.file, line=first, found=lines[0])
+        if page.form == "printed" or layout.evidence != "screen":
+            self.assumed.add(page.report)
+        self.pages.append(replace(page, log=layout.log))
+
+    def _table(self, page: Page, body: list[tuple[int, str]], place: int, new: Table, cut: int) -> Layout:
+        key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
+        table = self.tables.setdefault(key, new)
+        before = next((p for p in reversed(self.pages) if p.report == page.report), None)
+        repeated = before is not None and (before.begin, before.end, before.day) == (page.begin, page.end, page.day)
+        taken = table.take(body[place + 1 :], len(self.pages), repeated, cut)
+        self.unread += taken.below
+        for line, text in taken.odd:
+            self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+        if taken.dropped:
+            self._cut_off(cut, "row", True)
+        elif not table.pages or table.pages[-1] != len(self.pages):
+            self.warnings.add(page.line, f"{page.report} has no rows on this page")
+        return table.layout
+
+    def _cut_off(self, line: int, what: str, last: bool) -> None:
+        if not last:
+            raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
+        self.warnings.add(line, f"the file ends within a {what}, which was dropped")
+
+    def records(self) -> tuple[pd.DataFrame, np.ndarray]:
+        spans = page_spans(self.pages)
+        parts = [table.records(spans, self.file) for table in self.tables.values() if table.rows]
+        if self.items:
+            pages, layouts, lines, fields, values = zip(*self.items, strict=True)
+            same = np.zeros(len(pages), dtype=int)
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "line": lines,
+                        "report": pd.array([layout.report for layout in layouts], dtype="str"),
+                        "entity_kind": pd.array([layout.entity_kind for layout in layouts], dtype="str"),
+                        "entity": strings(("",), same),
+                        "field": pd.array(fields, dtype="str"),
+                        "t": spans[1][list(pages)],
+                        "value": np.array(values, dtype=float),
+                    }
+                )
+            )
+        if not parts:
+            empty = pd.array([], dtype="str")
+            numbers = np.array([], dtype=float)
+            frame = pd.DataFrame({name: numbers if name in ("t", "value") else empty for name in RECORD_COLUMNS})
+            return frame, numbers.astype(np.int64)
+        together = parts[0] if len(parts) == 1 else pd.concat(parts)
+        together = together.sort_values("line", kind="stable", ignore_index=True)
+        return together[list(RECORD_COLUMNS)], together["line"].to_numpy(dtype=np.int64)
+
+    def info(self) -> dict[str, str]:
+        info = facts_of(self.pages)
+        if self.assumed:
+            info["assumed layouts"] = " ".join(sorted(self.assumed))
+        return info
+
+
+FORMAT = PerfKit()

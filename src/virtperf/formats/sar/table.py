@@ -1,0 +1,144 @@
+"""Rows of sar's tables, turned into records in one pass over all tables of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.sar.headings import SINCE_BOOT, Heading
+from virtperf.formats.text import numbers, split_blanks, strings
+
+
+@dataclass
+class Table:
+    """Rows of all tables; line numbers count from 0."""
+
+    headings: list[Heading] = field(default_factory=list)
+    heading_lines: list[int] = field(default_factory=list)
+    heading_times: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # of the rows
+    times: list[int] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+    under: list[int] = field(default_factory=list)  # places in headings
+    marks: list[tuple[int, int, str]] = field(default_factory=list)  # line, time, "" for a restart or the comment
+    cut: int = -1  # the line at which the file breaks off
+    cut_time: int = -2  # its time of day; -1 if that is cut too, -2 if no table is hurt
+
+
+def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Records of all rows, and the line of the file, from 1, on which each of them stands.
+
+    Parameters
+    ----------
+    table : Table
+    t : ndarray, shape (rows,)
+        Time of each row.
+    said : list of str
+        Gets the warning of a file that breaks off.
+    file : str
+        For messages.
+
+    Raises
+    ------
+    FormatError
+        At a row that does not fit its heading or holds what is no number.
+    """
+    tokens, offsets = split_blanks(table.bodies)
+    under = np.array(table.under, dtype=int)
+    counts = np.diff(offsets)
+    distinct: dict[Heading, int] = {}
+    heading_code = np.array([distinct.setdefault(h, len(distinct)) for h in table.headings], dtype=int)
+    code = heading_code[under]
+    fixed = np.array([h.fixed for h in distinct] or [0])[code]
+    open_end = np.array([h.open_end for h in distinct] or [False])[code]
+    wrong = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
+    cut_row = len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < fixed[-1]
+    if len(wrong) and not cut_row:
+        row = wrong[0]
+        raise FormatError(
+            "a row does not fit its heading",
+            file=file,
+            line=table.lines[row] + 1,
+            expected=f"{fixed[row]} words under {' '.join(table.headings[under[row]].fields)}",
+            found=table.bodies[row],
+            remedy="the line is damaged; remove its sample.",
+        )
+    keep = np.ones(len(counts), dtype=bool)
+    if table.cut >= 0 or cut_row:
+        if cut_row:
+            table.cut, table.cut_time = table.lines[-1], table.times[-1]
+        keep = _whole(table, t)
+        said.append(f"{file} line {table.cut + 1}: the file breaks off; the sample that it breaks off in was left out")
+
+    reports, kinds, names, fields = _Codes(), _Codes(), _Codes(), _Codes()
+    since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
+    rows, places, field_codes = [], [], []
+    entity = np.full(len(counts), names[""])
+    plain, boot, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
+    for heading, number in distinct.items():
+        mine = np.flatnonzero((code == number) & keep)
+        plain[number], boot[number] = reports[heading.report], reports[heading.report + SINCE_BOOT]
+        kind[number] = kinds[heading.kind]
+        rows.append(np.repeat(mine, len(heading.numeric)))
+        places.append((offsets[mine][:, None] + np.array(heading.numeric)).ravel())
+        field_codes.append(np.tile([fields[name] for name in heading.fields], len(mine)))
+        if heading.entity == 0:
+            words = pc.dictionary_encode(tokens.take(pa.array(offsets[mine])))
+            known = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
+            entity[mine] = known[words.indices.to_numpy()] if len(mine) else entity[mine]
+        elif heading.entity == -1:
+            ends = (tokens.slice(offsets[r] + heading.fixed, counts[r] - heading.fixed).to_pylist() for r in mine)
+            entity[mine] = [names[" ".join(end)] for end in ends]
+    row = np.concatenate([*rows, np.zeros(0, dtype=int)])
+    order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
+    row = row[order]
+    digits = tokens.take(pa.array(np.concatenate([*places, np.zeros(0, dtype=int)])[order]))
+    if any("," in body for body in table.bodies[:1000]):
+        digits = pc.replace_substring(digits, ",", ".")  # decimal comma
+    values, bad = numbers(digits)
+    if bad >= 0:
+        raise FormatError(
+            "a value is not a number",
+            file=file,
+            line=table.lines[row[bad]] + 1,
+            found=table.bodies[row[bad]],
+            remedy="collect without --human, or remove the damaged sample.",
+        )
+    frame = pd.DataFrame(
+        {
+            "report": strings(list(reports), np.where(since_boot, boot[code], plain[code])[row]),
+            "entity_kind": strings(list(kinds), kind[code][row]),
+            "entity": strings(list(names), entity[row]),
+            "field": strings(list(fields), np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]),
+            "t": t[row],
+            "value": values,
+        }
+    )
+    return frame, np.array(table.lines, dtype=np.int64)[row] + 1
+
+
+class _Codes(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+def _whole(table: Table, t: np.ndarray) -> np.ndarray:
+    """Which rows are left when the table that the file breaks off in loses the sample that is not whole."""
+    keep = np.ones(len(t), dtype=bool)
+    if not len(t) or table.cut_time == -2:
+        return keep
+    last = (np.array(table.under) == table.under[-1]) & (t == t[-1])
+    if table.cut_time == -1:  # can't tell whether the cut line belongs to the last sample: compare with the one before
+        earlier = t[np.array(table.under) == table.under[-1]]
+        earlier = earlier[earlier < t[-1]]
+        return keep if len(earlier) and (earlier == earlier[-1]).sum() == last.sum() else ~last
+    return ~last if table.cut_time == table.times[-1] else keep

@@ -1,0 +1,1 @@
+"""`swapon -s` and /proc/swaps."""

@@ -1,0 +1,238 @@
+"""Swap devices and how full they are: ``swapon -s``, ``/proc/swaps``, ``swapon --show``.
+
+Sources: ``mm/swapfile.c`` of Linux, ``sys-utils/swapon.c`` of util-linux.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.base import Reading
+from virtperf.formats.rows import Rows, Warnings, checked, split_lines
+from virtperf.formats.text import decode, surest
+
+SUMMARY, SHOW = "summary", "show"
+"""Values of `report`: ``swapon -s`` and ``/proc/swaps``, sizes in KiB; ``swapon --show``, sizes in bytes."""
+
+SUMMARY_FIELDS, SHOW_FIELDS = ("Size", "Used", "Priority"), ("SIZE", "USED", "PRIO")
+ENTITY_KIND = "swap device"
+
+_HEAD = ("Filename", "Type", "Size", "Used", "Priority")
+_SIZE = r"(?:\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE])"
+_COLUMNS = {"TYPE": r"[A-Za-z]\w*", "SIZE": _SIZE, "USED": _SIZE, "PRIO": r"-?\d{1,9}"}
+_COLUMNS |= {"Type": r"[A-Za-z]\w*", "Size": r"\d{1,18}", "Used": r"\d{1,18}", "Priority": r"-?\d{1,9}"}
+_VALUES = {name: re.compile(pattern, re.ASCII) for name, pattern in _COLUMNS.items()}
+_LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
+_UNREAD = ("UUID", "LABEL")  # may be empty, so they are only accepted behind the other columns
+_LIKE_ROW = re.compile(r"\s(?:partition|file)\s+\d", re.ASCII)
+_UNITS = {letter: 1024**power for power, letter in enumerate("BKMGTPE")}
+_ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
+_HUMAN, _SNAPSHOTS, _TYPE = "sizes", "snapshots", "type "  # keys of info
+
+_SNIFFS = (
+    (re.compile(rb"^Filename[ \t]+Type[ \t]+Size[ \t]+Used(?:[ \t]+Priority)?\s*$", re.M), 0.95),
+    (re.compile(rb"^NAME[ \t]+TYPE[ \t]+SIZE[ \t]+USED[ \t]+PRIO\b", re.M), 0.95),
+    (re.compile(rb"^NAME(?=[ \t][A-Z \t]*\bUSED\b)(?:[ \t]+(?:TYPE|SIZE|USED|PRIO|UUID|LABEL))+\s*$", re.M), 0.7),
+)
+
+
+class SwaponFormat:
+    """Reader and writer of lists of swap devices; see docs/formats/swapon.md."""
+
+    name = "swapon"
+    title = "swapon -s, /proc/swaps, swapon --show"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of either heading, less of one with chosen columns."""
+        return surest(_SNIFFS, head)
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read one or several lists; each heading begins a snapshot.
+
+        Raises
+        ------
+        FormatError
+            Without a heading, at a damaged row, at a device that is listed twice or is fuller than it is large.
+        """
+        text, said = decode(data, file)
+        lines, whole = split_lines(text)
+        warnings = Warnings(file, said)
+        table: _Table | None = None
+        rows, info = Rows(), dict[str, str]()
+        snapshots = others = 0
+        wrapped = False
+        for number, line in enumerate(lines, start=1):
+            words, rows.line = line.split(), number
+            if wrapped and words == ["Priority"]:
+                wrapped = False
+                continue
+            wrapped = words == list(_HEAD[:-1])
+            if heading := _Table.of(words, file, number):
+                table, snapshots = heading, snapshots + 1
+            elif not words:
+                continue
+            elif number == len(lines) and not whole:  # without a line end, digits may be missing
+                warnings.add(number, "the file breaks off; this line was left out")
+            elif table is not None and table.takes(line, number, rows, info, float(snapshots - 1)):
+                continue
+            elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):
+                raise FormatError(
+                    "a damaged row" if table else "a row without a heading", file=file, line=number,
+                    expected=" ".join(table.columns) if table else " ".join(_HEAD), found=line,
+                )  # fmt: skip
+            else:
+                table, others = None, others + 1
+        if not snapshots:
+            raise FormatError(
+                "no list of swap devices", file=file, line=1, expected=f"a heading such as {' '.join(_HEAD)}",
+                found=text.strip()[:60] or "nothing",
+            )  # fmt: skip
+        records = rows.frame()
+        if snapshots > 1:
+            info[_SNAPSHOTS] = str(snapshots)
+        else:
+            records["t"] = np.nan
+        if others:
+            info["other lines"] = str(others)
+        return Reading(records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines())
+
+    def write(self, reading: Reading) -> bytes:
+        """Print a reading: ``/proc/swaps`` or ``swapon --show``, a heading a snapshot.
+
+        Raises
+        ------
+        FormatError
+            For what the tools can't print, such as a device without its size.
+        """
+        records, info = reading.records, reading.info
+        lines: list[str] = []
+        parts = dict(iter(records.groupby(np.zeros(len(records)) if reading.clock == "none" else records["t"])))
+        for snapshot in range(int(info.get(_SNAPSHOTS, "1"))):
+            lines += _printed(parts.get(snapshot, records[:0]), info)
+        lines += ["(a line that is not swapon's)"] * int(info.get("other lines", "0"))
+        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
+
+
+class _Table:
+    """The rows below one heading."""
+
+    def __init__(self, columns: list[str], file: str) -> None:
+        self.file, self.columns = file, columns
+        self._read = [name for name in columns[1:] if name not in _UNREAD]
+        self._unread = len(columns) - 1 - len(self._read)
+        self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
+        self._seen: set[str] = set()
+
+    @classmethod
+    def of(cls, words: list[str], file: str, line: int) -> _Table | None:
+        """The table that a heading begins; None for another line."""
+        if tuple(words) in (_HEAD, _HEAD[:-1]):
+            return cls(list(_HEAD), file)
+        columns = set(words[1:])
+        if words[:1] != ["NAME"] or not columns <= {"TYPE", *SHOW_FIELDS, *_UNREAD} or not {"SIZE", "USED"} & columns:
+            return None
+        rest = [name for name in words[1:] if name in _UNREAD]
+        if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
+            raise FormatError(
+                "columns of swapon --show in an order that can't be read", file=file, line=line, found=" ".join(words),
+                expected="NAME, then TYPE, SIZE, USED, PRIO as wanted, then UUID, LABEL",
+            )  # fmt: skip
+        return cls(words, file)
+
+    def takes(self, line: str, number: int, rows: Rows, info: dict[str, str], t: float) -> bool:
+        """Add the numbers of a row; False for a line that is none."""
+        if self._unread:
+            name, *texts = line.split()[: 1 + len(self._read)]
+        else:  # a name may have blanks
+            name, *texts = line.strip().rsplit(None, len(self._read))
+        found = dict(zip(self._read, texts, strict=False))
+        shaped = all(_VALUES[column].fullmatch(text) for column, text in found.items())
+        if not name.startswith("/") or len(name) > _LONGEST_PATH or len(found) < len(self._read) or not shaped:
+            return False
+        entity = _ESCAPE.sub(_plain, name.strip())
+        kind = found.pop("TYPE", None) or found.pop("Type", None)
+        human = any(text[-1] in _UNITS for text in found.values())
+        values = {column: self._number(text, number, line) for column, text in found.items()}
+        if entity in self._seen:
+            raise FormatError(f"{entity!r} is listed twice", file=self.file, line=number, found=line)
+        used = values.get("Used", values.get("USED", 0.0))
+        if not human and used > values.get("Size", values.get("SIZE", np.inf)):
+            raise FormatError("fuller than it is large", file=self.file, line=number, found=line)
+        self._seen.add(entity)
+        info |= {_HUMAN: "rounded"} if human else {}
+        if kind is not None:
+            info.setdefault(_TYPE + entity, kind)
+        for column, value in values.items():
+            rows.add(self._report, ENTITY_KIND, entity, column, value, t)
+        return True
+
+    def _number(self, text: str, number: int, line: str) -> float:
+        if text[-1] in _UNITS:
+            return float(Decimal(text[:-1].replace(",", ".")) * _UNITS[text[-1]])
+        if "." in text or "," in text:
+            raise FormatError("decimals without a unit", file=self.file, line=number, found=line)
+        return float(text)
+
+
+def _plain(match: re.Match[str]) -> str:
+    r"""The character of ``\040`` or ``\x20``; what would break a line or a column stays escaped."""
+    code = int(match[1], 8) if match[1] else int(match[2], 16)
+    return chr(code) if 32 <= code < 127 else match[0]
+
+
+def _printed(records: pd.DataFrame, info: dict[str, str]) -> list[str]:
+    """The lines of one snapshot; ``--show`` in units where the file had such and they can say the numbers."""
+    reports = set(records["report"])
+    if len(reports) > 1 or not reports <= {SUMMARY, SHOW}:
+        raise FormatError("a snapshot is one list", expected=f"report {SUMMARY} or {SHOW}", found=str(sorted(reports)))
+    summary = reports != {SHOW}
+    sizes = records.loc[records["field"].isin(SHOW_FIELDS[:2]), "value"]
+    human = not summary and _HUMAN in info and all(_human(value) for value in sizes)
+    fields = SUMMARY_FIELDS if summary else SHOW_FIELDS
+    lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"] if summary else []
+    for entity, values in _devices(records):
+        kind = info.get(_TYPE + entity)
+        name = "".join(rf"\{ord(c):03o}" if c in " \\" else c for c in entity)
+        shown = [field for field in fields if field in values]
+        texts = [_human(values[f]) if human and f != SHOW_FIELDS[-1] else _whole(f, values[f]) for f in shown]
+        if summary and (kind is None or tuple(shown) != fields):
+            raise FormatError("swapon -s prints type, size, use and priority of each device", found=str(values))
+        if not summary:
+            heading = " ".join(["NAME", *(["TYPE"] if kind is not None else []), *shown])
+            if lines and lines[0] != heading:
+                raise FormatError("swapon --show prints the same columns of each device", found=str(values))
+            lines = lines or [heading]
+        blank = "\t" if summary else " "
+        lines.append(blank.join([f"{name:39}" if summary else name, *([kind] if kind is not None else []), *texts]))
+    return lines
+
+
+def _devices(records: pd.DataFrame) -> Iterator[tuple[str, dict[str, float]]]:
+    for entity, rows in records.groupby("entity", sort=False):
+        yield str(entity), dict(zip(rows["field"], rows["value"], strict=True))
+
+
+def _whole(field: str, value: float) -> str:
+    if not np.isfinite(value):
+        raise FormatError("swapon prints finite numbers", found=f"{field} = {value}")
+    return f"{value:.0f}"
+
+
+def _human(size: float) -> str:
+    """``1.5G``; empty for a size that needs more than one decimal in the largest unit that is not above it."""
+    for letter, unit in reversed(_UNITS.items()):
+        if np.isfinite(size) and (size >= unit or letter == "B"):
+            tenths = round(Decimal(float(size)) * 10 / unit)
+            if float(Decimal(tenths) * unit / 10) == size and tenths < 10**7:
+                whole, tenth = divmod(tenths, 10)
+                return f"{whole}.{tenth}{letter}" if tenth else f"{whole}{letter}"
+    return ""
+
+
+FORMAT = SwaponFormat()

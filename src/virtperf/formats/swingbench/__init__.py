@@ -1,0 +1,1 @@
+"""SwingBench: XML, console and JSON."""

@@ -1,0 +1,176 @@
+"""The results file of SwingBench: XML, one run, numbers of the whole run and transactions per second over time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.base import Reading
+from virtperf.formats.rows import checked
+from virtperf.formats.swingbench.results import (
+    FIELDS,
+    NAMESPACE,
+    READINGS,
+    SECTIONS,
+    TEXTS,
+    TRANSACTIONS,
+    Results,
+)
+from virtperf.formats.swingbench.write import content_of, number_text, readings_text
+from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
+
+MAX_BYTES = 64 * 1024**2
+MAX_DEPTH = 16
+ROOT, RESULT, ID, METRICS = "Results", "Result", "id", "BenchmarkMetrics"
+_FIRST = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*+)([^<>]*)>")
+_OWN_WORDS = re.compile(rb"<(?:[\w.-]+:)?(?:BenchmarkName|TotalCompletedTransactions|TransactionResults|TPSReadings)\b")
+
+
+class Swingbench:
+    """Reader and writer of the XML; see docs/formats/swingbench.md."""
+
+    name = "swingbench"
+    title = "SwingBench results (XML)"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of a root with SwingBench's namespace, nearly of one without it but with the tool's own elements."""
+        first = _FIRST.search(head)
+        if first is None or first[1] != ROOT.encode() or not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+            return 0.0
+        if b"swingbench" in first[2].lower():
+            return 0.95
+        return 0.8 if _OWN_WORDS.search(head) else 0.0
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Numbers of the run with ``t`` NaN, then the series on the absolute clock.
+
+        Raises
+        ------
+        FormatError
+            Bad, hostile or foreign XML; an element that is given twice or is no number; another unit of time.
+        """
+        target = _Elements(file)
+        warnings, cut = parse_xml(data, target, file, MAX_BYTES, keep=target.any)
+        if cut:
+            target.cut()
+            warnings += (f"{file} line {cut}: the document ends early; what stands before it was kept",)
+        reading = target.results.reading()
+        return replace(reading, warnings=(*warnings, *reading.warnings))
+
+    def write(self, reading: Reading) -> bytes:
+        """The XML of a reading; raises `FormatError` for what results have no place for."""
+        results, wanted = content_of(reading)
+        root = Element(ROOT)
+        for text in (part for item in wanted.info.items() for part in item):
+            if not XML_TEXT.fullmatch(text):
+                raise FormatError("XML can't hold it", found=repr(text))
+        if NAMESPACE in wanted.info:
+            root.set(NAMESPACE, wanted.info[NAMESPACE])
+        for section in SECTIONS:
+            if section == READINGS:
+                if len(results.times):
+                    SubElement(SubElement(root, METRICS), READINGS).text = readings_text(results)
+                continue
+            values = {key[1:]: value for key, (value, _) in results.values.items() if key[0] == section}
+            texts = {k: v for k, v in wanted.info.items() if k in TEXTS.get(section, ()) or k.startswith(f"{section}/")}
+            if not values and not texts:
+                continue
+            parent = SubElement(root, section)
+            for key, text in texts.items():
+                SubElement(parent, _tag(key.rpartition("/")[2])).text = text
+            groups: dict[str, Element] = {}
+            for (transaction, name), value in values.items():
+                if section == TRANSACTIONS and transaction not in groups:
+                    groups[transaction] = SubElement(parent, RESULT, {ID: transaction})
+                SubElement(groups.get(transaction, parent), _tag(name)).text = number_text(name, value)
+        indent(root, space="   ")
+        text = "<?xml version = '1.0' encoding = 'UTF-8'?>\n" + tostring(root, encoding="unicode") + "\n"
+        return checked(self, text.encode(), wanted)
+
+
+class _Elements:
+    """What the parser calls: hands leaves to `Results`, never keeps a tree."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.results = Results(file)
+        self.place: Any = None  # gives the parser's line
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._transaction = ""
+        self._begin = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._path.append(local(tag))
+        self._text, self._begin = [], int(self.place.CurrentLineNumber)
+        path = self._path
+        if len(path) > MAX_DEPTH:
+            raise self._error("elements are nested too deeply", f"at most {MAX_DEPTH} levels", "/".join(path[:6]))
+        if len(path) == 1:
+            if path[0] != ROOT:
+                raise self._error("another root element", ROOT, path[0])
+            if tag.startswith("{"):
+                self.results.info[NAMESPACE] = tag[1:].partition("}")[0]
+        elif path[1:] == [TRANSACTIONS, RESULT]:
+            self._transaction = {local(key): value for key, value in attributes.items()}.get(ID, "").strip()
+            if not self._transaction:
+                raise self._error("a Result without its id", "the transaction's name", "no id")
+        elif self._leaf() is None and path[1:] not in ([TRANSACTIONS], [METRICS], *([name] for name in FIELDS)):
+            self.results.skip("/".join(path[1:]))
+
+    def data(self, text: str) -> None:
+        self._text.append(text)
+
+    def end(self, tag: str) -> None:
+        leaf = self._leaf()
+        if leaf is not None:
+            self._take(*leaf, whole=True)
+        self._path.pop()
+        self._text = []
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def any(self) -> bool:
+        """Whether some number was read."""
+        return bool(self.results.values)
+
+    def cut(self) -> None:
+        """The document ended early: a series that was begun is kept up to its last whole pair."""
+        self.results.whole = False
+        leaf = self._leaf()
+        if leaf is not None and leaf[0] == READINGS:
+            self._take(*leaf, whole=False)
+
+    def _leaf(self) -> tuple[str, str] | None:
+        """Section and name of the element that is open, where it is one that holds a value."""
+        match self._path[1:]:
+            case [section, name] if section in FIELDS and section != TRANSACTIONS:
+                return section, name
+            case [section, result, name] if (section, result) == (TRANSACTIONS, RESULT):
+                return section, name
+            case [section, name] if (section, name) == (METRICS, READINGS):
+                return READINGS, name
+        return None
+
+    def _take(self, section: str, name: str, whole: bool) -> None:
+        text = "".join(self._text)
+        if section == READINGS:
+            self.results.take_readings(text, self._begin, whole)
+        else:
+            self.results.take(section, self._transaction if section == TRANSACTIONS else "", name, text, self._begin)
+
+    def _error(self, problem: str, expected: str, found: str) -> FormatError:
+        return FormatError(problem, file=self.file, line=self._begin, expected=expected, found=found)
+
+
+def _tag(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][\w.-]*", name, re.ASCII):
+        raise FormatError("no name of an element", expected="letters, digits, _ . -", found=name)
+    return name
+
+
+FORMAT = Swingbench()

@@ -1,0 +1,1 @@
+"""`time` of shells and of GNU."""

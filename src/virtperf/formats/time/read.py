@@ -1,0 +1,254 @@
+"""How long commands took, as bash's ``time`` and GNU time print it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.base import Reading
+from virtperf.formats.rows import WHOLE, Rows, Warnings, checked, split_lines
+from virtperf.formats.text import decode, surest
+from virtperf.formats.time.blocks import (
+    COMMAND,
+    ELAPSED,
+    GNU,
+    GNU_FIELDS,
+    LAST,
+    PERCENT,
+    SHELL,
+    SHELL_FIELDS,
+    VERBOSE,
+    Block,
+    BrokenOffError,
+    block_at,
+    other_tool,
+)
+
+STATUS_FIELDS = ("non-zero status", "terminated by signal", "stopped by signal")
+"""Fields of the line that GNU time prints before a block when the command did not end well."""
+
+_STATUS = re.compile(r"Command (exited with )?(non-zero status|terminated by signal|stopped by signal) (\d{1,9})", re.A)
+_LONGEST_LABEL = 300
+# What announces the command that is timed: a shell's trace, a prompt or a comment, a heading.
+_TRACE = re.compile(r"\++ (\S.*)")
+_PROMPT = re.compile(r"(?:\[[^\]]{1,80}\]|(?=[^\s#$]*[@:~/])[^\s#$]{1,80}|) ?[#$] +(\S.*)")
+_HEADING = re.compile(r"(={2,9})>? +(\S(?:.*\S)?) +<?\1")
+_TIME_WORD = re.compile(r"\A(?:\\|command +)?(?:/\S*/)?time(?: +-[apvq]+)*(?: +|$)")
+
+_SNIFFS = (
+    (re.compile(rb"^[ \t]*real[ \t]+\d+m\d+[.,]\d+s[ \t\r]*\n[ \t]*user[ \t]+\d+m", re.M), 0.95),
+    (re.compile(rb"^[ \t]*real[ \t]+\d+[.,]\d+[ \t\r]*\n[ \t]*user[ \t]+\d+[.,]\d+[ \t\r]*$", re.M), 0.9),
+    (re.compile(rb"^[ \t]*\d+\.\d\duser \d+\.\d\dsystem [\d:.]+elapsed ", re.M), 0.95),
+    (re.compile(rb'^[ \t]*Command being timed: "', re.M), 0.95),
+)
+
+
+class TimeFormat:
+    """Reader and writer of what ``time`` prints; see docs/formats/time.md."""
+
+    name = "time"
+    title = "time of bash, and GNU time"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of the first lines of a block; 0.6 for another shell's, so that it is refused by name."""
+        if found := surest(_SNIFFS, head):
+            return found
+        lines = head.decode("latin-1").split("\n")
+        return 0.6 if any(other_tool(line.rstrip()) for line in lines) else 0.0
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read all blocks; other lines are counted, and those that announce a command name the entity.
+
+        Raises
+        ------
+        FormatError
+            At a damaged block, another shell's ``time``, and in a file without any block.
+        """
+        text, said = decode(data, file)
+        lines, whole = split_lines(text)
+        warnings = Warnings(file, said)
+        blocks: list[tuple[Block, str]] = []
+        before = _Before()
+        others = at = 0
+        while at < len(lines):
+            line = lines[at].rstrip()
+            if not line:
+                at += 1
+                continue
+            if tool := other_tool(line):
+                raise FormatError(
+                    f"this is {tool}'s time", file=file, line=at + 1, expected="bash's time or GNU time", found=line,
+                    remedy="time the command with bash, or with /usr/bin/time of GNU.",
+                )  # fmt: skip
+            try:
+                block = block_at(lines, at, whole, file)
+            except BrokenOffError:
+                warnings.add(at + 1, "the file breaks off within the block that begins here, which was left out")
+                break
+            if block is None:
+                others += not before.takes(line, at + 1)
+                at += 1
+                continue
+            label = (block.command or before.label())[:_LONGEST_LABEL].strip()
+            blocks.append((before.added_to(block), label))
+            before, at = _Before(), block.end
+        if not blocks:
+            raise FormatError(
+                "no whole block of time in the file", file=file, line=at + 1 if at < len(lines) else 1,
+                expected="the lines of bash's time or of GNU time",
+            )  # fmt: skip
+        info = {"other lines": str(others)} if others else {}
+        return _reading(blocks, info, warnings.sentences())
+
+    def write(self, reading: Reading) -> bytes:
+        """Print a reading, each labelled block below a comment with its label.
+
+        Raises
+        ------
+        FormatError
+            For what ``time`` can't print, such as more than two decimals in GNU's formats.
+        """
+        lines: list[str] = []
+        records = reading.records
+        columns = zip(records["report"], records["entity"], records["field"], records["value"], strict=True)
+        fields: dict[str, float] = {}
+        last: tuple[str, str] | None = None
+        for report, entity, field, value in columns:
+            if last is not None and (last != (report, entity) or _begins(report, field, fields)):
+                lines += _printed(*last, fields)
+                fields = {}
+            last = (report, entity)
+            fields[field] = value
+        if last is not None:
+            lines += _printed(*last, fields)
+        lines += ["(a line of a timed command)"] * int(reading.info.get("other lines", "0"))
+        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
+
+
+class _Before:
+    """What the lines before a block say about it."""
+
+    def __init__(self) -> None:
+        self._status: dict[str, tuple[float, int]] = {}
+        self._label = self._timed = ""
+
+    def takes(self, line: str, number: int) -> bool:
+        """Use a line that is none of a block's; False for one that says nothing."""
+        if match := _STATUS.fullmatch(line):
+            self._status = {match[2]: (float(match[3]), number)}
+            return True
+        for pattern, group in ((_TRACE, 1), (_PROMPT, 1), (_HEADING, 2)):
+            if match := pattern.fullmatch(line):
+                self._label, timed = _TIME_WORD.subn("", match[group])
+                self._timed = self._label if timed else self._timed
+                return True
+        return False
+
+    def added_to(self, block: Block) -> Block:
+        """The block with what was said of how its command ended, which comes first."""
+        values = {field: value for field, (value, _) in self._status.items()}
+        lines = {field: line for field, (_, line) in self._status.items()}
+        return replace(block, fields=values | block.fields, lines=lines | block.lines)
+
+    def label(self) -> str:
+        """The last command that was called with ``time``, else the last label."""
+        return " ".join((self._timed or self._label).split())
+
+
+def _reading(blocks: list[tuple[Block, str]], info: dict[str, str], warnings: tuple[str, ...]) -> Reading:
+    """Blocks of one entity are its samples 0, 1, ...; where no entity has several, there is nothing to count."""
+    times = Counter((block.report, entity) for block, entity in blocks)
+    repeated = any(count > 1 for count in times.values())
+    seen: Counter[tuple[str, str]] = Counter()
+    rows = Rows()
+    for block, entity in blocks:
+        key = (block.report, entity)
+        for field, value in block.fields.items():
+            rows.line = block.lines[field]
+            t = float(seen[key]) if repeated else np.nan
+            rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
+        seen[key] += 1
+    return Reading(rows.frame(), "sample" if repeated else "none", info, warnings, rows.lines())
+
+
+def _begins(report: str, field: str, fields: dict[str, float]) -> bool:
+    """Whether a field is the first of the next block of the same command."""
+    ended = {SHELL: SHELL_FIELDS[-1], GNU: GNU_FIELDS[-1], VERBOSE: LAST}.get(report)
+    return field in fields or ended in fields
+
+
+def _printed(report: str, entity: str, fields: dict[str, float]) -> list[str]:
+    """The lines of one block."""
+    lines = [f"# {entity}"] if entity and report != VERBOSE else []
+    for field in STATUS_FIELDS:
+        if field in fields:
+            words = f"exited with {field}" if field == STATUS_FIELDS[0] else field
+            lines.append(f"Command {words} {_whole(fields[field])}")
+    if report == SHELL:
+        return [*lines, "", *_shell_lines(fields)]
+    if report == GNU:
+        texts = {name: _gnu_text(name, fields.get(name)) for name in GNU_FIELDS}
+        return [
+            *lines,
+            "{user}user {system}system {elapsed}elapsed {%CPU}%CPU ({avgtext}avgtext+{avgdata}avgdata "
+            "{maxresident}maxresident)k".format_map(texts),
+            "{inputs}inputs+{outputs}outputs ({major pagefaults}major+{minor pagefaults}minor)pagefaults "
+            "{swaps}swaps".format_map(texts),
+        ]
+    if report != VERBOSE:
+        raise FormatError(f"time prints no report {report!r}", expected=", ".join((SHELL, GNU, VERBOSE)))
+    own = {name: value for name, value in fields.items() if name not in STATUS_FIELDS}
+    printed = [f"\t{name}: {_verbose_text(name, value)}" for name, value in own.items()]
+    percent = [] if PERCENT in own else [f"\t{PERCENT}: ?%"]
+    return [*lines, f'\t{COMMAND}: "{entity}"', *printed[:-1], *percent, *printed[-1:]]
+
+
+def _shell_lines(fields: dict[str, float]) -> list[str]:
+    decimals = {name: Decimal(repr(_finite(fields.get(name)))) for name in SHELL_FIELDS}
+    if all(value == round(value, 3) for value in decimals.values()):  # bash; more decimals only with -p
+        thousandths = {name: int(value * 1000) for name, value in decimals.items()}
+        return [f"{name}\t{n // 60_000}m{n // 1000 % 60}.{n % 1000:03d}s" for name, n in thousandths.items()]
+    return [f"{name} {value:f}" for name, value in decimals.items()]
+
+
+def _gnu_text(name: str, value: float | None) -> str:
+    if name == "%CPU" and value is None:
+        return "?"
+    if name in ("user", "system"):
+        return f"{_finite(value):.2f}"
+    return _clock(_finite(value)) if name == "elapsed" else _whole(value)
+
+
+def _verbose_text(name: str, value: float) -> str:
+    if name == ELAPSED:
+        return _clock(_finite(value))
+    if name.endswith("(seconds)"):
+        return f"{_finite(value):.2f}"
+    return _whole(value) + ("%" if name == PERCENT else "")
+
+
+def _clock(seconds: float) -> str:
+    """``m:ss.cc``, from an hour on ``h:mm:ss``, as GNU time prints it."""
+    n = round(seconds * 100)
+    if n >= 360_000:
+        return f"{n // 360_000}:{n // 6000 % 60:02d}:{n // 100 % 60:02d}"
+    return f"{n // 6000}:{n // 100 % 60:02d}.{n % 100:02d}"
+
+
+def _whole(value: float | None) -> str:
+    return f"{_finite(value):.0f}"
+
+
+def _finite(value: float | None) -> float:
+    if value is None or pd.isna(value) or not 0 <= value < 1e18:
+        raise FormatError("time can't print this reading: a field is missing or out of range", found=str(value))
+    return float(value)
+
+
+FORMAT = TimeFormat()

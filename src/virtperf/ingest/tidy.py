@@ -1,0 +1,189 @@
+"""Any one raw file as a tidy table: the tool's own fields beside the metrics that the dictionary makes of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import FormatError, VirtperfError
+from virtperf.core.metrics import MetricDictionary
+from virtperf.formats import Format, Reading, all_formats, get_format, ranking, sniff
+from virtperf.ingest.samples import rates
+
+COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value", "line", "metric", "metric_value", "metric_unit")
+"""Columns of a tidy table; `t`, `value` and `metric_value` are float64, `line` int64, the others strings."""
+
+CLOSE = 0.3
+"""A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A raw file's content.
+
+    Attributes
+    ----------
+    format : str
+        Name of the format.
+    certainty : float
+        Of the recognition, 0 to 1; NaN where the format was given.
+    rival : str
+        A format that could be meant as well, "" where none comes near.
+    reading : Reading
+    clock : str
+        What `t` counts: one of `virtperf.formats.CLOCKS`, or ``"interval"`` where samples are numbered in the file and
+        `t` is seconds since the first one.
+    table : DataFrame
+        Columns `COLUMNS`, one row a record of the reading, in its order. `line` is the file's line that holds the
+        number, 0 where the format does not say; `metric` is "" and `metric_value` NaN where the dictionary has nothing
+        for a field.
+    warnings : tuple of str
+        Of the reader, then of the conversion.
+    """
+
+    format: str
+    certainty: float
+    rival: str
+    reading: Reading
+    clock: str
+    table: pd.DataFrame
+    warnings: tuple[str, ...]
+
+
+def read_raw(
+    data: bytes, *, file: str, format_name: str | None = None, dictionary: MetricDictionary | None = None,
+    interval_s: float | None = None,
+) -> RawTable:  # fmt: skip
+    """Read a raw file of any known format.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    file : str
+        Its name, for errors.
+    format_name : str, optional
+        Without it the file is recognised by its content.
+    dictionary : MetricDictionary, optional
+        Without it the table has the tool's own fields only.
+    interval_s : float, optional
+        Seconds between samples, for files that only number them: `t` then is in seconds.
+
+    Raises
+    ------
+    FormatError
+        No such format, none recognises the file, the file can't be read, or `interval_s` is given for a file that has
+        a clock of its own.
+    """
+    scores = ranking(data)
+    chosen = get_format(format_name) if format_name else _recognised(data, file, scores)
+    certainty = math.nan if format_name else scores[0][0]
+    rival = next((name for score, name in scores[1:2] if certainty - score <= CLOSE), "")
+    try:
+        reading = chosen.read(data, file=file)
+    except FormatError as err:
+        if not rival or err.remedy:
+            raise
+        parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found")}
+        raise FormatError(err.problem, **parts, remedy=f"it could also be {rival}: try --format {rival}") from err
+    records = reading.records
+    clock = reading.clock
+    if interval_s is not None:
+        if clock != "sample":
+            raise FormatError(
+                "the file has a clock of its own", file=file, expected="no interval", found=f"clock {clock!r}"
+            )
+        records, clock = records.assign(t=records["t"] * interval_s), "interval"
+    warnings = list(reading.warnings)
+    table = with_metrics(records, clock, chosen.name, dictionary or MetricDictionary(()), warnings)
+    table["line"] = np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
+    table = table[list(COLUMNS)]
+    return RawTable(chosen.name, certainty, rival, reading, clock, table, tuple(warnings))
+
+
+def _recognised(data: bytes, file: str, scores: list[tuple[float, str]]) -> Format:
+    try:
+        return sniff(data, file=file)
+    except FormatError as err:
+        nearest = f"the nearest is {scores[0][1]} ({scores[0][0]:g}); " if scores else ""
+        known = f"{nearest}give --format, one of {', '.join(all_formats())}"
+        raise FormatError(
+            err.problem, file=file, found=err.found, remedy=f"{known}; docs/add-a-format.md shows how to add one"
+        ) from err
+
+
+def with_metrics(
+    records: pd.DataFrame, clock: str, format_name: str, dictionary: MetricDictionary, warnings: list[str]
+) -> pd.DataFrame:
+    """Records with the metric that each belongs to, its value in the metric's unit, and that unit.
+
+    A counter becomes its growth per second since the sample before, so that its first sample has no value, and none has
+    where the file's clock does not count seconds. The parts of a metric that is a sum have the sum at the first part.
+
+    Parameters
+    ----------
+    records : DataFrame
+        As in `Reading.records`.
+    clock : str
+        As in `RawTable`.
+    warnings : list of str
+        Gets what the conversion has to say.
+
+    Returns
+    -------
+    DataFrame
+        Columns `COLUMNS` without line, as many rows as `records`.
+    """
+    place = np.arange(len(records))
+    found = _with_places(records, format_name, dictionary)
+    counter = (found["kind"] == "counter").to_numpy(dtype=bool)
+    growing = found[counter].rename(columns={"t": "t_s"}).assign(source=format_name, file=0)
+    if len(growing) and clock in ("sample", "none"):
+        warnings.append(
+            "counters have no rate, since the file does not say how many seconds lie between samples"
+            if clock == "sample"
+            else "counters have no rate, since one snapshot shows no growth"
+        )
+        growing = growing[:0]
+    known = pd.concat([found[~counter], rates(growing, warnings)]).set_index("place")["value"]
+    names = found.drop_duplicates("place").set_index("place")["metric"].reindex(place).fillna("").astype("str")
+    table = records.reset_index(drop=True).assign(
+        metric=names,
+        metric_value=known[~known.index.duplicated()].reindex(place),
+        metric_unit=pd.array([dictionary[name].unit if name else "" for name in names], dtype="str"),
+    )
+    return table.astype({"metric_value": "float64"})
+
+
+def _with_places(records: pd.DataFrame, format_name: str, dictionary: MetricDictionary) -> pd.DataFrame:
+    """Records as metrics, each with the number of its record in `place`; a sum stands at its first part."""
+    found = dictionary.translate(records.assign(place=np.arange(len(records))), format_name)
+    is_part = found["metric"].isin({m.name for m in dictionary.metrics.values() if m.combine})
+    if not is_part.any():
+        return found
+    same = ["entity_kind", "entity", "t", "metric"]
+    first = found[is_part].drop_duplicates(same).drop(columns="value")
+    # numbered rows are all different to the dictionary: sums are found without numbers
+    sums = dictionary.translate(records, format_name).drop_duplicates(same)[[*same, "value"]]
+    return pd.concat([found[~is_part], first.merge(sums, on=same, how="left")], ignore_index=True)
+
+
+def document(raw: RawTable, file: str) -> dict[str, object]:
+    """The table as one JSON document; missing numbers are null."""
+    records = raw.table.astype("object").where(raw.table.notna(), None).to_dict("records")
+    return {
+        "file": file, "format": raw.format, "clock": raw.clock, "info": dict(raw.reading.info),
+        "warnings": list(raw.warnings), "columns": list(COLUMNS), "records": records,
+    }  # fmt: skip
+
+
+def bounded(data: bytes, largest: int, file: str) -> bytes:
+    """The same bytes; raises `VirtperfError` where there are more than `largest`."""
+    if len(data) > largest:
+        raise VirtperfError(
+            "the file is too large", file=file, expected=f"at most {largest} bytes", remedy="split it, or read a part"
+        )
+    return data

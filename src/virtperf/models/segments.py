@@ -1,0 +1,145 @@
+"""Saved segments: page ranges of virtual storage in hexadecimal, and what they hold.
+
+z/VM defines a discontiguous saved segment (DCSS) by the first and last number of its 4 KiB pages, both included; it
+begins and ends on a 1 MiB boundary (Saved Segments Planning and Administration, SC24-6116). One segment can hold at
+most 2047 MiB; larger devices join several of them end to end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pandas as pd
+
+from virtperf.core.errors import VirtperfError
+
+PAGE_BYTES = 4096
+PAGES_PER_MIB = 256
+MAX_SEGMENT_MIB = 2047
+_RANGE = re.compile(r"\s*([0-9A-Fa-f]{1,13})\s*-\s*([0-9A-Fa-f]{1,13})\s*")
+
+
+@dataclass(frozen=True, order=True)
+class PageRange:
+    """Pages `first` to `last`, both included.
+
+    Raises
+    ------
+    VirtperfError
+        A negative page number, or a last page below the first.
+    """
+
+    first: int
+    last: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first <= self.last:
+            raise VirtperfError(
+                "a page range runs upwards from page 0",
+                expected="0 <= first page <= last page",
+                found=f"{self.first:X}-{self.last:X}",
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> PageRange:
+        """Read a range as DEFSEG takes it, such as ``20000-5FFFF``."""
+        match = _RANGE.fullmatch(text)
+        if match is None:
+            raise VirtperfError(
+                "no page range", expected="two hexadecimal page numbers as in 20000-5FFFF", found=repr(text)
+            )
+        return cls(int(match[1], 16), int(match[2], 16))
+
+    def __str__(self) -> str:
+        return f"{self.first:X}-{self.last:X}"
+
+    @property
+    def pages(self) -> int:
+        """Number of pages."""
+        return self.last - self.first + 1
+
+    @property
+    def mib(self) -> float:
+        """Size in MiB."""
+        return self.pages / PAGES_PER_MIB
+
+    @property
+    def kib(self) -> int:
+        """Size in KiB, as swapon and mkswap show it."""
+        return self.pages * PAGE_BYTES // 1024
+
+    @property
+    def start_mib(self) -> float:
+        """Where it begins in the address space, in MiB."""
+        return self.first / PAGES_PER_MIB
+
+    @property
+    def end_mib(self) -> float:
+        """Where it ends (the first byte behind it), in MiB."""
+        return (self.last + 1) / PAGES_PER_MIB
+
+    @property
+    def on_mib_boundaries(self) -> bool:
+        """Whether it begins and ends on a 1 MiB boundary, as a DCSS must."""
+        return self.first % PAGES_PER_MIB == 0 and (self.last + 1) % PAGES_PER_MIB == 0
+
+    def overlaps(self, other: PageRange) -> bool:
+        """Whether the two share a page."""
+        return self.first <= other.last and other.first <= self.last
+
+    def split(self, limit_mib: int = MAX_SEGMENT_MIB) -> tuple[PageRange, ...]:
+        """Cut into as few segments of at most `limit_mib` as possible, all but the last of that size."""
+        if limit_mib < 1:
+            raise VirtperfError("a segment holds at least 1 MiB", found=str(limit_mib))
+        step = limit_mib * PAGES_PER_MIB
+        return tuple(PageRange(at, min(at + step - 1, self.last)) for at in range(self.first, self.last + 1, step))
+
+
+def joined(ranges: Sequence[PageRange]) -> PageRange:
+    """The one range that several make end to end.
+
+    Raises
+    ------
+    VirtperfError
+        Nothing to join, a gap or an overlap, naming the two ranges.
+    """
+    if not ranges:
+        raise VirtperfError("no ranges to join", expected="at least one page range")
+    for a, b in pairwise(ranges):
+        if b.first != a.last + 1:
+            kind = "overlap" if a.overlaps(b) else "do not follow each other"
+            raise VirtperfError(f"the ranges {a} and {b} {kind}", expected=f"the second to begin at {a.last + 1:X}")
+    return PageRange(ranges[0].first, ranges[-1].last)
+
+
+def overlaps(named: Iterable[tuple[str, PageRange]]) -> list[tuple[str, str]]:
+    """All pairs of names whose ranges share a page, in the given order."""
+    items = list(named)
+    return [(a, b) for i, (a, first) in enumerate(items) for b, second in items[i + 1 :] if first.overlaps(second)]
+
+
+def address_table(segments: Sequence[tuple[str, PageRange, float]]) -> pd.DataFrame:
+    """Sizes that follow from page ranges beside the sizes that are stated.
+
+    Parameters
+    ----------
+    segments : sequence of (name, range, stated size in MiB)
+
+    Returns
+    -------
+    DataFrame
+        name, first, last (hexadecimal), pages, mib, stated_mib, short_mib (stated minus actual), segments (how many of
+        at most 2047 MiB it takes), boundaries (whether both ends are on 1 MiB).
+    """
+    rows = [
+        {
+            "name": name, "first": f"{r.first:X}", "last": f"{r.last:X}", "pages": r.pages, "mib": r.mib,
+            "stated_mib": stated, "short_mib": stated - r.mib, "segments": len(r.split()),
+            "boundaries": r.on_mib_boundaries,
+        }
+        for name, r, stated in segments
+    ]  # fmt: skip
+    return pd.DataFrame(rows)

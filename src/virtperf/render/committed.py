@@ -1,0 +1,44 @@
+"""Notebooks as they stand in git: the author's cells with the outputs of the last execution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.files import write_atomically
+from virtperf.render.normalise import normalise, read_notebook
+
+
+def keep_outputs(executed: Path, notebook: Path) -> None:
+    """Copy the outputs of an executed notebook into the notebook that it came from, cell by cell.
+
+    Parameters
+    ----------
+    executed : Path
+        What the pipeline made of `notebook`, with one injected cell of parameters.
+    notebook : Path
+        Replaced, without metadata of any execution.
+
+    Raises
+    ------
+    VirtperfError
+        When the cells differ: the notebook was edited since it was executed.
+    """
+    source, done = (read_notebook(path) for path in (notebook, executed))
+    own = [cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", ())]
+    if [cell.source for cell in own] != [cell.source for cell in source.cells]:
+        raise VirtperfError(
+            "the notebook was edited since it was executed", file=notebook, remedy="run `dvc repro`, then try again."
+        )
+    for cell, with_outputs in zip(source.cells, own, strict=True):
+        if cell.cell_type == "code":
+            cell.outputs = with_outputs.outputs
+            cell.execution_count = None
+    for count, cell in enumerate((c for c in source.cells if c.cell_type == "code"), start=1):
+        cell.execution_count = count
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output["execution_count"] = count
+    write_atomically(notebook, nbformat.writes(normalise(source)) + "\n")

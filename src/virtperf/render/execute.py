@@ -1,0 +1,142 @@
+"""Executing a notebook with parameters, by papermill, on the interpreter that runs this."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from papermill.exceptions import PapermillExecutionError
+from papermill.execute import execute_notebook
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.files import write_atomically
+from virtperf.render.normalise import normalise, read_notebook
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+CELL_TIMEOUT_S = 600
+# A kernel that is told to stop while it waits logs an error that is none; what fails in a cell comes by another way.
+_QUIET = "--Application.log_level=CRITICAL"
+
+
+class _OwnInterpreter(KernelSpecManager):
+    """Knows one kernel: ipykernel of this interpreter, whatever kernels a user has installed."""
+
+    def _kernel_dirs_default(self) -> list[str]:
+        return []
+
+
+class _LocalKernel(AsyncKernelManager):
+    """A kernel that is reached by sockets in a folder: notebooks that start at once can't collide on a port."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.kernel_spec_manager = _OwnInterpreter()
+        if sys.platform != "win32":
+            self.transport = "ipc"
+
+
+def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
+    """Execute a notebook and write it, normalised, with its outputs.
+
+    Parameters
+    ----------
+    notebook : Path
+        Its folder is the working folder.
+    out : Path
+        Replaced only after the last cell has ended well.
+    parameters : mapping
+        Values for the cell tagged `parameters`; check them beforehand with `virtperf.core.params.notebook_parameters`.
+
+    Returns
+    -------
+    Path
+        `out`.
+
+    Raises
+    ------
+    VirtperfError
+        The notebook is missing or no notebook; a parameter is not in its `parameters` cell; a cell fails (with its
+        number, the line in it and the exception).
+    """
+    _check(notebook, parameters)
+    with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
+        done = Path(folder) / "executed.ipynb"
+        with _surroundings(Path(folder)):
+            try:
+                execute_notebook(
+                    str(notebook), str(done), parameters=dict(parameters), kernel_name="python3", language="python",
+                    progress_bar=sys.stderr.isatty(), cwd=str(notebook.parent), log_output=False,
+                    execution_timeout=CELL_TIMEOUT_S, request_save_on_cell_execute=False, autosave_cell_every=0,
+                    kernel_manager_class=_LocalKernel, extra_arguments=[_QUIET],
+                )  # fmt: skip
+            except PapermillExecutionError as err:
+                raise _explain(err, notebook, injected=bool(parameters)) from err
+        finished = normalise(nbformat.read(done, as_version=4))
+    write_atomically(out, nbformat.writes(finished) + "\n")
+    return out
+
+
+def _check(notebook: Path, parameters: Mapping[str, Any]) -> None:
+    content = read_notebook(notebook)
+    tagged = [c for c in content.cells if c.cell_type == "code" and "parameters" in c.metadata.get("tags", ())]
+    known = set(
+        re.findall(r"^([A-Za-z_]\w*)\s*(?::[^=\n]*)?=", "\n".join(c.source for c in tagged), flags=re.MULTILINE)
+    )
+    unknown = sorted(set(parameters) - known)
+    if unknown:
+        raise VirtperfError(
+            f"the notebook takes no parameter {unknown[0]!r}", file=notebook.name,
+            expected=f"one of {', '.join(sorted(known)) or 'none (no cell is tagged parameters)'}",
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _surroundings(folder: Path) -> Iterator[None]:
+    """Jupyter's and IPython's folders inside a temporary one, so that no user's settings reach the kernel.
+
+    The folder's path is short, as sockets need; progress and log lines stay quiet unless they are errors.
+    """
+    changed = {
+        "JUPYTER_RUNTIME_DIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_PLATFORM_DIRS": "1",
+        "PYTHONHASHSEED": "0", "MPLBACKEND": "agg", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }  # fmt: skip
+    before = {name: os.environ.get(name) for name in changed}
+    logger = logging.getLogger("papermill")
+    level = logger.level
+    os.environ.update(changed)
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:
+    # The cell that papermill puts in stands behind the parameters, before all that can fail.
+    number = err.cell_index + (0 if injected else 1)
+    traceback = _ANSI.sub("", "\n".join(err.traceback))
+    lines = [int(n) for n in re.findall(r"(?:Cell In\[\d+\]|<ipython-input[^>]*>)[^\n]*?,? line (\d+)", traceback)]
+    source = err.source.splitlines()
+    line = lines[0] if lines else None
+    shown = source[line - 1].strip() if line is not None and 0 < line <= len(source) else (source[0] if source else "")
+    return VirtperfError(
+        f"cell {number} fails at its line {line or 1} ({shown}) with {err.ename}: "
+        f"{_ANSI.sub('', str(err.evalue))}",
+        file=notebook.name, remedy="open the notebook in JupyterLab and run it up to that cell.",
+    )  # fmt: skip

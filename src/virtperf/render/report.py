@@ -1,0 +1,97 @@
+"""An executed notebook as one HTML file that needs nothing else: no network, no other file, no script to be read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from jinja2 import Environment
+from nbconvert import HTMLExporter
+from nbconvert.exporters.templateexporter import TemplateExporter
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.files import write_atomically
+from virtperf.render.normalise import normalise, read_notebook
+from virtperf.render.page import build_page
+
+FOLDER = Path(__file__).parent
+LIMIT_BYTES = 2_000_000
+
+
+class _Exporter(HTMLExporter):
+    """nbconvert's HTML exporter with this package's template only, and with escaping switched on."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(template_name="templates", extra_template_basedirs=[str(FOLDER)], **settings)
+
+    def _create_environment(self) -> Environment:
+        environment: Environment = super()._create_environment()
+        environment.autoescape = True
+        return environment
+
+    def from_notebook_node(self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any) -> Any:
+        # HTMLExporter would parse the page and write it anew to add attributes that the template has already.
+        html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
+        return html, resources
+
+
+def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> Path:
+    """Render a notebook with its outputs.
+
+    Parameters
+    ----------
+    executed_notebook : Path
+    out : Path
+        The HTML file; it is replaced only when the whole page has been made.
+    title : str, optional
+        Of the browser's window; without it the notebook's first heading.
+
+    Returns
+    -------
+    Path
+        `out`.
+
+    Raises
+    ------
+    VirtperfError
+        The notebook can't be read, a cell of it failed, or the page is larger than `LIMIT_BYTES`.
+    """
+    html = to_html(_read(executed_notebook), title=title)
+    size = len(html.encode())
+    if size > LIMIT_BYTES:
+        raise VirtperfError(
+            "the page is too large", file=executed_notebook.name, expected=f"at most {LIMIT_BYTES:,} bytes",
+            found=f"{size:,} bytes", remedy="show fewer or smaller exhibits.",
+        )  # fmt: skip
+    write_atomically(out, html)
+    return out
+
+
+def to_html(notebook: nbformat.NotebookNode, *, title: str | None = None) -> str:
+    """The page of a notebook; the same notebook gives the same text."""
+    script = (FOLDER / "templates" / "page.js").read_text(encoding="utf-8").strip()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    clean = normalise(notebook)
+    # The policy is the second lock on the door: text is escaped, and were it not, no foreign script would run.
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+    resources = {"page": build_page(clean, title), "script": script, "policy": policy}
+    body, _ = _Exporter().from_notebook_node(clean, resources=resources)
+    return "\n".join(line.rstrip() for line in body.splitlines()) + "\n"
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    notebook = read_notebook(path)
+    for position, cell in enumerate(notebook.cells, 1):
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                raise VirtperfError(
+                    f"cell {position} ends in {output.ename}: {output.evalue}", file=path.name,
+                    remedy="mend the cell and execute the notebook again.",
+                )  # fmt: skip
+    return notebook

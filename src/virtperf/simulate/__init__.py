@@ -1,0 +1,1 @@
+"""Raw files written around one consistent data set, in the tools' own formats."""

@@ -1,0 +1,111 @@
+"""`raw.yaml` loaded and checked, before anything is computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from virtperf.core.errors import FormatError
+from virtperf.core.params import ReconstructParameters
+from virtperf.core.yamlio import Document, load_yaml
+from virtperf.formats import get_format
+from virtperf.simulate.expressions import ExpressionError, used
+from virtperf.simulate.setup import NUMBERS, Place, Raw, listed
+from virtperf.simulate.signals import CALLABLE, OWN_NAMES
+from virtperf.study.definition import Study
+
+
+def load_raw(study: Study, parameters: ReconstructParameters) -> Raw:
+    """Load and check `raw.yaml` of a study.
+
+    Raises
+    ------
+    StudyError
+        With file and line: against the schema, an unknown factor, level, format, name or function, an expression that
+        is none, a name with two meanings.
+    """
+    document = load_yaml(study.folder / "raw.yaml", "raw")
+    conventions = {name: entry["value"] for name, entry in document.data.get("conventions", {}).items()}
+    settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}
+    meanings = dict.fromkeys((*OWN_NAMES, *settings), "known") | dict.fromkeys(study.factors, "a factor")
+    meanings |= dict.fromkeys(study.quantities, "a quantity") | dict.fromkeys(conventions, "a convention")
+    places = list(_walk(document.data, ()))
+    for place, node in places:
+        defined = _definition(place, node)
+        if defined and meanings.setdefault(str(place[-1]), defined) != defined:
+            problem = f"{place[-1]!r} is {defined} here and {meanings[str(place[-1])]} elsewhere"
+            raise document.error(problem, *place, remedy="rename it.")
+    declared = {
+        part: dict.fromkeys(p[3] for p, _ in places if len(p) == 4 and p[2] == part) for part in ("times", "entities")
+    }
+    for place, node in places:
+        key = str(place[-1]) if place else ""
+        part = "entities" if key in ("of", "each") else key
+        if _is_expression(place):
+            if isinstance(node, str):
+                _check_expression(document, node, place, meanings)
+        elif place[2:3] == ("entities",) or place[-2:-1] == ("info",):
+            continue
+        elif isinstance(node, str) and part in declared and node not in declared[part]:
+            expected = f"one of {', '.join(map(str, declared[part]))}"
+            raise document.error(f"no block declares {node!r} among its {part}", *place, expected=expected)
+        elif key == "at" or (len(place) == 2 and place[0] == "borrow"):
+            _check_levels(study, document, node, place)
+        elif key == "format":
+            try:
+                get_format(node)
+            except FormatError as err:
+                raise document.error(err.problem, *place, expected=err.expected or "") from err
+        elif key == "start" and not (isinstance(node, datetime) and node.tzinfo is None):
+            raise document.error("start is no date and time without zone", *place, expected="2009-01-01T10:00:00")
+    return Raw(document, {**settings, **conventions}, frozenset(study.quantities))
+
+
+def _walk(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
+    yield place, node
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield from _walk(value, (*place, key))
+
+
+def _definition(place: Place, node: Any) -> str:
+    """What a place of `raw.yaml` gives a name to, beside the conventions."""
+    part = place[2:]
+    if len(part) == 2 and part[0] == "signals":
+        return "a signal"
+    attribute = len(part) == 4 and part[0] == "entities" and part[3] not in ("count", "from")
+    return "an attribute" if attribute and not isinstance(node, str) else ""
+
+
+def _is_expression(place: Place) -> bool:
+    part = place[2:]
+    if len(part) < 2 or place[0] != "blocks" or "at" in (part[0], part[-2]):
+        return False
+    if part[0] == "run":
+        return part[1] != "start"
+    return part[-2] in ("signals", "fields") or part[-1] in ("is", "count", "from", "to", "step", "when", *NUMBERS)
+
+
+def _check_levels(study: Study, document: Document, at: Mapping[str, Any], place: Place) -> None:
+    for factor, wanted in at.items():
+        if factor not in study.factors:
+            expected = f"one of {', '.join(study.factors)}"
+            raise document.error(f"the study has no factor {factor!r}", *place, expected=expected)
+        levels = study.factors[factor].levels
+        for level in listed(wanted):
+            if level not in levels:
+                expected = f"one of {', '.join(map(repr, levels))}"
+                raise document.error(f"{factor} has no level {level!r}", *place, factor, expected=expected)
+
+
+def _check_expression(document: Document, text: str, place: Place, meanings: Mapping[str, str]) -> None:
+    try:
+        names, functions = used(text)
+    except ExpressionError as err:
+        raise document.error(f"{text!r}: {err}", *place) from err
+    for unknown in sorted(names - meanings.keys()):
+        raise document.error(f"{text!r}: nothing is called {unknown!r}", *place, remedy="declare it as a signal.")
+    for unknown in sorted(functions - CALLABLE):
+        expected = f"one of {', '.join(sorted(CALLABLE))}"
+        raise document.error(f"{text!r}: there is no function {unknown!r}", *place, expected=expected)

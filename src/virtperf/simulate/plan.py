@@ -1,0 +1,85 @@
+"""Which runs are written, and what is true in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from virtperf.study.definition import Study, run_levels
+from virtperf.study.quantities import Level, Quantity
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Factor levels and what is true at them.
+
+    Attributes
+    ----------
+    levels : dict
+        Every factor's level.
+    truth : dict of str to float
+        Observed quantities by name, in the study's unit; without those that the text does not speak of.
+    references : dict of str to Condition
+        For quantities without absolute scale: the condition at their reference point.
+    """
+
+    levels: Mapping[str, Level]
+    truth: Mapping[str, float]
+    references: Mapping[str, Condition] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A run to be written."""
+
+    run_id: str
+    replicate: int
+    condition: Condition
+
+
+def plan_runs(
+    study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float], replicates: int
+) -> list[RunPlan]:
+    """All runs of the study's `runs` blocks, replicates side by side.
+
+    Parameters
+    ----------
+    borrow : dict
+        By quantity: where the text does not speak of it under a run's condition, that condition's value is used.
+    """
+    plans = []
+    for block in study.data["runs"]:
+        for levels in run_levels(block):
+            full = {name: levels.get(name, factor.default) for name, factor in study.factors.items()}
+            condition = _condition(study, borrow, centre, full)  # type: ignore[arg-type]
+            name = block["name"].format(**full)
+            plans += [RunPlan(f"{name}-r{k}", k, condition) for k in range(1, replicates + 1)]
+    return plans
+
+
+def _condition(
+    study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float],
+    levels: Mapping[str, Level],
+) -> Condition:  # fmt: skip
+    references = {}
+    for name in study.quantities:
+        found = study.reference_for(study.quantity_at(name, levels))
+        if found is not None:
+            there = dict(found[0].at)
+            references[name] = Condition(there, condition_truth(study, borrow, centre, there))
+    return Condition(levels, condition_truth(study, borrow, centre, levels), references)
+
+
+def condition_truth(
+    study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float],
+    levels: Mapping[str, Level],
+) -> dict[str, float]:  # fmt: skip
+    """Every observed quantity under a condition: its centre, or the borrowed one; absent where neither exists."""
+    truth = {}
+    for name, kind in study.quantities.items():
+        quantity = study.quantity_at(name, levels)
+        if quantity not in centre and name in borrow:
+            quantity = quantity.moved(borrow[name])
+        if kind.observed and quantity in centre:
+            truth[name] = centre[quantity]
+    return truth

@@ -1,0 +1,1 @@
+"""A study as people write it: definition, claims, printed tables."""

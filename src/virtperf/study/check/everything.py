@@ -1,0 +1,54 @@
+"""All hand-written files of a repository, or those of some of its studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from virtperf.core.paths import Layout
+from virtperf.exhibits.wording import plural
+from virtperf.study.check.notebook import check_notebook
+from virtperf.study.check.problems import Problems
+from virtperf.study.check.runs import check_runs
+from virtperf.study.check.shared import check_metrics, check_parameters, check_pipeline
+from virtperf.study.check.study import check_study
+
+
+def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
+    """Check the shared files and the given studies, all of them by default.
+
+    Parameters
+    ----------
+    layout : Layout
+    studies : sequence of str
+        Ids of existing studies.
+
+    Returns
+    -------
+    problems : Problems
+    summary : str
+        What was checked, in words.
+
+    Raises
+    ------
+    VirtperfError
+        A study that is not there.
+    """
+    for name in studies:
+        layout.known(name)
+    layout = Layout(layout.root.absolute())
+    problems = Problems(layout.root)
+    dictionary = check_metrics(layout.metrics, problems)
+    parameters = check_parameters(layout.parameters, problems)
+    check_pipeline(layout.root / "dvc.yaml", layout.studies(), problems)
+    for folder in sorted((layout.root / "data" / "published").glob("*/")):
+        if not (folder / "study.yaml").is_file():
+            problems.say("a folder without study.yaml", folder, remedy="add one, or remove the folder")
+    runs = 0
+    chosen = list(studies) or layout.studies()
+    for name in chosen:
+        study = check_study(layout.published(name), dictionary, problems)
+        if study is not None:
+            check_notebook(layout.notebook(name), study, parameters, problems)
+            runs += check_runs(layout.measured(name), study, problems)
+    counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
+    return problems, f"{counts}, data/metrics.yaml, params.yaml, dvc.yaml"

@@ -1,0 +1,79 @@
+"""A study's notebook: there, with its parameters, and with every exhibit in the paper's order."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from virtperf.core.errors import StudyError
+from virtperf.core.params import NotebookParameters, Parameters
+from virtperf.study.check.problems import Problems
+from virtperf.study.definition import Study
+
+_SHOWN = re.compile(r"\bbook\.(?:table|diagram|figure|timeseries)\(\s*[\"']([a-z0-9-]+)[\"']")
+_ASSIGNED = re.compile(r"^([a-z_]+)\s*=\s*([^#\n]+?)\s*(?:#.*)?$", re.M)
+
+
+def check_notebook(path: Path, study: Study, parameters: Parameters | None, problems: Problems) -> None:
+    """Check `notebooks/<study>.ipynb` without running it."""
+    with problems.caught(path.parent):
+        sources = _sources(path)
+        tagged = [source for source, tags in sources if "parameters" in tags]
+        if len(tagged) != 1:
+            problems.say("one cell must be tagged parameters", path, found=f"{len(tagged)} cells")
+        else:
+            _parameters(path, tagged[0], parameters, problems)
+        text = "\n".join(source for source, _ in sources)
+        if not re.search(rf"\bBook\(\s*[\"']{re.escape(study.id)}[\"']", text):
+            problems.say("the notebook opens no book of its study", path, expected=f'Book("{study.id}", data, ...)')
+        _order(
+            path, list(dict.fromkeys(_SHOWN.findall(text))), list(dict.fromkeys(e.id for e in study.exhibits)), problems
+        )
+
+
+def _sources(path: Path) -> list[tuple[str, list[str]]]:
+    """Source and tags of every code cell."""
+    if not path.is_file():
+        raise StudyError("the study has no notebook", file=path, remedy="see docs/add-a-study.md")
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return [
+            ("".join(cell["source"]), list(cell.get("metadata", {}).get("tags", ())))
+            for cell in cells
+            if cell["cell_type"] == "code"
+        ]
+    except (ValueError, KeyError, TypeError) as err:
+        raise StudyError(f"not a notebook: {err}", file=path) from err
+
+
+def _parameters(path: Path, source: str, parameters: Parameters | None, problems: Problems) -> None:
+    given = dict(_ASSIGNED.findall(source))
+    known = set(NotebookParameters.model_fields)
+    for name in sorted(given.keys() - known):
+        problems.say(f"there is no parameter {name}", path, expected=f"one of {', '.join(sorted(known))}")
+    for name in sorted(known - given.keys()):
+        problems.say(f"the parameters cell does not set {name}", path, remedy=f"add {name} = ...")
+    if parameters is None:
+        return
+    wanted: dict[str, Any] = {"level": parameters.level, "seed": parameters.seed, **parameters.report.model_dump()}
+    for name, value in wanted.items():
+        own = "published" if name == "provenance" and given.get(name, "").strip("\"'") == "published" else value
+        if name in given and given[name].strip("\"'") != str(own):
+            problems.say(f"{name} has another default than params.yaml", path, expected=str(value), found=given[name])
+
+
+def _order(path: Path, shown: list[str], wanted: list[str], problems: Problems) -> None:
+    for exhibit in wanted:
+        if exhibit not in shown:
+            problems.say(f"{exhibit} is not shown", path, expected=f'a cell with book.figure("{exhibit}") or the like')
+    for exhibit in shown:
+        if exhibit not in wanted:
+            problems.say(f"{exhibit} is no exhibit of study.yaml", path, expected=f"one of {', '.join(wanted)}")
+    both = [exhibit for exhibit in shown if exhibit in wanted]
+    ordered = [exhibit for exhibit in wanted if exhibit in both]
+    for first, second in zip(both, ordered, strict=True):
+        if first != second:
+            problems.say("exhibits are not in the order of study.yaml", path, expected=second, found=first)
+            break

@@ -1,0 +1,58 @@
+"""The notebook of a new study: the paper's order, one cell an exhibit, the registers at the end."""
+
+from __future__ import annotations
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from virtperf.core.params import Parameters
+from virtperf.study.definition import Study
+
+METHODS = {"table": "table", "diagram": "diagram", "timeseries": "timeseries"}
+"""How the book shows an exhibit; every other kind is a figure."""
+
+
+def notebook_text(study: Study, parameters: Parameters) -> str:
+    """A notebook without outputs, as a file's text: the same bytes for the same study and parameters."""
+    sources: list[tuple[str, str]] = [
+        ("markdown", f"# {study.data['title']}\n\nEXAMPLE, replace this text: what the paper is about, and what a "
+                     "reader finds here."),
+        ("parameters", _parameters(parameters)),
+        ("code", "from virtperf.exhibits.book import Book\n\n"
+                 f'book = Book("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
+                 "show_examples=show_examples)"),
+        ("markdown", "## Summary"), ("code", "book.summary()"),
+        ("markdown", "## Results"),
+    ]  # fmt: skip
+    for exhibit in study.exhibits:
+        name = exhibit.id.replace("-", " ").capitalize()
+        sources.append(("markdown", f"### {name}. {exhibit.title}"))
+        sources.append(("code", f'book.{METHODS.get(exhibit.kind, "figure")}("{exhibit.id}")'))
+        sources.append(("code", f'book.claims("{exhibit.id}")'))
+    for title, method in (
+        ("What the paper says elsewhere", 'claims("text")'), ("Contradictions", "contradictions()"),
+        ("Assumptions", "assumptions()"), ("Errata", "errata()"), ("Data quality", "quality()"),
+    ):  # fmt: skip
+        sources += [("markdown", f"## {title}"), ("code", f"book.{method}")]
+    cells = []
+    for number, (kind, source) in enumerate(sources):
+        cell = new_markdown_cell(source) if kind == "markdown" else new_code_cell(source)
+        cell["id"] = f"cell-{number:03d}"
+        if kind == "parameters":
+            cell["metadata"]["tags"] = ["parameters"]
+        cells.append(cell)
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    made = new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    return nbformat.writes(made) + "\n"
+
+
+def _parameters(parameters: Parameters) -> str:
+    report = parameters.report
+    return "\n".join([
+        'data = "../data"  # the repository\'s data folder',
+        f"level = {parameters.level!r}  # confidence level of every interval",
+        f"seed = {parameters.seed!r}  # of everything that draws random numbers",
+        f"assumptions = {report.assumptions!r}  # False: what the paper's text allows without our assumptions",
+        f"show_examples = {report.show_examples!r}  # True: draw made-up example runs too, with their own marker",
+        f'provenance = "{report.provenance}"  # the runs that models are fitted to',
+    ])  # fmt: skip

@@ -1,0 +1,86 @@
+"""A new study on disk: all of its files, or none."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import ExitStack
+from importlib import resources
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from virtperf.core.errors import StudyError
+from virtperf.core.files import replaced_folder, write_atomically
+from virtperf.core.params import load_parameters
+from virtperf.core.paths import Layout
+from virtperf.study.definition import load_study
+from virtperf.study.new.notebook import notebook_text
+from virtperf.study.new.pipeline import with_study
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
+
+
+def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
+    """Write the files of a new study and list it in `dvc.yaml`; an error leaves nothing behind.
+
+    Parameters
+    ----------
+    layout : Layout
+        An existing repository of studies.
+    study_id : str
+        Lower-case letters, digits and hyphens.
+    title : str, optional
+        Without it the title says that it is to be replaced.
+
+    Returns
+    -------
+    list of Path
+        What was written, `dvc.yaml` last.
+
+    Raises
+    ------
+    VirtperfError
+        An id that is none, a study or notebook of that name, a folder that is no repository of studies.
+    """
+    if not _ID.fullmatch(study_id):
+        raise StudyError(
+            f"{study_id!r} can't be the id of a study",
+            expected="lower-case letters, digits and hyphens, perhaps with the year",
+        )
+    pipeline = layout.root / "dvc.yaml"
+    if not pipeline.is_file():
+        raise StudyError(
+            "this folder is no repository of studies", file=layout.root.resolve(), expected="dvc.yaml and params.yaml",
+            remedy="run virtperf in the repository's folder, or name that folder by --root",
+        )  # fmt: skip
+    parameters = load_parameters(layout.parameters)
+    lengthened = with_study(pipeline, study_id)
+    folder, measured, notebook = layout.published(study_id), layout.measured(study_id), layout.notebook(study_id)
+    for path in (folder, measured, notebook):
+        if path.exists():
+            raise StudyError("it exists already", file=path, remedy="choose another id, or remove it")
+    values = {"id": study_id, "title": title or f"EXAMPLE, replace this title: {study_id}"}
+    written = [folder / "study.yaml", folder / "claims.yaml", folder / "tables" / "table-1.csv"]
+    readme = measured / "README.md"
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        with replaced_folder(folder) as fresh:
+            (fresh / "tables").mkdir()
+            for path in written:
+                text = _rendered(f"{path.name}.j2", values)
+                (fresh / path.relative_to(folder)).write_text(text, encoding="utf-8")
+        undo.callback(shutil.rmtree, measured, ignore_errors=True)
+        write_atomically(readme, _rendered("README.md.j2", values))
+        undo.callback(notebook.unlink, missing_ok=True)
+        write_atomically(notebook, notebook_text(load_study(folder), parameters))
+        write_atomically(pipeline, lengthened)
+        undo.pop_all()
+    return [*written, readme, notebook, pipeline]
+
+
+def _rendered(name: str, values: dict[str, str]) -> str:
+    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # noqa: S701 - YAML, no HTML
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+    text = resources.files("virtperf.study.new").joinpath(name).read_text(encoding="utf-8")
+    return environment.from_string(text).render(values)

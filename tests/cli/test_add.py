@@ -1,0 +1,263 @@
+"""virtperf add run: checked, shown, and only then copied; a run.yaml is kept or made; nothing half is left."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Run
+from tests.toy_runs import STUDY, console, netstat, sar, write_run
+from virtperf.cli import _terminal
+from virtperf.ingest.stage import ingest
+from virtperf.study.definition import load_study
+
+FACTORS = ("--factor", "system=b", "--factor", "guests=2")
+TIMES = ("--start", "2009-01-09T14:00:00", "--file", "drivers/*.log", "start_s=10,interval_s=10", "--warmup", "300")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, root: Path) -> Path:
+    """A repository with the toy study; commands run in it."""
+    published = tmp_path / "data" / "published" / "toy"
+    published.mkdir(parents=True)
+    (published / "study.yaml").write_text(STUDY)
+    shutil.copy(root / "data" / "metrics.yaml", tmp_path / "data" / "metrics.yaml")
+    shutil.copy(root / "params.yaml", tmp_path / "params.yaml")
+    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Raw files of two tools without a run.yaml, in a folder outside the repository's data."""
+    place = tmp_path / "elsewhere" / "Monday run"
+    (place / "drivers").mkdir(parents=True)
+    (place / "guests" / "web1").mkdir(parents=True)
+    (place / "drivers" / "d1.log").write_bytes(console(seed="monday"))
+    (place / "guests" / "web1" / "sar.txt").write_bytes(sar())
+    (place / "notes.md").write_text("What happened.\n")
+    (place / ".hidden").write_text("x")
+    return place
+
+
+def measured(repository: Path) -> list[str]:
+    place = repository / "data" / "measured"
+    return sorted(str(p.relative_to(place)) for p in place.rglob("*") if p.is_file()) if place.exists() else []
+
+
+def test_a_preview_copies_nothing(run: Run, repository, folder):
+    text = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    assert "monday-run: a run of toy, measured, replicate 1" in text
+    assert "test load (default), system b, guests 2" in text
+    assert "all files together cover 300 to 900 s" in text
+    assert "measurement window 300 to 900 s" in text
+    assert "iwl-console" in text
+    assert "page_element_throughput" in text
+    assert "not measured in this run: no processor_busy of a processor nor guest_cpu of a domain" in text
+    assert "Nothing was copied. With --yes it goes to data/measured/toy/monday-run." in text
+    assert measured(repository) == []
+    assert not (repository / "data" / "measured").exists()
+
+
+def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, folder):
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--clients", "4", "--yes")
+    assert measured(repository) == [
+        "toy/monday-run/drivers/d1.log", "toy/monday-run/guests/web1/sar.txt", "toy/monday-run/notes.md",
+        "toy/monday-run/run.yaml",
+    ]  # fmt: skip
+    made = yaml.safe_load((repository / "data/measured/toy/monday-run/run.yaml").read_text())
+    assert made["factors"] == {"test": "load", "system": "b", "guests": 2}
+    assert made["window_s"] == [300, 900]
+    assert made["clients"] == 4
+    assert made["files"][0] == {"path": "drivers/d1.log", "format": "iwl-console", "start_s": 10, "interval_s": 10}
+    study = load_study(repository / "data/published/toy")
+    roots = {"measured": repository / "data/measured/toy"}
+    done = ingest(study, roots, repository / "data/metrics.yaml", repository / "out", repository / "cache")
+    assert (done.n_ok, done.quarantined) == (1, ())
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
+    folder = write_run(tmp_path / "elsewhere", "r7")
+    text = (folder / "run.yaml").read_text() + "# a remark\n"
+    (folder / "run.yaml").write_text(text)
+    renamed = folder.rename(tmp_path / "elsewhere" / "some folder")
+    run("add", "run", "toy", str(renamed), "--yes")
+    assert (repository / "data/measured/toy/r7/run.yaml").read_text() == text
+    said = run("add", "run", "toy", str(renamed), *FACTORS, status=2).output
+    assert "the folder has a run.yaml" in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"provenance": "reconstructed"}, "provenance 'reconstructed' has no place in this folder"),
+        ({"factors": {"system": "c", "guests": 1}}, "unknown level of system; expected one of 'a', 'b'"),
+        ({"window_s": [300, 2000]}, "the window ends after the run"),
+        ({"study": "other"}, "study is not the id of the study"),
+        ({"replicate": None}, "'replicate' is a required property"),
+    ],
+)
+def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):
+    folder = write_run(tmp_path / "elsewhere", "r7", **fields)
+    said = run("add", "run", "toy", str(folder), "--yes", status=1).output
+    assert message in said
+    assert "run.yaml" in said
+    assert measured(repository) == []
+
+
+def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folder):
+    said = run("add", "run", "toy", str(folder), "--yes", status=1).output
+    for option in (
+        "--factor system=... (a, b)", "--factor guests=... (1, 2, 3)", "--start",
+        "--file drivers/d1.log start_s=...,interval_s=...",
+    ):  # fmt: skip
+        assert option in said
+    assert "--factor test" not in said  # it has a default
+
+
+def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, folder, monkeypatch):
+    monkeypatch.setattr(_terminal, "interactive", lambda: True)
+    answers = ["", "b", "3", "2009-01-09T14:00:00", "10", "10"]
+    said = run("add", "run", "toy", str(folder), "--warmup", "300", stdin="\n".join([*answers, "n"]) + "\n", status=1)
+    assert "Copy it to data/measured/toy/monday-run?" in said.output
+    assert measured(repository) == []
+    run("add", "run", "toy", str(folder), "--warmup", "300", stdin="\n".join([*answers, "y"]) + "\n")
+    made = yaml.safe_load((repository / "data/measured/toy/monday-run/run.yaml").read_text())
+    assert made["factors"] == {"test": "load", "system": "b", "guests": 3}
+
+
+def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
+    write_run(repository / "data/measured/toy", "first", factors={"system": "b", "guests": 2}, replicate=3)
+    assert "replicate 4" in run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    assert (
+        "replicate 1"
+        in run("add", "run", "toy", str(folder), "--factor", "system=a", "--factor", "guests=2", *TIMES).output
+    )
+
+
+@pytest.mark.parametrize("kind", ["measured", "reconstructed"])
+def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path, kind):
+    place = repository / "data" / kind / "toy" / ("runs" if kind == "reconstructed" else "")
+    there = write_run(place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind)
+    before = measured(repository)
+    again = tmp_path / "again"
+    shutil.copytree(there, again)
+    (again / "run.yaml").unlink()
+    (again / "d1.log").rename(again / "other.log")
+    for _ in range(2):
+        said = run("add", "run", "toy", str(again), *FACTORS, *TIMES[:2], "--yes", status=1).output
+        assert f"its raw files are those of the {kind} run there, byte for byte" in said
+        (again / "a.txt").unlink(missing_ok=True)  # a part of a run is a copy too
+    assert measured(repository) == before
+
+
+def test_one_common_file_is_only_a_warning(run: Run, repository, folder):
+    write_run(repository / "data/measured/toy", "there", raw={"d1.log": console(seed="y"), "sar.txt": sar()})
+    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
+    assert "warning: guests/web1/sar.txt: the same bytes stand in the measured run there" in said
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "run.yaml", "whole", "broken"])
+def test_links_are_refused(run: Run, repository, folder, tmp_path, kind):
+    secret = tmp_path / "secret.txt"
+    secret.write_bytes(sar())
+    chosen = folder
+    if kind == "file":
+        (folder / "link.txt").symlink_to(secret)
+    elif kind == "folder":
+        (folder / "more").symlink_to(tmp_path, target_is_directory=True)
+    elif kind == "run.yaml":
+        (folder / "run.yaml").symlink_to(secret)
+    elif kind == "broken":
+        (folder / "link.txt").symlink_to(tmp_path / "nowhere")
+    else:
+        chosen = tmp_path / "linked"
+        chosen.symlink_to(folder, target_is_directory=True)
+    said = run(
+        "add", "run", "toy", str(chosen), *FACTORS, *TIMES, "--yes", status=2 if kind == "run.yaml" else 1
+    ).output
+    assert "link" in said or "run.yaml" in said
+    assert measured(repository) == []
+
+
+def test_damage_is_refused_with_file_and_line(run: Run, repository, folder):
+    path = folder / "guests" / "web1" / "sar.txt"
+    path.write_bytes(path.read_bytes().replace(b"14:09:00        all     40.00", b"14:09:00        all     4x.00"))
+    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes", status=1).output
+    assert "guests/web1/sar.txt line" in said
+    assert measured(repository) == []
+
+
+def test_a_run_that_shows_nothing_of_the_study_is_refused(run: Run, repository, tmp_path):
+    folder = tmp_path / "only netstat"
+    folder.mkdir()
+    (folder / "netstat.txt").write_bytes(netstat(5))
+    said = run(
+        "add",
+        "run",
+        "toy",
+        str(folder),
+        *FACTORS,
+        "--start",
+        "2009-01-09T14:00:00",
+        "--duration",
+        "600",
+        "--yes",
+        status=1,
+    ).output
+    assert "the run shows none of the quantities of toy" in said
+    assert "page_element_throughput of a driver" in said
+    assert measured(repository) == []
+
+
+def test_a_name_that_is_taken_or_none_is_refused(run: Run, repository, folder):
+    run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes")
+    (folder / "drivers" / "d1.log").write_bytes(console(seed="other"))
+    (folder / "guests" / "web1" / "sar.txt").write_bytes(sar(rows=11))
+    before = measured(repository)
+    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes", status=1).output
+    assert "there is a run of this name already" in said
+    for name in ("../out", "Upper", "-x"):
+        assert (
+            "no name for a run"
+            in run("add", "run", "toy", str(folder), *FACTORS, *TIMES, f"--name={name}", status=1).output
+        )
+    assert measured(repository) == before
+
+
+def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, monkeypatch):
+    import virtperf.intake.snapshot as module
+
+    def full(source, target, **_):
+        (Path(target) / "half.txt").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.shutil, "copytree", full)
+    with pytest.raises(AssertionError) as caught:
+        run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes")
+    assert isinstance(caught.value.__cause__, OSError)
+    assert not (repository / "data" / "measured").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--factor", "colour=red"), "expected name=level, the name one of test, system, guests"),
+        (("--factor", "guests=12"), "unknown level of guests; expected one of 1, 2, 3; found 12"),
+        (("--start", "yesterday"), "no date and time of a local clock"),
+        (("--start", "2009-01-09T14:00:00Z"), "no date and time of a local clock"),
+        (("--file", "*.xml", "start_s=1"), "no raw file has that path"),
+        (("--file", "drivers/*", "begin=1"), "expected key=value, keys format"),
+        (("--file", "drivers/*", "start_s=soon"), "start_s is no number"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(run: Run, repository, folder, options, message):
+    assert message in run("add", "run", "toy", str(folder), *options, "--yes", status=1).output
+
+
+def test_an_unknown_study_names_the_known_ones(run: Run, repository, folder):
+    assert "there is no study 'tony'; expected one of toy" in run("add", "run", "tony", str(folder), status=1).output

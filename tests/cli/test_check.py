@@ -1,0 +1,47 @@
+"""virtperf check: exit status and words."""
+
+from __future__ import annotations
+
+from tests.study.new.conftest import layout as layout
+from virtperf.study.new.write import write_study
+
+NONE = "no problems in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, dvc.yaml."
+LEFT = (
+    "16 lines still say EXAMPLE, to be replaced: data/published/mine/claims.yaml (2), data/published/mine/study.yaml (8), "
+    "data/published/mine/tables/table-1.csv (2), notebooks/mine.ipynb (4)."
+)
+
+
+def test_status_tells_whether_there_are_problems(run, layout):
+    write_study(layout, "mine")
+    root = ("--root", str(layout.root))
+    said = run(*root, "check", status=1).output.splitlines()
+    assert said == [
+        "dvc.yaml line 4: reconstruct, ingest for 'first', which has no study.yaml. Remove it from foreach, or add the study",
+        "1 problem in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, dvc.yaml.",
+        LEFT,
+    ]
+    pipeline = layout.root / "dvc.yaml"
+    pipeline.write_text(pipeline.read_text().replace("      - first   # the oldest one\n", ""))
+    assert run(*root, "check", "mine").output.splitlines() == [NONE, LEFT]
+
+
+def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout):
+    folder, notebook = layout.published("mine"), layout.notebook("mine")
+    write_study(layout, "mine")
+    pipeline = layout.root / "dvc.yaml"
+    pipeline.write_text(pipeline.read_text().replace("      - first   # the oldest one\n", ""))
+    files = [folder / "study.yaml", folder / "claims.yaml", folder / "tables" / "table-1.csv"]
+    for path in files:
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join(ln if ln.lstrip()[:1] == "#" else ln.replace("EXAMPLE", "Mine") for ln in lines))
+    left = run("--root", str(layout.root), "check").output.splitlines()
+    assert left == [NONE, "4 lines still say EXAMPLE, to be replaced: notebooks/mine.ipynb (4)."]
+    notebook.write_text(notebook.read_text().replace("EXAMPLE", "Mine"))
+    assert run("--root", str(layout.root), "check").output.splitlines() == [NONE]
+
+
+def test_an_unknown_study_is_one_line(run, layout):
+    write_study(layout, "mine")
+    said = run("--root", str(layout.root), "check", "yours", status=1).output
+    assert said.startswith("Error: there is no study 'yours'; expected one of mine")

@@ -1,0 +1,42 @@
+"""`virtperf site`: pages over all studies, or one study's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.exhibits import toy
+
+
+@pytest.fixture
+def place(tmp_path: Path, root: Path) -> Path:
+    toy.build(tmp_path)
+    (tmp_path / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
+    (tmp_path / "docs").mkdir()
+    shutil.copy(root / "docs" / "methods.md", tmp_path / "docs")
+    shutil.copy(root / "data" / "metrics.yaml", tmp_path / "data")
+    return tmp_path
+
+
+def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Path) -> None:
+    run("site")
+    names = {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"}
+    assert {p.name for p in (place / "reports").iterdir()} == names
+    for name in names:
+        text = (place / "reports" / name).read_text()
+        assert "Content-Security-Policy" in text and str(place) not in text and "<script>alert" not in text
+    first = {name: (place / "reports" / name).read_bytes() for name in names}
+    run("site", "-o", "again")
+    assert {name: (place / "again" / name).read_bytes() for name in names} == first
+
+
+def test_a_studys_own_pages(run: Run, place: Path) -> None:
+    run("site", "toy")
+    assert {p.name for p in (place / "reports").iterdir()} == {"quality-toy.html", "trail-toy.html", "trail-toy.json"}
+    keys = [entry["key"] for entry in json.loads((place / "reports" / "trail-toy.json").read_text())]
+    assert len(keys) > 5 and len(set(keys)) == len(keys)
+    assert "there is no study 'none'" in run("site", "none", status=1).output

@@ -1,0 +1,55 @@
+"""`virtperf trace`: one value's trail, or the keys that begin alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.exhibits import toy
+
+
+@pytest.fixture
+def keys(run: Run, tmp_path: Path) -> list[str]:
+    toy.build(tmp_path)
+    (tmp_path / "params.yaml").write_text("seed: 1\nlevel: 0.95\n")
+    return run("trace", "toy").output.splitlines()
+
+
+def test_a_part_of_a_key_lists_the_keys_that_begin_so(run: Run, keys: list[str]) -> None:
+    tables = [key for key in keys if key.startswith("toy/table-")]
+    assert "toy/table-1" in tables and len(set(keys)) == len(keys) > len(tables) + 5
+    assert all(key.startswith("toy/") and key.count("/") == 3 for key in keys if key not in tables)
+    figure = [key for key in keys if key.startswith("toy/figure-2/")]
+    assert (
+        run("trace", "toy/figure-2").output.splitlines() == figure == run("trace", "toy/figure-2/").output.splitlines()
+    )
+    assert json.loads(run("trace", "toy/figure-2", "--json").output) == figure
+
+
+def test_a_value_leads_to_formula_limits_and_raw_lines(run: Run, keys: list[str]) -> None:
+    said = next(text for key in keys if "(measured)" in (text := run("trace", key).output))
+    assert "  formula  " in said and "  allowed  " in said
+    assert f"{toy.HOSTILE_FILE}: lines 8 to 27, 20 samples" in said and "window 60 to 260 s" in said
+    trail = json.loads(run("trace", said.splitlines()[0], "--json").output)
+    assert trail["runs"][0]["files"][0]["first_line"] == 8 and trail["key"] == said.splitlines()[0]
+
+
+def test_a_printed_table_leads_to_its_file_line_by_line(run: Run, keys: list[str], tmp_path: Path) -> None:
+    trail = json.loads(run("trace", "toy/table-1", "--json").output)
+    text = (tmp_path / trail["file"]).read_text().splitlines()
+    assert len(trail["lines"]) == len(text) - 1
+    assert all(text[line - 1].startswith((cell, f'"{cell}')) for line, cell in trail["lines"])
+    said = run("trace", "toy/table-1").output
+    assert f"  file     {trail['file']}" in said and "line 2: " in said
+
+
+def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(run: Run, keys: list[str]) -> None:
+    for wrong, near in (("toy/figur-2", "toy/figure-2"), ("toy/table2", "toy/table-1"), (f"{keys[0]}0", keys[0])):
+        said = run("trace", wrong, status=1).output
+        assert f"no value is called {wrong!r}; expected " in said and near in said and ", for example." in said
+    said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
+    assert "expected a key that begins with toy/figure-" in said and "List them by virtperf trace toy" in said
+    assert "there is no study 'none'" in run("trace", "none/figure-1", status=1).output

@@ -1,0 +1,163 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from virtperf.core.errors import StudyError
+from virtperf.core.metrics import load_metrics
+from virtperf.formats import all_formats
+from virtperf.formats.perfkit.layout import load_layouts
+
+DICTIONARY = """\
+metrics:
+  busy:
+    unit: processors
+    definition: busy processors
+    sources: [{format: f, report: R, field: "%CPU", entity_kind: processor, unit: "%"}]
+  resident:
+    unit: B
+    definition: both parts of memory
+    combine: sum
+    sources:
+      - {format: f, report: M, field: low, entity_kind: guest, unit: pages}
+      - {format: f, report: M, field: high, entity_kind: guest, unit: pages}
+  sent:
+    unit: B/s
+    definition: bytes sent per second
+    kind: counter
+    sources: [{format: f, field: tx, entity_kind: guest, unit: KiB}]
+  user:
+    unit: "1"
+    definition: share of all processors
+    sources: [{format: f, report: cpu, field: "%user", entity_kind: cpu, entity: all, unit: "%"}]
+"""
+
+
+@pytest.fixture
+def dictionary(tmp_path):
+    path = tmp_path / "metrics.yaml"
+    path.write_text(DICTIONARY)
+    return load_metrics(path)
+
+
+@pytest.fixture(scope="module")
+def real(root):
+    return load_metrics(root / "data" / "metrics.yaml")
+
+
+def records(*rows):
+    frame = pd.DataFrame(rows, columns=["report", "entity_kind", "entity", "field", "t", "value"])
+    return frame.astype(
+        dict.fromkeys(("report", "entity_kind", "entity", "field"), "str") | {"t": float, "value": float}
+    )
+
+
+def test_a_field_becomes_a_metric_in_its_unit(dictionary):
+    found = dictionary.translate(
+        records(("R", "processor", "P0", "%CPU", 60, 250), ("R", "processor", "P0", "?", 60, 1)), "f"
+    )
+    assert found.to_dict("records") == [
+        {"entity_kind": "processor", "entity": "P0", "t": 60.0, "value": 2.5, "metric": "busy", "kind": "gauge"}
+    ]
+
+
+def test_another_format_or_kind_of_entity_is_not_the_metric(dictionary):
+    row = records(("R", "guest", "P0", "%CPU", 60, 250))
+    assert dictionary.translate(row, "f").empty
+    assert dictionary.translate(records(("R", "processor", "P0", "%CPU", 60, 1)), "g").empty
+
+
+def test_parts_of_a_sum_are_added_for_each_entity_and_time(dictionary):
+    rows = [
+        ("M", "guest", g, part, t, v)
+        for g, t, low, high in (("a", 1, 1, 10), ("b", 1, 2, 20), ("a", 2, 3, 30))
+        for part, v in (("low", low), ("high", high))
+    ]
+    found = dictionary.translate(records(*rows), "f")
+    assert list(zip(found["entity"], found["t"], found["value"] / 4096, strict=True)) == [
+        ("a", 1, 11), ("b", 1, 22), ("a", 2, 33),
+    ]  # fmt: skip
+
+
+def test_a_sum_with_a_missing_part_is_no_number(dictionary):
+    found = dictionary.translate(records(("M", "guest", "a", "low", 1, 5)), "f")
+    assert len(found) == 1 and np.isnan(found["value"].iloc[0])
+
+
+def test_a_counter_stays_cumulative_and_its_factor_leads_to_the_rate(dictionary):
+    found = dictionary.translate(records(("", "guest", "a", "tx", 1, 3)), "f")
+    assert found[["value", "kind"]].iloc[0].tolist() == [3 * 1024, "counter"]
+
+
+def test_a_row_for_all_processors_speaks_for_the_whole_host(dictionary):
+    found = dictionary.translate(
+        records(("cpu", "cpu", "all", "%user", 1, 40), ("cpu", "cpu", "0", "%user", 1, 99)), "f"
+    )
+    assert found[["entity_kind", "entity", "value"]].to_numpy().tolist() == [["host", "", 0.4]]
+
+
+def test_further_columns_and_the_order_are_kept(dictionary):
+    rows = records(*(("R", "processor", f"P{i}", "%CPU", i, i) for i in range(5)))
+    found = dictionary.translate(rows.assign(file=[3, 1, 4, 1, 5]), "f")
+    assert found["file"].tolist() == [3, 1, 4, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("unit: processors", "unit: furlong"), "unknown unit 'furlong'"),
+        (('unit: "%"}]\n  resident', "unit: KiB}]\n  resident"), "no conversion"),
+        (("field: high", "field: low"), "names the same field twice"),
+        (("kind: counter", "kind: clock"), "is not one of"),
+        (("entity_kind: guest, unit: KiB", "entity_kind: guest, unit: '%'"), "has no rate"),
+    ],
+)
+def test_a_wrong_dictionary_is_refused_with_its_line(tmp_path, change, message):
+    path = tmp_path / "metrics.yaml"
+    assert change[0] in DICTIONARY
+    path.write_text(DICTIONARY.replace(*change))
+    with pytest.raises(StudyError, match=message) as err:
+        load_metrics(path)
+    assert err.value.line is not None and err.value.line > 1
+
+
+def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
+    formats = all_formats()
+    columns = {
+        (layout.report, name)
+        for layouts in load_layouts(None).values()
+        for layout in layouts
+        for name in [c.field for c in layout.columns] + [i.field for s in layout.sections for i in s.items]
+    }
+    for metric in real.metrics.values():
+        assert metric.sources, metric.name
+        for source in metric.sources:
+            assert source.format in formats, metric.name
+            if source.format == "perfkit":
+                assert (source.report, source.field) in columns, (metric.name, source.field)
+
+
+def test_a_field_belongs_to_one_metric(real):
+    seen = {}
+    for metric in real.metrics.values():
+        for s in metric.sources:
+            place = (s.format, s.report, s.field, s.entity_kind, s.entity)
+            assert seen.setdefault(place, metric.name) == metric.name
+
+
+@pytest.mark.parametrize("name", ["sar_12.7_sar-A.txt", "sar_data-10.3.1.txt"])
+def test_fields_of_real_sar_files_are_found(real, samples, name):
+    reading = all_formats()["sar"].read((samples / "sysstat" / name).read_bytes(), file=name)
+    found = real.translate(reading.records, "sar")
+    wanted = {m.name for m in real.metrics.values() for s in m.sources if s.format == "sar"}
+    assert wanted - set(found["metric"]) == set()
+    assert found.loc[found["metric"].str.startswith("cpu_"), "value"].between(0, 1).all()
+
+
+def test_fields_of_real_xentop_and_netstat_files_are_found(real, samples):
+    data = (samples / "xentop" / "xen4.1.2_xmtop_summary.txt").read_bytes()
+    found = set(real.translate(all_formats()["xentop"].read(data).records, "xentop")["metric"])
+    assert found >= {"guest_memory", "disk_read_rate", "network_transmit_rate", "guest_cpu_seconds"}
+    data = (samples / "misc" / "netstat_s_linux_old.txt").read_bytes()
+    found = set(real.translate(all_formats()["netstat"].read(data).records, "netstat")["metric"])
+    wanted = {m.name for m in real.metrics.values() for s in m.sources if s.format == "netstat"}
+    assert wanted - found == set()

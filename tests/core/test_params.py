@@ -1,0 +1,38 @@
+"""Parameters: unknown names, wrong types and values out of range stop early and say what is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from virtperf.core.errors import ParameterError
+from virtperf.core.params import load_parameters, notebook_parameters
+
+
+def load(tmp_path, text):
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    return load_parameters(path)
+
+
+def test_the_repositorys_parameters_are_valid(root):
+    assert load_parameters(root / "params.yaml").level == 0.95
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seed: 1\nlevle: 0.9\n", "line 2: there is no parameter levle. Did you mean 'level'?"),
+        ("seed: 1\nlevel: 95\n", "line 2: parameter level"),
+        ("seed: -1\n", "line 1: parameter seed"),
+        ("seed: 1\nreconstruct:\n  replicate: 2\n", "line 3: there is no parameter reconstruct.replicate. Did you mean 'replicates'?"),
+        ("seed: 1\nreport: {assumptions: perhaps}\n", "parameter report.assumptions"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named_with_their_line(tmp_path, text, said):
+    with pytest.raises(ParameterError, match=said.replace("?", r"\?").replace(".", r"\.")):
+        load(tmp_path, text)
+
+
+def test_notebook_parameters_refuse_a_name_that_is_none():
+    with pytest.raises(ParameterError, match="Did you mean 'show_examples'"):
+        notebook_parameters({"show_example": True})

@@ -1,0 +1,136 @@
+"""One raw file as a tidy table: own fields, metrics, rates, recognition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.toy_runs import console, netstat, sar, xentop
+from virtperf.core.errors import FormatError
+from virtperf.core.metrics import load_metrics
+from virtperf.ingest.tidy import COLUMNS, bounded, document, read_raw
+
+
+@pytest.fixture(scope="module")
+def dictionary(root):
+    return load_metrics(root / "data" / "metrics.yaml")
+
+
+def rows(raw, **cells):
+    table = raw.table
+    for column, value in cells.items():
+        table = table[table[column] == value]
+    return table
+
+
+def test_a_gauge_is_converted_and_keeps_what_the_tool_said(dictionary):
+    raw = read_raw(sar(), file="sar.txt", dictionary=dictionary)
+    assert list(raw.table.columns) == list(COLUMNS)
+    assert (raw.format, raw.clock) == ("sar", "absolute")
+    user = rows(raw, field="%user", entity="all")
+    assert (user["value"] == 40).all()
+    assert set(user["metric"]) == {"cpu_user"}
+    assert np.allclose(user["metric_value"], 0.4)
+    assert set(user["metric_unit"]) == {"1"}
+
+
+def test_a_counter_becomes_a_rate_from_its_second_sample_on(dictionary):
+    listing = xentop({"Domain-0": [0.0, 10.0, 10.0]}, {"Domain-0": [100, 112, 118]})
+    raw = read_raw(listing, file="xentop.txt", dictionary=dictionary)
+    seconds = rows(raw, field="CPU(sec)")
+    assert seconds["value"].tolist() == [100, 112, 118]
+    assert np.allclose(seconds["metric_value"].to_numpy()[1:], [12 / 60, 6 / 60])
+    assert np.isnan(seconds["metric_value"].iloc[0])
+
+
+def test_numbered_samples_have_rates_only_with_an_interval(dictionary):
+    raw = read_raw(console(n=5), file="d1.log", dictionary=dictionary)
+    assert rows(raw, metric="page_rate")["metric_value"].isna().all()
+    assert any("counters have no rate" in w for w in raw.warnings)
+    timed = read_raw(console(n=5), file="d1.log", dictionary=dictionary, interval_s=10)
+    pages = rows(timed, metric="page_rate")
+    assert timed.clock == "interval"
+    assert pages["t"].tolist() == [0, 10, 20, 30, 40]
+    assert np.allclose(pages["metric_value"].iloc[1:], np.diff(pages["value"]) / 10)
+
+
+def test_an_interval_for_a_file_with_a_clock_is_refused(dictionary):
+    with pytest.raises(FormatError, match="clock of its own"):
+        read_raw(sar(), file="sar.txt", dictionary=dictionary, interval_s=10)
+
+
+def test_without_a_dictionary_there_are_own_fields_only():
+    raw = read_raw(netstat(5), file="n.txt")
+    assert set(raw.table["metric"]) == {""}
+    assert raw.table["metric_value"].isna().all()
+
+
+def test_a_snapshot_has_no_rate(dictionary):
+    raw = read_raw(netstat(5, 2), file="n.txt", dictionary=dictionary)
+    received = rows(raw, field="segments received")
+    assert received["metric"].iloc[0] != ""
+    assert received["metric_value"].isna().all()
+    assert any("one snapshot shows no growth" in w for w in raw.warnings)
+
+
+def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
+    (metric,) = [m for m in dictionary.metrics.values() if m.name == "resident_memory"]
+    (format_name, *_), fields = metric.formats, [s.field for s in metric.sources]
+    import pandas as pd
+
+    from virtperf.ingest.tidy import with_metrics
+
+    records = pd.DataFrame(
+        [(metric.sources[0].report, metric.sources[0].entity_kind, "g1", f, 60.0, 2.0) for f in fields],
+        columns=["report", "entity_kind", "entity", "field", "t", "value"],
+    )
+    table = with_metrics(records, "absolute", format_name, dictionary, [])
+    assert table["metric"].tolist() == ["resident_memory"] + [""] * (len(fields) - 1)
+    assert table["metric_value"].iloc[0] == pytest.approx(2 * len(fields) * metric.sources[0].factor)
+
+
+def test_a_format_that_is_told_is_not_guessed():
+    raw = read_raw(sar(), file="sar.txt", format_name="sar")
+    assert np.isnan(raw.certainty)
+    with pytest.raises(FormatError, match="no format is called 'ssar'"):
+        read_raw(sar(), file="sar.txt", format_name="ssar")
+
+
+def test_a_second_format_that_comes_near_is_named(monkeypatch):
+    import virtperf.ingest.tidy as tidy
+
+    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")])
+    assert read_raw(sar(), file="sar.txt").rival == "netstat"
+    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.9, "sar"), (0.5, "netstat")])
+    assert read_raw(sar(), file="sar.txt").rival == ""
+
+
+def test_an_unknown_file_names_all_formats_and_the_nearest(monkeypatch):
+    import virtperf.ingest.tidy as tidy
+
+    with pytest.raises(FormatError, match=r"Give --format, one of .*netstat.*sar"):
+        read_raw(b"nothing of the kind\n", file="x")
+    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.3, "sar")])
+    with pytest.raises(FormatError, match=r"The nearest is sar \(0.3\)"):
+        read_raw(b"nothing of the kind\n", file="x")
+
+
+def test_the_document_has_every_record_and_nothing_that_json_lacks(dictionary):
+    raw = read_raw(xentop({"a": [0.0, 5.0]}, {"a": [1, 2]}), file="x.txt", dictionary=dictionary)
+    made = document(raw, "x.txt")
+    assert len(made["records"]) == len(raw.table)
+    assert made["records"][0]["metric_value"] is None
+
+
+def test_lines_are_those_of_the_file():
+    listing = sar()
+    raw = read_raw(listing, file="sar.txt")
+    first = raw.table.iloc[0]
+    assert f" {first['value']:.2f} " in listing.decode().splitlines()[first["line"] - 1]
+    assert raw.table["line"].dtype == "int64"
+
+
+def test_a_file_that_is_too_large_is_refused():
+    assert bounded(b"abc", 3, "f") == b"abc"
+    with pytest.raises(Exception, match="too large"):
+        bounded(b"abcd", 3, "f")

@@ -1,0 +1,66 @@
+"""Arithmetic of page ranges, on ranges that a published study defined."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from virtperf.core.errors import VirtperfError
+from virtperf.models.segments import MAX_SEGMENT_MIB, PAGES_PER_MIB, PageRange, address_table, joined, overlaps
+
+ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(lambda p: PageRange(p[0], p[0] + p[1] - 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "mib", "segments"),
+    [("20000-5FFFF", 1024, 1), ("20000-9FEFF", 2047, 1), ("20000-11FDFF", 4094, 2), ("22FC00-4AF6FF", 10235, 5)],
+)
+def test_sizes_that_follow_from_page_numbers(text, mib, segments):
+    pages = PageRange.parse(text)
+    assert pages.mib == mib and pages.kib == 1024 * mib and pages.pages == 256 * mib
+    assert len(pages.split()) == segments and pages.on_mib_boundaries
+
+
+def test_where_a_range_stands():
+    pages = PageRange.parse("20000-5ffff")
+    assert (pages.start_mib, pages.end_mib, str(pages)) == (512, 1536, "20000-5FFFF")
+    assert not PageRange(1, 256).on_mib_boundaries
+
+
+@given(ranges, st.integers(1, 4096))
+def test_splitting_and_joining_are_inverse(pages, limit):
+    parts = pages.split(limit) if pages.pages / (limit * PAGES_PER_MIB) < 500 else pages.split()
+    assert joined(parts) == pages and sum(p.pages for p in parts) == pages.pages
+    assert all(p.mib <= max(limit, MAX_SEGMENT_MIB) for p in parts)
+    assert len({p.pages for p in parts[:-1]}) <= 1
+
+
+@given(ranges)
+def test_text_and_back(pages):
+    assert PageRange.parse(str(pages)) == pages
+
+
+@pytest.mark.parametrize(
+    "text", ["", "20000", "5FFFF-20000", "0x20000-5FFFF", "20000-5FFFG", "1-2-3", "20000-" + "F" * 14]
+)
+def test_what_is_no_range_is_refused(text):
+    with pytest.raises(VirtperfError):
+        PageRange.parse(text)
+
+
+def test_gaps_and_overlaps_are_named():
+    a, b, c = PageRange(0, 9), PageRange(10, 19), PageRange(15, 30)
+    assert overlaps([("a", a), ("b", b), ("c", c)]) == [("b", "c")]
+    with pytest.raises(VirtperfError, match="A-13 and F-1E overlap"):
+        joined([a, b, c])
+    with pytest.raises(VirtperfError, match="do not follow each other"):
+        joined([a, PageRange(11, 12)])
+    with pytest.raises(VirtperfError, match="no ranges"):
+        joined([])
+
+
+def test_stated_sizes_beside_actual_ones():
+    table = address_table([("DCSS2G", PageRange.parse("20000-9FEFF"), 2048.0)])
+    assert table.to_dict("records") == [
+        {"name": "DCSS2G", "first": "20000", "last": "9FEFF", "pages": 524032, "mib": 2047.0, "stated_mib": 2048.0,
+         "short_mib": 1.0, "segments": 1, "boundaries": True}
+    ]  # fmt: skip

@@ -1,0 +1,272 @@
+"""Every kind of mistake in a hand-written file is found, with its place; several at once are all listed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.study.new.conftest import layout as layout
+from tests.toy_runs import sar, write_run
+from virtperf.core.paths import Layout
+from virtperf.study.check.everything import check_everything
+from virtperf.study.new.write import write_study
+
+STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
+
+
+@pytest.fixture
+def repository(layout: Layout) -> Layout:
+    """A repository with one new study and nothing wrong."""
+    write_study(layout, "mine")
+    pipeline = layout.root / "dvc.yaml"
+    pipeline.write_text(pipeline.read_text().replace("      - first   # the oldest one\n", ""))
+    return layout
+
+
+@pytest.fixture
+def edit(repository: Layout) -> Callable[..., None]:
+    """Replace a text that stands once in a file."""
+
+    def replace(file: str, old: str, new: str) -> None:
+        path = repository.root / file
+        text = path.read_text()
+        assert text.count(old) == 1, (file, old)
+        path.write_text(text.replace(old, new))
+
+    return replace
+
+
+def found(repository: Layout, *studies: str) -> list[str]:
+    return [str(problem) for problem in check_everything(repository, studies)[0]]
+
+
+def line_of(repository: Layout, file: str, text: str) -> int:
+    return 1 + (repository.root / file).read_text().split(text)[0].count("\n")
+
+
+def test_nothing_is_wrong_with_a_new_study(repository):
+    assert found(repository) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (STUDY, "study: mine", "study: other", "calls itself 'other'; expected the folder's name 'mine'"),
+        (STUDY, "default: a\n", "default: c\n", "the default 'c' of system is none of its levels"),
+        (STUDY, "{a: system A, b: system B}", "{a: system A, z: system B}", "a label for 'z', which is no level of system"),
+        (STUDY, "at: {system: b}, levels: [1, 2, 4]", "at: {system: c}, levels: [1, 2, 4]", "unknown level 'c' of system"),
+        (STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}", "unknown level 3 of guests"),
+        (STUDY, "metric: page_element_throughput", "metric: speed", "'speed', which is no metric"),
+        (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "'title' is a required property"),
+        (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "exhibits/table-1/titel: Additional properties"),
+        (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "Did you mean 'title'?"),
+        (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
+        (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),
+        (STUDY, "kind: line ", "kind: diagram ", "has no diagram ''; expected one of none"),
+        (STUDY, "\n    bounds: [0, null]", "\n    bounds: [0, null", "not valid YAML"),
+        (CLAIMS, "of: throughput\n", "of: speed\n", "unknown quantity 'speed'"),
+        (CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a, d]}", "unknown level 'd' of system"),
+        (CLAIMS, "about: [figure-1]\n    section: EXAMPLE", "about: [figure-7]\n    section: EXAMPLE", "unknown exhibit 'figure-7'"),
+        (CLAIMS, "kind: monotone", "kind: monotonous", "/kind: 'monotonous' is not one of"),
+        (CLAIMS, "kind: monotone", "kind: monotonous", "Did you mean 'monotone'?"),
+        (CLAIMS, "ledger: c001\n", "ledger: c001\n    conflicts: [nobody]\n", "conflicts names 'nobody'"),
+        (CLAIMS, "ledger: c001\n", "ledger: c002\n", "1 note(s) neither encoded nor left out; found c001"),
+        (CLAIMS, "study: mine", "study: other", "the statements are another study's"),
+        ("dvc.yaml", "- mine", "- theirs", "no reconstruct, ingest for mine"),
+        ("params.yaml", "level: 0.95", "levle: 0.95", "there is no parameter levle. Did you mean 'level'?"),
+        ("params.yaml", "replicates: 3", "replicates: 0", "parameter reconstruct.replicates"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, message):
+    edit(file, old, new)
+    problems = found(repository)
+    (mine,) = [p for p in problems if message in p]
+    assert mine.startswith((f"{file} line ", f"{file}: "))
+
+
+def test_lines_are_those_of_the_mistake(repository, edit):
+    edit(STUDY, "default: a\n", "default: c\n")
+    edit(CLAIMS, "of: throughput\n", "of: speed\n")
+    problems = found(repository)
+    assert any(p.startswith(f"{STUDY} line {line_of(repository, STUDY, 'default: c')}:") for p in problems)
+    assert any(
+        p.startswith(f"{CLAIMS} line {line_of(repository, CLAIMS, '- id: example-to-replace')}:") for p in problems
+    )
+
+
+def test_all_problems_are_listed_not_only_the_first(repository, edit):
+    edit(STUDY, "default: a\n", "default: c\n")
+    edit(STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}")
+    edit(STUDY, "table: table-1}", "table: table-9}")
+    edit(CLAIMS, "about: [figure-1]\n    section: EXAMPLE", "about: [figure-7, figure-8]\n    section: EXAMPLE")
+    edit("params.yaml", "level: 0.95", "levle: 0.95")
+    edit("params.yaml", "replicates: 3", "replicates: 0")
+    edit("data/metrics.yaml", "  clients:\n    unit: count", "  clients:\n    unit: furlongs")
+    text = "\n".join(found(repository))
+    for part in (
+        "default 'c'",
+        "unknown level 3",
+        "table-9",
+        "figure-7",
+        "figure-8",
+        "levle",
+        "replicates",
+        "furlongs",
+    ):
+        assert part in text
+
+
+def test_schema_problems_are_all_listed(repository, edit):
+    edit(STUDY, "label: Throughput\n", "lable: Throughput\n")
+    edit(STUDY, "claims_in_ledger: 1 ", "claims_in_ledger: many ")
+    text = "\n".join(found(repository))
+    assert "'label' is a required property" in text
+    assert "'lable' was unexpected" in text
+    assert "'many' is not of type 'integer'" in text
+
+
+def test_the_metric_dictionary_is_checked(repository, edit):
+    edit("data/metrics.yaml", "  clients:\n    unit: count\n", "  clients:\n")
+    assert any("'unit' is a required property" in p for p in found(repository))
+
+
+def test_an_unknown_format_of_a_metric_is_named(repository):
+    path = repository.metrics
+    path.write_text(path.read_text().replace("{format: xentop,", "{format: xenbottom,"))
+    problems = [p for p in found(repository) if "the format 'xenbottom'" in p]
+    assert len(problems) == path.read_text().count("xenbottom")
+
+
+def test_tables_that_nothing_names(repository):
+    (repository.published("mine") / "tables" / "table-2.csv").write_text("a,b\n1,2\n")
+    (problem,) = found(repository)
+    assert problem.startswith("data/published/mine/tables/table-2.csv: no exhibit and no statement names this table")
+
+
+def test_corrections_that_fit_no_cell(repository):
+    path = repository.published("mine") / "tables" / "corrections.csv"
+    path.write_text("table,row,column,printed,corrected,reason\ntable-1,nowhere,second column,1,2,because\n")
+    (problem,) = found(repository)
+    assert problem.startswith("data/published/mine/tables/corrections.csv line 2: there is no cell 'nowhere'")
+
+
+def test_points_that_no_statement_speaks_of(repository, edit):
+    edit(CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a]}")
+    (problem,) = found(repository)
+    assert "no statement speaks of 3 point(s) of figure-1; found throughput[system=b, guests=1]" in problem
+
+
+def test_planned_runs_need_a_raw_yaml(repository):
+    path = repository.root / STUDY
+    path.write_text(path.read_text() + 'runs:\n  - {name: "r-{guests}", over: {guests: [1, 2]}}\n')
+    assert any("data/published/mine/raw.yaml: the file is missing" in p for p in found(repository))
+
+
+def test_a_folder_without_a_study(repository):
+    (repository.root / "data" / "published" / "left-over").mkdir()
+    assert found(repository) == ["data/published/left-over: a folder without study.yaml. Add one, or remove the folder"]
+
+
+# ---- notebooks
+
+
+def rewritten(path: Path, change: Callable[[list[dict]], list[dict]]) -> None:
+    document = json.loads(path.read_text())
+    document["cells"] = change(document["cells"])
+    path.write_text(json.dumps(document))
+
+
+def holds(cell: dict, text: str) -> bool:
+    return text in "".join(cell["source"])
+
+
+def test_a_notebook_that_is_missing_or_none(repository):
+    path = repository.notebook("mine")
+    path.write_text("{")
+    assert any("notebooks/mine.ipynb: not a notebook" in p for p in found(repository))
+    path.unlink()
+    assert found(repository) == ["notebooks/mine.ipynb: the study has no notebook. See docs/add-a-study.md"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda cells: [c for c in cells if not holds(c, 'figure("figure-1")')], "figure-1 is not shown"),
+        (lambda cells: [c for c in cells if not holds(c, "Book(")], 'expected Book("mine", data, ...)'),
+        (lambda cells: [c for c in cells if "tags" not in c["metadata"]], "one cell must be tagged parameters"),
+        (lambda cells: cells[::-1], "exhibits are not in the order of study.yaml; expected table-1; found figure-1"),
+        (lambda cells: [*cells, {**cells[-1], "source": 'book.figure("figure-2")'}], "figure-2 is no exhibit"),
+    ],
+)
+def test_exhibits_stand_in_the_papers_order(repository, change, message):
+    rewritten(repository.notebook("mine"), change)
+    assert any(message in p for p in found(repository))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed = 20090131", "seed = 7", "seed has another default than params.yaml; expected 20090131; found 7"),
+        ("level = 0.95", "leval = 0.95", "there is no parameter leval"),
+        ("level = 0.95", "leval = 0.95", "does not set level"),
+    ],
+)
+def test_parameters_of_a_notebook(repository, old, new, message):
+    path = repository.notebook("mine")
+    path.write_text(path.read_text().replace(old, new))
+    assert any(message in p for p in found(repository))
+
+
+# ---- measured runs
+
+FACTORS = {"system": "a", "guests": 2}
+
+
+def test_measured_runs_are_checked_without_reading_them(repository):
+    root = repository.measured("mine")
+    write_run(root, "good", raw={"sar.txt": b"damaged"}, study="mine", factors=FACTORS)
+    problems, what = check_everything(repository)
+    assert [str(p) for p in problems] == []
+    assert "1 measured run," in what
+    write_run(root, "levels", raw={"sar.txt": sar()}, study="mine", factors={"system": "c", "guests": 2})
+    write_run(root, "window", raw={"sar.txt": sar()}, study="mine", factors=FACTORS, window_s=[300, 9000])
+    write_run(root, "nothing", raw={}, study="mine", factors=FACTORS)
+    (root / "levels" / "link").symlink_to("/")
+    text = "\n".join(found(repository))
+    assert "data/measured/mine/levels/link: a link leads out of the run folder" in text
+    assert "data/measured/mine/window/run.yaml line" in text
+    assert "data/measured/mine/nothing: the run has no raw file" in text
+
+
+def test_all_schema_problems_of_a_run_are_listed(repository):
+    folder = write_run(repository.measured("mine"), "r1", raw={"sar.txt": sar()}, study="mine", factors=FACTORS)
+    path = folder / "run.yaml"
+    path.write_text(path.read_text().replace("replicate: 1", "replicate: none") + "speed: 3\n")
+    text = "\n".join(found(repository))
+    assert "'none' is not of type 'integer'" in text
+    assert "'speed' was unexpected" in text
+    assert "docs/run-folders.md" in text
+
+
+def test_the_folder_for_runs_has_to_be_there(repository):
+    (repository.measured("mine") / "README.md").unlink()
+    repository.measured("mine").rmdir()
+    (problem,) = found(repository)
+    assert problem.startswith("data/measured/mine: the folder for measured runs is missing")
+
+
+# ---- the choice of studies
+
+
+def test_only_the_named_studies_are_checked(repository):
+    write_study(repository, "other")
+    (repository.notebook("other")).unlink()
+    assert found(repository, "mine") == []
+    assert len(found(repository, "other")) == len(found(repository)) == 1
+
+
+def test_the_repository_itself_has_no_problem(root):
+    assert [str(p) for p in check_everything(Layout(root))[0]] == []

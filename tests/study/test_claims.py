@@ -1,0 +1,115 @@
+"""Claims: what loads, how series and `for_each` unfold, and that a mistake is named with file and line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_study import STUDY, line_of, write
+from virtperf.core.errors import StudyError
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
+
+CLAIMS = """\
+study: toy
+claims:
+  - {id: faster, kind: percent_change, of: "speed[guests=4]", to: "speed[guests=1]", value: 50, half_width: 0.5,
+     says: Four guests are faster., about: [figure-1], section: [One, Two], ledger: [c001, c002]}
+  - {id: peak, kind: argmax, of: speed, over: guests, levels: [1, 2, 4], at: 4, for_each: {system: [a, b]},
+     says: Four guests are fastest., about: [figure-1], section: One, ledger: c001, conflicts: [faster]}
+  - {id: busy, kind: range, of: "load[guests=4]", low: 90, says: Four guests fill it., about: [text], section: One, ledger: c002}
+assumptions:
+  - {id: law, kind: response_law, of: load, to: speed, over: guests, constant: 25, for_each: {guests: [1, 2]},
+     says: Load times speed., why: A test., enabled: false}
+  - {id: even, kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1, says: Speed is straight., why: A test.}
+not_encoded:
+  - {ledger: [c003, c004], reason: They say nothing.}
+"""
+
+
+def load(tmp_path, text=CLAIMS):
+    folder = write(tmp_path)
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    return load_claims(load_study(folder))
+
+
+def test_limits_come_from_the_printed_precision(tmp_path):
+    claims = load(tmp_path)
+    assert (claims["faster"].low, claims["faster"].high, claims["faster"].value) == (49.5, 50.5, 50.0)
+    assert (claims["busy"].low, claims["busy"].high, claims["busy"].value) == (90.0, float("inf"), None)
+    assert claims["faster"].statements == 2
+
+
+def test_winner_stands_first_for_every_level_of_for_each(tmp_path):
+    instances = load(tmp_path)["peak"].instances
+    at = [[dict(part.terms[0][1].at) for part in instance.parts] for instance in instances]
+    assert [[(q["system"], q["guests"]) for q in parts] for parts in at] == [
+        [("a", 4), ("a", 1), ("a", 2)],
+        [("b", 4), ("b", 1), ("b", 2)],
+    ]
+
+
+def test_axis_of_series_and_law(tmp_path):
+    claims = load(tmp_path)
+    assert claims["even"].instances[0].axis == (1.0, 2.0, 4.0)
+    assert [i.axis for i in claims["law"].instances] == [(1.0,), (2.0,)]
+
+
+def test_assumptions_can_be_switched(tmp_path):
+    claims = load(tmp_path)
+
+    def names(*off):
+        return [c.id for c in claims.active(off)]
+
+    assert names() == ["faster", "peak", "busy", "even"]
+    assert names("even") == names("all") == ["faster", "peak", "busy"]
+    assert names("+law") == ["faster", "peak", "busy", "law", "even"]
+    assert names("all", "+law") == ["faster", "peak", "busy", "law"]
+    assert names("faster") == names()  # the paper's own statements stay
+
+
+def test_what_is_left_out_keeps_its_reason(tmp_path):
+    assert load(tmp_path).not_encoded == {"c003": "They say nothing.", "c004": "They say nothing."}
+
+
+def test_about_finds_the_claims_of_an_exhibit(tmp_path):
+    assert [c.id for c in load(tmp_path).about("figure-1")] == ["faster", "peak"]
+
+
+MISTAKES = {
+    "unknown factor": ('"speed[guests=4]"', '"speed[gests=4]"', "unknown factor 'gests'"),
+    "unknown level": ('"speed[guests=4]"', '"speed[guests=3]"', "unknown level 3 of guests"),
+    "unknown quantity": ('"load[guests=4]"', '"lode[guests=4]"', "unknown quantity 'lode'"),
+    "level missing": ('"load[guests=4]"', '"load[system=a]"', "no level for guests"),
+    "unreadable sum": ('"load[guests=4]"', '"load[guests=4] * 2"', "expected + or - and a quantity at character"),
+    "unknown exhibit": ("[text]", "[figure-9]", "unknown exhibit 'figure-9'"),
+    "limits exclude the value": ("half_width: 0.5,", "half_width: 0.5, high: 49.8,", "49.5 to 49.8 exclude the printed value 50"),
+    "limits crossed": ("low: 90,", "low: 90, high: 80,", "90 to 80 exclude"),
+    "winner not among levels": ("at: 4, for_each", "at: 3, for_each", "at: 3 is not among the levels"),
+    "conflict with nothing": ("conflicts: [faster]", "conflicts: [slower]", "'slower', which is no claim"),
+    "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
+    "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
+    "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
+    "unknown kind": ("kind: range", "kind: rang", "'rang' is not one of"),
+    "no reason": ("why: A test.}", "enabled: true}", "'why' is a required property"),
+    "reason too short": ("reason: They say nothing.", "reason: none", "too short"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "problem"), MISTAKES.values(), ids=MISTAKES)
+def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
+    assert CLAIMS.count(old) == 1
+    text = CLAIMS.replace(old, new)
+    with pytest.raises(StudyError) as caught:
+        load(tmp_path, text)
+    assert problem in str(caught.value)
+    assert caught.value.file == "claims.yaml"
+    # the line on which the claim or the wrong part of it stands
+    end = line_of(text, new)
+    assert caught.value.line is not None
+    assert end - 1 <= caught.value.line <= end
+    assert f"claims.yaml line {caught.value.line}" in str(caught.value)
+
+
+def test_missing_claims_file(tmp_path):
+    with pytest.raises(StudyError, match=r"claims\.yaml: the file is missing"):
+        load_claims(load_study(write(tmp_path, STUDY)))

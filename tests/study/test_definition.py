@@ -1,0 +1,140 @@
+"""A study's definition: what loads, and that a mistake is named with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from virtperf.core.errors import StudyError
+from virtperf.study.definition import load_study, run_levels
+
+STUDY = """\
+study: toy
+title: A toy study
+claims_in_ledger: 2
+bibliography: {}
+factors:
+  system: {levels: [a, b], default: a, labels: {a: System A}}
+  guests: {levels: [1, 2, 4], label: guests}
+quantities:
+  speed:
+    label: Speed
+    unit: "1"
+    references:
+      - {at: {guests: 1}, value: 100}
+  load: {label: Load, unit: "%", bounds: [0, 100], resolution: 0.5}
+exhibits:
+  - id: figure-1
+    title: Speed
+    kind: line
+    quantity: speed
+    over: guests
+    series:
+      - {label: A, at: {system: a}, levels: [1, 2, 4]}
+      - {label: B, at: {system: b}, levels: [1, 4]}
+  - {id: table-1, title: Loads, kind: table}
+runs:
+  - {name: "{system}-{guests}", at: {system: b}, over: {guests: [1, 4]}}
+topology:
+  net: {nodes: [{id: x, label: X}], edges: []}
+"""
+
+
+def write(folder: Path, text: str = STUDY, name: str = "toy") -> Path:
+    """A study folder holding that `study.yaml`."""
+    study = folder / name
+    study.mkdir(exist_ok=True)
+    (study / "study.yaml").write_text(text, encoding="utf-8")
+    return study
+
+
+def line_of(text: str, part: str) -> int:
+    """Number of the first line that contains `part`."""
+    return next(i for i, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+def changed(old: str, new: str) -> str:
+    assert STUDY.count(old) == 1
+    return STUDY.replace(old, new)
+
+
+def test_defaults_are_filled_in_and_written_levels_win(tmp_path):
+    study = load_study(write(tmp_path))
+    assert study.quantity("speed[guests=2]").at == (("system", "a"), ("guests", 2))
+    assert study.quantity("speed[guests=2, system=b]").level("system") == "b"
+    moved = study.expression("load[guests=4] - 2 load[guests=1]", {"system": "b", "guests": 2})
+    assert [(c, q.at) for c, q in moved.terms] == [
+        (1.0, (("system", "b"), ("guests", 4))),
+        (-2.0, (("system", "b"), ("guests", 1))),
+    ]
+
+
+def test_points_of_a_figure_follow_its_series(tmp_path):
+    study = load_study(write(tmp_path))
+    points = [(s.label, level, q.level("system")) for s, level, q in study.points(study.exhibit("figure-1"))]
+    assert points == [("A", 1, "a"), ("A", 2, "a"), ("A", 4, "a"), ("B", 1, "b"), ("B", 4, "b")]
+    assert run_levels(study.data["runs"][0]) == [{"system": "b", "guests": 1}, {"system": "b", "guests": 4}]
+
+
+def test_bounds_and_resolution_default_to_not_negative_and_none(tmp_path):
+    study = load_study(write(tmp_path))
+    speed, load = study.quantities["speed"], study.quantities["load"]
+    assert (speed.low, speed.high, speed.resolution) == (0.0, float("inf"), 0.0)
+    assert (load.low, load.high, load.resolution) == (0.0, 100.0, 0.5)
+
+
+def test_shown_quantity_names_only_what_is_not_default(tmp_path):
+    study = load_study(write(tmp_path))
+    assert study.show(study.quantity("speed[guests=2]")) == "Speed (2 guests)"
+
+
+MISTAKES = {
+    "unknown factor of a reference": ("{at: {guests: 1}, value", "{at: {gests: 1}, value", "unknown factor 'gests'"),
+    "unknown level of a reference": ("{at: {guests: 1}, value", "{at: {guests: 3}, value", "unknown level 3 of guests"),
+    "level missing in a reference": ("{at: {guests: 1}, value", "{at: {system: a}, value", "no level for guests"),
+    "unknown level of a run": ("over: {guests: [1, 4]}}", "over: {guests: [1, 8]}}", "guests=8"),
+    "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
+    "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is a required property"),
+    "negative resolution": ("resolution: 0.5", "resolution: -0.5", "minimum of 0"),
+    "edge without end": ("edges: []", "edges: [{from: x}]", "'to' is a required property"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "problem"), MISTAKES.values(), ids=MISTAKES)
+def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
+    text = changed(old, new)
+    with pytest.raises(StudyError) as caught:
+        load_study(write(tmp_path, text))
+    assert problem in str(caught.value)
+    assert caught.value.file == "study.yaml"
+    assert caught.value.line == line_of(text, new)
+    assert f"study.yaml line {caught.value.line}" in str(caught.value)
+
+
+def test_series_over_an_unknown_level_names_the_exhibit(tmp_path):
+    text = changed("levels: [1, 4]}", "levels: [1, 5]}")
+    with pytest.raises(StudyError, match="figure-1: unknown level 5 of guests") as caught:
+        load_study(write(tmp_path, text))
+    assert caught.value.line == line_of(text, "- id: figure-1")
+
+
+def test_folder_and_study_must_agree(tmp_path):
+    with pytest.raises(StudyError, match=r"line 1.*calls itself 'toy'.*folder's name 'other'"):
+        load_study(write(tmp_path, name="other"))
+
+
+def test_missing_file_and_broken_yaml(tmp_path):
+    with pytest.raises(StudyError, match="the file is missing"):
+        load_study(tmp_path)
+    with pytest.raises(StudyError, match="not valid YAML") as caught:
+        load_study(write(tmp_path, changed("bibliography: {}", "bibliography: {")))
+    assert caught.value.file == "study.yaml"
+    assert caught.value.line
+    with pytest.raises(StudyError, match="not a mapping"):
+        load_study(write(tmp_path, "- toy\n"))
+
+
+def test_unknown_exhibit_lists_the_known(tmp_path):
+    with pytest.raises(StudyError, match="one of figure-1, table-1"):
+        load_study(write(tmp_path)).exhibit("figure-2")

@@ -1,0 +1,73 @@
+"""Printed tables become claims, one a cell."""
+
+import pytest
+
+from virtperf.core.errors import StudyError
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
+from virtperf.study.quantities import Quantity
+
+STUDY = """
+study: toy
+title: Toy
+claims_in_ledger: 1
+bibliography: {}
+factors:
+  jobs: {levels: [8, 12]}
+  swap: {levels: [plain, compressed]}
+quantities:
+  runtime: {label: Run time, unit: s}
+exhibits:
+  - {id: table-1, kind: table, title: Run times, table: table-1}
+"""
+CLAIMS = """
+study: toy
+claims: []
+not_encoded: []
+tables:
+  - {table: table-1, key: {jobs: N}, columns: {plain_s: "runtime[swap=plain]", zswap_s: "runtime[swap=compressed]"},
+     half_width: 0.5, about: [table-1], section: Results, ledger: a}
+"""
+TABLE = "N,plain_s,zswap_s\n8,107,\n12,128,110\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "toy"
+    (folder / "tables").mkdir(parents=True)
+    for name, text in (("study.yaml", STUDY), ("claims.yaml", CLAIMS), ("tables/table-1.csv", TABLE)):
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_every_filled_cell_is_a_claim(folder):
+    claims = load_claims(load_study(folder))
+    found = {c.instances[0].parts[0].terms[0][1]: (c.id, c.low, c.value, c.high, c.ledger) for c in claims}
+    assert found == {
+        Quantity("runtime", (("jobs", 8), ("swap", "plain"))): ("table-1-plain-s-8", 106.5, 107, 107.5, ("a",)),
+        Quantity("runtime", (("jobs", 12), ("swap", "plain"))): ("table-1-plain-s-12", 127.5, 128, 128.5, ("a",)),
+        Quantity("runtime", (("jobs", 12), ("swap", "compressed"))): ("table-1-zswap-s-12", 109.5, 110, 110.5, ("a",)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("table: table-1, key", "table: table-9, key", "there is no table 'table-9'"),
+        ("jobs: N}", "jobs: jobs}", "has no column 'jobs'"),
+        ("plain_s: ", "plain_h: ", "has no column 'plain_h'"),
+        ("runtime[swap=plain]", "runtime[swap=none]", "unknown level 'none' of swap"),
+    ],
+)
+def test_what_a_table_lacks_is_named_with_its_line(folder, old, new, message):
+    path = folder / "claims.yaml"
+    path.write_text(CLAIMS.replace(old, new))
+    with pytest.raises(StudyError) as caught:
+        load_claims(load_study(folder))
+    assert message in str(caught.value) and "claims.yaml" in str(caught.value) and caught.value.line == 6
+
+
+def test_a_cell_that_is_no_number_is_named(folder):
+    (folder / "tables" / "table-1.csv").write_text(TABLE.replace("128", "about 2 minutes"))
+    with pytest.raises(StudyError, match="row 2: plain_s is no number"):
+        load_claims(load_study(folder))
