@@ -9,10 +9,10 @@ from typing import Any
 
 import nbformat
 import pytest
-from tests.render.toy_notebook import executed
 
 from tests.conftest import ROOT
 from tests.exhibits import toy
+from tests.render.toy_notebook import executed
 from virtperf.exhibits.book import Book
 from virtperf.render.report import render
 

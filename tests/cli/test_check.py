@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.study.new.conftest import layout as layout
-from virtperf.study.new.write import write_study
+from tests.new_study.conftest import layout as layout
+from virtperf.new_study.write import write_study
 
 NONE = "no problems in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, dvc.yaml."
 LEFT = (

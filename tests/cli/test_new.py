@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.study.new.conftest import layout as layout
+from tests.new_study.conftest import layout as layout
 from virtperf.exhibits.book import Book
 
 STUDY = "my-study"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
-from tests.render.toy_notebook import executed
 
 from tests.exhibits import toy
+from tests.render.toy_notebook import executed
 from virtperf.exhibits.book import Book
 
 

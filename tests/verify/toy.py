@@ -11,9 +11,9 @@ import nbformat
 from tests.toy_runs import console, write_run
 from virtperf.cli import main
 from virtperf.core.params import load_parameters
+from virtperf.new_study.notebook import notebook_text
 from virtperf.render.normalise import normalise
 from virtperf.study.definition import load_study
-from virtperf.study.new.notebook import notebook_text
 from virtperf.verify.replay import Task
 
 STUDY = """\

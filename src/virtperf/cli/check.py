@@ -17,8 +17,8 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
     data/metrics.yaml, params.yaml and dvc.yaml. Nothing is computed and nothing is changed; raw files are not read.
     Ends with status 1 if there is a problem. What a new study's files still say in place of the paper is counted.
     """
-    from virtperf.study.check.everything import check_everything
-    from virtperf.study.check.placeholders import placeholders
+    from virtperf.check.everything import check_everything
+    from virtperf.check.placeholders import placeholders
 
     problems, what = check_everything(layout, studies)
     for problem in problems:

@@ -22,7 +22,7 @@ def study(layout: Layout, study_id: str, title: str) -> None:
     ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything in the files that
     has to be replaced says EXAMPLE; nothing in them was published by anybody.
     """
-    from virtperf.study.new.write import write_study
+    from virtperf.new_study.write import write_study
 
     for path in write_study(layout, study_id, title):
         click.echo(path.relative_to(layout.root))

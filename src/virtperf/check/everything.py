@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from virtperf.check.notebook import check_notebook
+from virtperf.check.problems import Problems
+from virtperf.check.runs import check_runs
+from virtperf.check.shared import check_metrics, check_parameters, check_pipeline
+from virtperf.check.study import check_study
 from virtperf.core.paths import Layout
 from virtperf.exhibits.wording import plural
-from virtperf.study.check.notebook import check_notebook
-from virtperf.study.check.problems import Problems
-from virtperf.study.check.runs import check_runs
-from virtperf.study.check.shared import check_metrics, check_parameters, check_pipeline
-from virtperf.study.check.study import check_study
 
 
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.study.new.conftest import layout as layout
+from tests.new_study.conftest import layout as layout
 from tests.toy_runs import sar, write_run
+from virtperf.check.everything import check_everything
 from virtperf.core.paths import Layout
-from virtperf.study.check.everything import check_everything
-from virtperf.study.new.write import write_study
+from virtperf.new_study.write import write_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
 

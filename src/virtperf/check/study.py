@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from virtperf.check.problems import Problems
 from virtperf.core.errors import StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.params import ReconstructParameters
@@ -14,7 +15,6 @@ from virtperf.core.yamlio import Document, load_yaml, schema_problems
 from virtperf.exhibits.table import corrections, read_table
 from virtperf.exhibits.topology import read_diagram
 from virtperf.simulate.load import load_raw
-from virtperf.study.check.problems import Problems
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Exhibit, Study, load_study
 

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from virtperf.check.problems import Problems
 from virtperf.core.errors import StudyError
 from virtperf.core.params import NotebookParameters, Parameters
-from virtperf.study.check.problems import Problems
 from virtperf.study.definition import Study
 
 _SHOWN = re.compile(r"\bbook\.(?:table|diagram|figure|timeseries)\(\s*[\"']([a-z0-9-]+)[\"']")

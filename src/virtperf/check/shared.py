@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from virtperf.check.problems import Problems
 from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.yamlio import load_yaml, schema_problems
 from virtperf.formats import all_formats
-from virtperf.study.check.problems import Problems
-from virtperf.study.new.pipeline import listed_studies
+from virtperf.new_study.pipeline import listed_studies
 
 
 def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:

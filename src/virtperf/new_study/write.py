@@ -14,9 +14,9 @@ from virtperf.core.errors import StudyError
 from virtperf.core.files import replaced_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
+from virtperf.new_study.notebook import notebook_text
+from virtperf.new_study.pipeline import with_study
 from virtperf.study.definition import load_study
-from virtperf.study.new.notebook import notebook_text
-from virtperf.study.new.pipeline import with_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
 
@@ -82,5 +82,5 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
 def _rendered(name: str, values: dict[str, str]) -> str:
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # noqa: S701 - YAML, no HTML
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-    text = resources.files("virtperf.study.new").joinpath(name).read_text(encoding="utf-8")
+    text = resources.files("virtperf.new_study").joinpath(name).read_text(encoding="utf-8")
     return environment.from_string(text).render(values)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from virtperf.check.problems import Problems
 from virtperf.core.errors import RunError, StudyError
 from virtperf.core.yamlio import load_yaml, schema_problems
 from virtperf.ingest.folder import RUN_FILE, raw_files
 from virtperf.ingest.runs import load_run
-from virtperf.study.check.problems import Problems
 from virtperf.study.definition import Study
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.study.new.conftest import PIPELINE
+from tests.new_study.conftest import PIPELINE
 from virtperf.core.errors import StudyError
-from virtperf.study.new.pipeline import listed_studies, with_study
+from virtperf.new_study.pipeline import listed_studies, with_study
 
 
 def test_one_line_is_added_and_comments_stay(layout):

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-import virtperf.study.new.write as module
-from tests.study.new.conftest import PIPELINE
+import virtperf.new_study.write as module
+from tests.new_study.conftest import PIPELINE
+from virtperf.check.everything import check_everything
 from virtperf.core.errors import VirtperfError
-from virtperf.study.check.everything import check_everything
+from virtperf.new_study.write import write_study
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
-from virtperf.study.new.write import write_study
 
 
 @pytest.fixture

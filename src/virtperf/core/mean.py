@@ -1,0 +1,69 @@
+"""The one mean: a value with its standard error, degrees of freedom and interval, and the runs behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from virtperf.core.provenance import Origin
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its interval (Student's t).
+
+    Attributes
+    ----------
+    value, se, df : float
+        In the quantity's unit; `se` and `df` are NaN where there is no error to be had.
+    low, high, level : float
+        The interval and its confidence level; NaN limits where there is no error.
+    n : int
+        Runs, or samples of one run.
+    method : str
+        How the error was made: ``runs`` (spread over runs), or that of the one run's samples.
+    origin : Origin or None
+    """
+
+    value: float
+    se: float
+    df: float
+    low: float
+    high: float
+    level: float
+    n: int
+    method: str
+    origin: Origin | None = None
+
+
+def student(
+    value: float, se: float, df: float, *, level: float, n: int, method: str, origin: Origin | None = None
+) -> Mean:
+    """A mean from its standard error: the interval is Student's t with `df` degrees of freedom."""
+    half = float(special.stdtrit(df, (1 + level) / 2)) * se if math.isfinite(se) and df > 0 else math.nan
+    return Mean(value, se, df, value - half, value + half, level, n, method, origin)
+
+
+def over_runs(
+    values: Sequence[float], errors: Sequence[float], dfs: Sequence[float], *, level: float, method: str = "one run",
+    origin: Origin | None = None,
+) -> Mean:  # fmt: skip
+    """The mean over the runs of one condition.
+
+    With two or more runs the error is their spread over ``sqrt(n)`` with ``n - 1`` degrees of freedom, since run-to-run
+    variation is what a reader wants to see past. One run has the error and degrees of freedom of its own samples.
+
+    Parameters
+    ----------
+    values, errors, dfs : sequence of float, length n
+        Means of the runs, and the standard error and degrees of freedom within each.
+    """
+    x = np.asarray(values, dtype=float)
+    if len(x) > 1:
+        se = float(x.std(ddof=1)) / math.sqrt(len(x))
+        return student(float(x.mean()), se, len(x) - 1.0, level=level, n=len(x), method="runs", origin=origin)
+    return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method, origin=origin)

@@ -1,0 +1,130 @@
+"""What a number rests on: a word that travels with every value, and the runs behind it.
+
+Frames carry it in their columns `provenance`, `run_id`, `exhibit` and `study`; means, estimates and exhibit records
+carry an `Origin`. Nobody passes it as an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pandas as pd
+
+from virtperf.core.errors import VirtperfError
+
+
+class Provenance(StrEnum):
+    """Where a value comes from; the text after each member is what readers are told."""
+
+    PUBLISHED = "published"
+    RECONSTRUCTED = "reconstructed"
+    MEASURED = "measured"
+    SIMULATED = "simulated"
+    EXAMPLE = "example"
+    OWN = "own data"
+
+    @property
+    def words(self) -> str:
+        """What the word means, for readers."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Provenance.PUBLISHED: "printed in the paper",
+    Provenance.RECONSTRUCTED: "computed from the paper's statements only, not measured",
+    Provenance.MEASURED: "from raw files that a tool wrote on a real or emulated machine",
+    Provenance.SIMULATED: "from raw files that were simulated from the paper's text; not a measurement",
+    Provenance.EXAMPLE: "made up for documentation; decides no verdict",
+    Provenance.OWN: "from a file that is not a run of this study",
+}
+
+
+class ProvenanceError(VirtperfError):
+    """Values of different provenances in one estimate, or a provenance that does not belong to its runs."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a value was computed from.
+
+    Attributes
+    ----------
+    provenance : Provenance
+    study : str
+        The study's id; "" for data of no study.
+    runs : tuple of str
+        Sorted run ids; empty for published and reconstructed values.
+    exhibits : tuple of str
+        The exhibits whose values were used, in order of first use.
+    files : tuple of str
+        Files of a reader's own, where provenance is `OWN`.
+    """
+
+    provenance: Provenance
+    study: str = ""
+    runs: tuple[str, ...] = ()
+    exhibits: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def together(origins: Iterable[Origin | None]) -> Origin | None:
+    """The origin of a value computed from several; None where none of them has one.
+
+    Raises
+    ------
+    ProvenanceError
+        Two provenances, or values with and without an origin, in one value; the error names both.
+    """
+    parts = list(origins)
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    kinds = dict.fromkeys(part.provenance for part in known)
+    if len(kinds) > 1 or len(known) < len(parts):
+        words = [*map(str, kinds), *(["unknown"] if len(known) < len(parts) else [])]
+        raise ProvenanceError(
+            f"one estimate would mix {' and '.join(words)} values", expected="values of one provenance",
+            remedy="choose one, for example frame[frame['provenance'] == 'measured'].",
+        )  # fmt: skip
+    studies = dict.fromkeys(part.study for part in known if part.study)
+    return Origin(
+        known[0].provenance, " ".join(studies), tuple(sorted({run for part in known for run in part.runs})),
+        tuple(dict.fromkeys(e for part in known for e in part.exhibits)),
+        tuple(dict.fromkeys(f for part in known for f in part.files)),
+    )  # fmt: skip
+
+
+def origin_of(frame: pd.DataFrame) -> Origin | None:
+    """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and `file`.
+
+    Returns
+    -------
+    Origin or None
+        None for a frame without the column `provenance`, or without rows.
+
+    Raises
+    ------
+    ProvenanceError
+        The rows have several provenances, or a word that is none.
+    """
+    if "provenance" not in frame.columns or frame.empty:
+        return None
+    kinds = list(dict.fromkeys(map(str, frame["provenance"])))
+    unknown = [kind for kind in kinds if kind not in set(Provenance)]
+    if unknown:
+        raise ProvenanceError(
+            f"{unknown[0]!r} is no provenance", expected=f"one of {', '.join(Provenance)}", found=unknown[0]
+        )
+
+    def distinct(column: str) -> tuple[str, ...]:
+        values = frame[column].dropna().astype(str) if column in frame.columns else ()
+        return tuple(dict.fromkeys(value for value in values if value))
+
+    parts = [
+        Origin(Provenance(kind), " ".join(distinct("study")), tuple(sorted(distinct("run_id"))), distinct("exhibit"),
+               distinct("file") if kind == Provenance.OWN else ())
+        for kind in kinds
+    ]  # fmt: skip
+    return together(parts)

@@ -1,0 +1,249 @@
+"""Exhibit records: what an exhibit says, as typed data. Templates make pages of it; nothing is read back out of HTML.
+
+A record holds the numbers behind an exhibit, its words, what its values rest on, and blocks: paragraphs, tables,
+drawings. A notebook emits it as ``application/vnd.virtperf+json``; report, site, downloads and `verify` read that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
+
+from virtperf.core.provenance import Provenance
+from virtperf.core.tables import rounded
+
+MIME = "application/vnd.virtperf+json"
+DIGITS = 6
+"""Significant digits of numbers in a record, and so of downloads."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Span(_Part):
+    """A stretch of text within a paragraph or a cell.
+
+    Attributes
+    ----------
+    style : str
+        ``verdict`` and ``provenance`` are shown as badges; ``small`` stands below the rest in small type; ``folded``
+        opens on a click, behind `summary`.
+    link : str
+        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>``, ``run:<id>``; the template
+        makes an address of it.
+    """
+
+    text: str
+    style: Literal[
+        "plain", "strong", "code", "small", "verdict", "provenance", "deleted", "inserted", "mark", "empty", "hidden",
+        "folded",
+    ] = "plain"  # fmt: skip
+    link: str = ""
+    summary: str = ""
+
+
+Words = str | tuple[str | Span, ...]
+"""Text, or stretches of text; templates escape all of it."""
+
+
+class Paragraph(_Part):
+    """Prose; `style` note is set apart, small is a remark."""
+
+    block: Literal["paragraph"] = "paragraph"
+    words: Words
+    style: Literal["plain", "note", "small"] = "plain"
+
+
+class Heading(_Part):
+    """A heading within an exhibit."""
+
+    block: Literal["heading"] = "heading"
+    text: str
+    id: str = ""
+
+
+class Listing(_Part):
+    """A list of points."""
+
+    block: Literal["list"] = "list"
+    items: tuple[Words, ...]
+
+
+class Grid(_Part):
+    """A table: `numeric` columns are flush right; `ids` anchors its rows; `stacks` makes cards of rows on a phone."""
+
+    block: Literal["grid"] = "grid"
+    label: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Words, ...], ...]
+    numeric: tuple[int, ...] = ()
+    ids: tuple[str, ...] = ()
+    stacks: bool = False
+
+
+class Fact(_Part):
+    """One number of a headline: ``12``, ``statements``, and a remark."""
+
+    value: str
+    label: str
+    note: str = ""
+
+
+class Facts(_Part):
+    """Headline numbers side by side."""
+
+    block: Literal["facts"] = "facts"
+    facts: tuple[Fact, ...]
+
+
+class Box(_Part):
+    """One component of a diagram; `inside` holds rows of components."""
+
+    id: str
+    label: str
+    rows: tuple[tuple[Box, ...], ...] = ()
+
+
+class Diagram(_Part):
+    """A set-up as nested boxes in rows, and its connections in words (from, to, label)."""
+
+    block: Literal["diagram"] = "diagram"
+    label: str
+    rows: tuple[tuple[Box, ...], ...]
+    edges: tuple[tuple[str, str, str], ...] = ()
+
+
+class Folded(_Part):
+    """Blocks that a reader may open."""
+
+    block: Literal["folded"] = "folded"
+    summary: str
+    blocks: tuple[Block, ...]
+
+
+Block = Annotated[
+    Paragraph | Heading | Listing | Grid | Facts | Diagram | Folded, Field(discriminator="block")
+]  # fmt: skip
+
+
+class Numbers(_Part):
+    """A table of numbers behind an exhibit: what its CSV download holds and what comparisons compare.
+
+    Attributes
+    ----------
+    name : str
+        File name of the download, without suffix.
+    units : dict of str to str
+        Units of numeric columns, where they have one.
+    rows : tuple of tuple
+        Cells: text, numbers with `DIGITS` significant digits, truth values, or None.
+    words : str
+        What the link says; "" for numbers that have no link of their own.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | bool | None, ...], ...]
+    units: dict[str, str] = {}
+    words: str = "Download the numbers (CSV)"
+
+    @classmethod
+    def of(
+        cls, frame: pd.DataFrame, name: str, *, words: str | None = None, units: dict[str, str] | None = None
+    ) -> Numbers:
+        """The numbers of a frame, rounded; infinities and NaN become None."""
+        columns = [_cells(frame[column]) for column in frame.columns]
+        said = {} if words is None else {"words": words}
+        return cls(
+            name=name, columns=tuple(map(str, frame.columns)), rows=tuple(zip(*columns, strict=True)),
+            units=units or {}, **said,
+        )  # fmt: skip
+
+    def frame(self) -> pd.DataFrame:
+        """The same as a frame."""
+        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+
+def _cells(column: pd.Series) -> Sequence[Any]:
+    if column.dtype.kind == "f":
+        values = rounded(column.to_numpy(dtype=float), DIGITS)
+        return [float(v) if math.isfinite(v) else None for v in values]
+    return [_cell(v) for v in column]
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return float(rounded([value], DIGITS)[0]) if math.isfinite(value) else None
+    return str(value)
+
+
+class Drawing(_Part):
+    """A figure's picture: one SVG element in light colours, its alternative text, a digest of the numbers drawn."""
+
+    svg: str
+    description: str
+    digest: str
+
+
+class Record(_Part):
+    """One exhibit.
+
+    Attributes
+    ----------
+    kind : str
+        A name in the registry of `virtperf.exhibits.kinds`.
+    id : str
+        Its anchor on the page, and its name for `verify`: ``figure-5``.
+    study : str
+        The study's id; "" for a reader's own.
+    name : str
+        ``Figure 5``; "" for what the paper does not number.
+    title, caption : str
+        What it is, and what it shows.
+    provenance : tuple of Provenance
+        Of everything that it shows.
+    numbers : tuple of Numbers
+    claims : tuple of str
+        Ids of the claims that it speaks of.
+    lineage : tuple of str
+        Run ids and exhibits that the numbers rest on, as far as they are not its own: ``run:<id>``, ``exhibit:<id>``.
+    blocks : tuple of Block
+        Below the drawing and the caption.
+    drawing : Drawing or None
+    text : str
+        The numbers as plain text, which tests compare.
+    """
+
+    kind: str
+    id: str
+    study: str
+    name: str = ""
+    title: str
+    caption: str = ""
+    provenance: tuple[Provenance, ...] = ()
+    numbers: tuple[Numbers, ...] = ()
+    claims: tuple[str, ...] = ()
+    lineage: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    drawing: Drawing | None = None
+    text: str = ""
+
+    def without_drawing(self) -> Record:
+        """The record without its picture, which a notebook keeps beside it as ``image/svg+xml``."""
+        return self.model_copy(update={"drawing": None})
+
+
+for _model in (Box, Folded):
+    _model.model_rebuild()
