@@ -13,7 +13,7 @@ TABLE = pd.DataFrame({"users": [1, 2, 4], "tps": [10.5, 20.0, 35.25]})
 
 def test_a_raw_file_is_recognised_by_its_content(tmp_path):
     path = tmp_path / "unnamed.bin"
-    path.write_bytes(PROC_SWAPS.encode())
+    path.write_bytes(PROC_SWAPS)
     frame = read(path)
     assert set(frame["provenance"]) == {"own data"}
     assert set(frame["file"]) == {"unnamed.bin"}
