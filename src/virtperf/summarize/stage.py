@@ -9,6 +9,7 @@ from typing import Any
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import replaced_folder
+from virtperf.core.stage_tables import AUDITS, LINEAGE, MEANS, OBSERVATIONS, SERIES, THUMBNAILS, TIMELINES
 from virtperf.study.definition import Study
 from virtperf.summarize.audits import audit
 from virtperf.summarize.conditions import condition_means
