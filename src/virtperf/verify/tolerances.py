@@ -68,6 +68,7 @@ DEFAULTS: Tolerances = {
     "estimates": Tolerance(exported_digits=6),
     "tables": Tolerance(0.0, 0.0),
     "registers": Tolerance(exported_digits=4),
+    "drawings": Tolerance(0.0, 0.01),
 }
 """Of each kind of item; what `tolerances.yaml` of the repository declares, too."""
 
