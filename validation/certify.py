@@ -41,8 +41,8 @@ of the worst standard deviation (SD). NIST certifies 11 digits of nonlinear prob
 count.
 
 `python -m validation.certify` writes this page from the files in `tests/reference`. The tests repeat the fits: no set
-may fall below its required digits, and the page must agree with a new one within half a digit. Only the last certified digit,
-and the sets with a note, may differ more from machine to machine.
+may fall below its required digits, and the page must agree with a new one within half a digit. Only the last
+certified digit, and the sets with a note, may differ more from machine to machine.
 """
 
 

@@ -39,7 +39,7 @@ def calibrated(folder, *more, status=0):
 
 
 def test_the_page_has_a_row_for_each_cell_and_method(repository):
-    result = call(repository)
+    result = calibrated(repository)
     page = (repository / "page.md").read_text(encoding="utf-8")
     assert page.startswith("# Calibration of intervals\n")
     assert "20 simulated data sets a cell" in page
