@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -38,6 +38,17 @@ class Mean:
     n: int
     method: str
     origin: Origin | None = None
+
+    def at(self, level: float) -> Mean:
+        """The same mean with an interval of another confidence level."""
+        if level == self.level:
+            return self
+        return student(self.value, self.se, self.df, level=level, n=self.n, method=self.method, origin=self.origin)
+
+    def scaled(self, factor: float) -> Mean:
+        """The same mean in a unit that is `factor` times smaller."""
+        low, high = sorted((factor * self.low, factor * self.high))
+        return replace(self, value=factor * self.value, se=abs(factor) * self.se, low=low, high=high)
 
 
 def student(

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from validation.curves import intervals, noise_sd, rows_of
 from virtperf.core.errors import ModelError
-from virtperf.models.calibrate import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.models.calibrate_curves import intervals, noise_sd, rows_of
 from virtperf.models.checks import Array
 from virtperf.models.crossover import line_crossover
 from virtperf.models.equivalence import tost_difference, tost_ratio
