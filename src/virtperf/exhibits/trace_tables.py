@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.table import corrections, reworded
+from virtperf.study.printed import corrections
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class TableTrace:
     corrected : tuple of (str, str)
         Misprinted cells and the reasons of their corrections.
     claims : tuple of str
-        The statements that speak of the table.
+        The claims that speak of the table.
     """
 
     key: str
@@ -47,7 +47,7 @@ class TableTrace:
 
 
 def table_traces(data: StudyData) -> Iterator[TableTrace]:
-    """The trace of every printed table, in the study's order; raises `StudyError` as `table_exhibit` does."""
+    """The trace of every printed table, in the study's order; raises `StudyError` as its kind does."""
     study = data.study
     for exhibit in study.exhibits:
         name = exhibit.spec.get("table")
@@ -63,7 +63,8 @@ def table_traces(data: StudyData) -> Iterator[TableTrace]:
                 last = reader.line_num
         yield TableTrace(
             key=f"{study.id}/{exhibit.id}", exhibit=exhibit.id, title=exhibit.title, section=exhibit.section,
-            file=f"data/published/{study.id}/tables/{name}.csv", reworded=reworded(exhibit), lines=tuple(lines),
+            file=f"data/published/{study.id}/tables/{name}.csv",
+            reworded=bool(exhibit.spec.get("reworded")), lines=tuple(lines),
             corrected=tuple(
                 (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
                 for c in wrong
@@ -82,5 +83,5 @@ def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
     ]
     lines += [f"    line {line}: {cell}" for line, cell in trace.lines]
     lines += [f"  corrected {cell}; {reason}" for cell, reason in trace.corrected]
-    lines += [f"  statement {c}: {claims[c]}" for c in trace.claims]
+    lines += [f"  claim    {c}: {claims[c]}" for c in trace.claims]
     return "\n".join(lines)
