@@ -9,7 +9,7 @@ from typing import Any
 
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
-from virtperf.exhibits.data import RELATIVE, StudyData
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.wording import slug
 from virtperf.study.quantities import Quantity
 
@@ -158,7 +158,7 @@ def _runs(
 ) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
     """Runs that observed the quantity on the figure's scale; others with the reason why they did not."""
     # A run whose reference was not run has no relative value.
-    column = "relative" if data.scale(quantity) == RELATIVE else "value"
+    column = "relative" if data.study.quantities[quantity.name].references else "value"
     rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
     rows.sort(key=lambda row: (_ORDER.index(row["provenance"]), row["run_id"]))
     used, unseen = [], []
