@@ -9,6 +9,7 @@ import pandas as pd
 
 from virtperf.core.near import near
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of, together
+from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
 
 _OF_RUNS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
@@ -111,20 +112,19 @@ def _check_text(data: StudyData, origin: Origin, label: str) -> None:
     if not origin.exhibits:
         raise ProvenanceError(f"{label}: it says {word}, but names no exhibit", expected="the exhibits it comes from",
                               remedy="keep the column `exhibit` of the frame that it was computed from.")  # fmt: skip
-    having = set(data.points["exhibit"])
-    if word is Provenance.PUBLISHED:
-        having = printed_exhibits(data)
     for name in origin.exhibits:
-        if name not in having:
+        if not _has(data, name, word):
+            having = [e.id for e in data.study.exhibits if _has(data, e.id, word)]
             raise ProvenanceError(f"{label}: it says {word}, but {name} has no {word} value", found=str(word),
-                                  expected=f"one of {', '.join(sorted(having)) or 'no exhibit'}")  # fmt: skip
+                                  expected=f"one of {', '.join(having) or 'no exhibit'}")  # fmt: skip
 
 
-def printed_exhibits(data: StudyData) -> set[str]:
-    """Exhibits with a printed value: printed tables and diagrams, and figures of which the paper prints a point."""
-    from virtperf.exhibits import frames
-
-    return {e.id for e in data.study.exhibits if not e.series or len(frames.printed(data, e.id))}
+def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
+    """Whether an exhibit shows published or reconstructed values; printed tables and diagrams are published whole."""
+    exhibit = data.study.exhibit(exhibit_id)
+    if word is Provenance.RECONSTRUCTED:
+        return exhibit_id in set(data.points["exhibit"])
+    return not exhibit.series or not frames.printed(data, exhibit).empty
 
 
 def provenances(origin: Origin | None) -> tuple[Provenance, ...]:

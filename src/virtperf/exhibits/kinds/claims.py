@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict_words
+from virtperf.exhibits.frames import named
 from virtperf.exhibits.kinds import Context, Kind
 from virtperf.exhibits.kinds.contradictions import places
 from virtperf.exhibits.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
@@ -52,7 +53,7 @@ def record(context: Context, about: str | None = None) -> Record:
     elif about == "text":
         title = "What the paper says elsewhere"
     else:
-        exhibit = data.study.exhibit(about)
+        exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
     made = Record(kind="claims", id=f"{about or 'all'}-claims", study=data.study.id, title=title)
     if not chosen:
@@ -91,7 +92,11 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
             yield f"{'' if not k else ' and ' if k == len(order) - 1 else ', '}{counts[word]} "
             yield Span(text=word, style="verdict")
 
-    parts: list[str | Span] = [f"{plural(len(text), 'claim')}. By the paper's other claims: ", *counted(from_text), ". "]
+    parts: list[str | Span] = [
+        f"{plural(len(text), 'claim')}. By the paper's other claims: ",
+        *counted(from_text),
+        ". ",
+    ]
     if measured:
         parts += ["By measured runs: ", *counted(measured)]
         parts += [f", {nothing} without a measured run." if nothing else "."]

@@ -10,7 +10,7 @@ from virtperf.exhibits.records import Grid, Numbers, Paragraph, Record
 from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import number, pretty, slug
 
-ORIGIN = ("provenance", "run_id", "exhibit", "study", "file")
+ORIGIN = ["provenance", "run_id", "exhibit", "study", "file"]
 """Columns that say what the numbers rest on, and are not shown as columns."""
 
 

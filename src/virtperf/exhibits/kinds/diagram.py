@@ -1,17 +1,18 @@
 """Diagrams of a set-up: boxes in rows, declared in study.yaml from what the paper's text says.
 
-    - id: figure-1
-      kind: diagram
-      title: Test environment
-      rows:
-        - [{id: client, label: Workload driver}]
-        - [{id: host, label: Host, rows: [[{id: web, label: Web server}, {id: lan, label: Guest LAN}]]}]
-      edges:
-        - {from: client, to: web, label: HTTP}
+- id: figure-1
+  kind: diagram
+  title: Test environment
+  rows:
+    - [{id: client, label: Workload driver}]
+    - [{id: host, label: Host, rows: [[{id: web, label: Web server}, {id: lan, label: Guest LAN}]]}]
+  edges:
+    - {from: client, to: web, label: HTTP}
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Self
 
@@ -65,7 +66,7 @@ def boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
 def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
     """The diagram as nested boxes, its connections in words."""
     study, spec = context.study, spec_of(exhibit)
-    labels = {box.id: box.label for box in boxes(spec.rows)}
+    labels = _labels(spec.rows)
     edges = [(labels[e.start], labels[e.end], e.label) for e in spec.edges]
     table = pd.DataFrame(edges, columns=["from", "to", "connection"])
     held = [(box.label, [inner.label for row in box.rows for inner in row]) for box in boxes(spec.rows)]
@@ -82,6 +83,14 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
         ),
         text=f"{name}: {exhibit.title}\n{table_text(list(table.columns), edges)}",
     )  # fmt: skip
+
+
+def _labels(rows: tuple[tuple[Box, ...], ...]) -> dict[str, str]:
+    """Boxes in words by id; boxes of the same label are told apart by what they stand in."""
+    every = list(boxes(rows))
+    around = {inner.id: box.label for box in every for row in box.rows for inner in row}
+    count = Counter(box.label for box in every)
+    return {b.id: f"{b.label} ({around[b.id]})" if count[b.label] > 1 and b.id in around else b.label for b in every}
 
 
 KIND = Kind("diagram", record, spec=Spec)

@@ -24,7 +24,7 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     Parameters
     ----------
     estimates : mapping, or one estimate
-        Label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of labels to them (a group of rows each).
+        Label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of rows).
     title : str
     unit : str
         Of all values; where units differ, write them into the labels.
@@ -38,7 +38,8 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     """
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
     origin = one_origin(context.data, flat)
-    rows, text, csv = [], [], []
+    rows: list[tuple[str, ...]] = []
+    text, csv = [], []
     for label, e in flat.items():
         if not e.available:
             rows.append((label, "not available", "", "", e.reason))
@@ -60,14 +61,13 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
         )
         csv.append({"estimate": label, "value": e.value, "low": e.low, "high": e.high, "unit": unit, "level": e.level,
                     "method": e.method, "warnings": notes})  # fmt: skip
-    columns = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
-    if all(row[4] == "none" for row in rows):
-        columns, rows = columns[:4], [row[:4] for row in rows]
+    columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
+    shown = slice(4 if all(row[4] == "none" for row in rows) else 5)
     study, anchor = context.study.id, slug(title)
     return Record(
         kind="estimates", id=anchor, study=study, title=title, provenance=provenances(origin), lineage=lineage(origin),
         numbers=(Numbers.of(pd.DataFrame(csv), f"{study}-{anchor}"),),
-        blocks=(Grid(label=title, columns=columns, rows=tuple(rows), numeric=(1, 2)),),
+        blocks=(Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)),),
         text=f"{title}\n{table_text(['estimate', 'value', 'low', 'high', 'interval', 'remarks'], text)}",
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -164,8 +164,8 @@ def _cell(entry: Mapping[str, Any], column: str) -> str:
 
 
 def _titled(
-    title: str, columns: tuple[str, ...], rows: list[tuple[Words, ...]] | list[tuple[str, ...]], *,
-    numeric: tuple[int, ...] = (), stacks: bool = False,
+    title: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]], *, numeric: tuple[int, ...] = (),
+    stacks: bool = False,
 ) -> list[Block]:  # fmt: skip
     return [
         Heading(text=title),

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
 
 
 class Spec(ExhibitSpec):
-    """`table` is a file in tables/, without its suffix; `reworded` where its words are ours, its numbers the paper's."""
+    """`table`: a file in tables/, without its suffix; `reworded`: its words are ours, its numbers the paper's."""
 
     table: str
     reworded: bool = False
