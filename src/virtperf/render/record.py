@@ -13,7 +13,9 @@ from virtperf.render.places import NOTEBOOK, Place
 from virtperf.render.templating import environment
 
 
-def record_html(record: Record, *, notebook: bool = False, place: Place | None = None) -> Markup:
+def record_html(
+    record: Record, *, notebook: bool = False, repeated: bool = False, place: Place | None = None
+) -> Markup:
     """A record's markup.
 
     Parameters
@@ -22,6 +24,8 @@ def record_html(record: Record, *, notebook: bool = False, place: Place | None =
     notebook : bool
         Without the picture, which a notebook shows itself, and to keep the file small without folded blocks and
         downloads: who has the notebook has the data.
+    repeated : bool
+        The page has this picture already: it goes in as an image, since the ids in it may stand on a page only once.
     place : Place, optional
         Where it is shown; without one, a page that holds this record alone.
     """
@@ -30,8 +34,9 @@ def record_html(record: Record, *, notebook: bool = False, place: Place | None =
     if notebook:
         blocks, folded = [block for block in blocks if not isinstance(block, Folded)], ()
     macros: Any = environment().get_template("record.html.j2").module
+    picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     html = macros.record(
-        record, blocks, folded, notebook, downloads.address, lambda link: where.address(link, record.study)
+        record, blocks, folded, picture, notebook, downloads.address, lambda link: where.address(link, record.study)
     )
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
 

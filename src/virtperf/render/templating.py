@@ -36,7 +36,7 @@ def equip(made: Environment) -> None:
     """Give an environment the words and filters that the templates use."""
     made.filters |= {
         "breakable": breakable, "slug": slug, "printable": printable, "exhibit_name": exhibit_name, "pretty": pretty,
-        "plural": plural, "picture": _picture,
+        "plural": plural, "picture": _picture, "image_address": image_address,
     }  # fmt: skip
     made.globals |= {"VERDICTS": VERDICTS, "PROVENANCES": {str(p): p.words for p in Provenance}, "palette": palette}
 
@@ -58,24 +58,31 @@ def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
     return Markup("").join(words)
 
 
-def document(template: str, *, scripts: Sequence[str] = ("page.js",), **values: Any) -> str:
-    """A whole page.
+def image_address(svg: str) -> str:
+    """An SVG as the address of an image, which can't bring scripts, style rules or ids into the page."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
-    Parameters
-    ----------
-    template : str
-        Name of a template that extends ``base.html.j2``.
-    scripts : sequence of str
-        Names of script files in the template folder.
+
+def document(template: str, names: Sequence[str] = ("page.js",), **values: Any) -> str:
+    """A whole page by a template that extends ``base.html.j2``; `names` are script files in the template folder."""
+    code, policy = scripts(*names)
+    return tidy(environment().get_template(template).render(scripts=code, policy=policy, **values))
+
+
+def scripts(*names: str) -> tuple[list[Markup], str]:
+    """The text of script files of the template folder, and a policy under which a page runs them and nothing else.
+
+    The policy is the second lock on the door: text is escaped, and were it not, no foreign script would run.
     """
-    code = [(TEMPLATES / script).read_text(encoding="utf-8").strip() for script in scripts]
+    code = [(TEMPLATES / name).read_text(encoding="utf-8").strip() for name in names]
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(c.encode()).digest()).decode()}'" for c in code)
-    # The policy is the second lock on the door: text is escaped, and were it not, no foreign script would run.
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}; base-uri 'none'; "
         "form-action 'none'"
     )
-    text = environment().get_template(template).render(
-        policy=policy, scripts=[Markup(c) for c in code], **values,  # noqa: S704 (files of this package)
-    )  # fmt: skip
+    return [Markup(c) for c in code], policy  # noqa: S704 (files of this package)
+
+
+def tidy(text: str) -> str:
+    """Text of a page without spaces at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
