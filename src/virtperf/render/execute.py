@@ -109,7 +109,8 @@ def _surroundings(folder: Path) -> Iterator[None]:
     changed = {
         "JUPYTER_RUNTIME_DIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_PLATFORM_DIRS": "1",
-        "PYTHONHASHSEED": "0", "MPLBACKEND": "module://matplotlib_inline.backend_inline", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONHASHSEED": "0", "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }  # fmt: skip
     before = {name: os.environ.get(name) for name in changed}
     logger = logging.getLogger("papermill")
