@@ -12,11 +12,11 @@ from virtperf.core.errors import StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document, load_yaml, schema_problems
-from virtperf.exhibits.table import corrections, read_table
-from virtperf.exhibits.topology import read_diagram
+from virtperf.exhibits.kinds import check_exhibits
 from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.definition import Exhibit, Study, load_study
+from virtperf.study.definition import Study, load_study
+from virtperf.study.printed import corrections
 
 CORRECTIONS = "corrections"
 PLOTTED = ("line", "bar")
@@ -93,31 +93,9 @@ def _exhibits(study: Study, problems: Problems) -> None:
             _say(study.document, problems, f"the id {exhibit.id!r} is given twice", *where)
         if exhibit.kind in PLOTTED and not exhibit.series:
             _say(study.document, problems, f"{exhibit.id} has no series to draw", *where)
-        if exhibit.kind == "table":
-            _at(study, position, problems, lambda e=exhibit: read_table(study, e))  # type: ignore[misc]
-        if exhibit.kind == "diagram":
-            _at(study, position, problems, lambda e=exhibit: _diagram(study, e))  # type: ignore[misc]
+    check_exhibits(study, problems.of(study.folder))
     with problems.caught(study.folder):
         corrections(study)
-
-
-def _diagram(study: Study, exhibit: Exhibit) -> None:
-    name, topology = str(exhibit.spec.get("diagram", "")), study.data.get("topology", {})
-    if name not in topology:
-        raise StudyError(f"{exhibit.id} has no diagram {name!r}", expected=f"one of {', '.join(topology) or 'none'}")
-    read_diagram(exhibit.id, topology[name])
-
-
-def _at(study: Study, position: int, problems: Problems, check: Callable[[], object]) -> None:
-    """Run a check whose error, where it names no line, is one of that exhibit's entry in study.yaml."""
-    try:
-        check()
-    except StudyError as err:
-        found = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-        if err.line is not None:
-            problems.of(study.folder)(err)
-        else:
-            problems.say(err.problem, study.document.path, study.document.line("exhibits", position), **found)
 
 
 def _runs(study: Study, problems: Problems) -> None:
