@@ -98,7 +98,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
         ({"factors": {"system": "c", "guests": 1}}, "unknown level of system; expected one of 'a', 'b'"),
         ({"window_s": [300, 2000]}, "the window ends after the run"),
         ({"study": "other"}, "study is not the id of the study"),
-        ({"replicate": None}, "'replicate' is a required property"),
+        ({"replicate": None}, "'replicate' is missing"),
     ],
 )
 def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):

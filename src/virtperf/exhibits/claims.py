@@ -102,7 +102,7 @@ def _tables(rows: Sequence[tuple[Claim, Row, bool]], title: str, columns: tuple[
 
 def _saying(claim: Claim) -> str:
     reading = f'<small class="vp-where">Read as: {escape(printable(claim.reading))}</small>' if claim.reading else ""
-    often = _SAID[claim.statements - 1] if claim.statements <= len(_SAID) else f"{claim.statements} times"
+    often = _SAID[claim.times_said - 1] if claim.times_said <= len(_SAID) else f"{claim.times_said} times"
     places = [escape(printable(section)) for section in claim.sections]
     where = f"{'; '.join(places)}{'. ' if places else ''}Its name here: <code>{breakable(claim.id)}</code>"
     said = f'<details class="vp-where"><summary>Said {often}</summary>{where}</details>'

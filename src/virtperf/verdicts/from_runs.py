@@ -7,7 +7,7 @@ pipeline recovers; it never decides, since those runs were made from the claims.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -68,7 +68,9 @@ def evidence(
     the draws (parametric bootstrap, seeded).
     """
     relations = len(claim.instances)
-    claim = replace(claim, instances=tuple(i for i in claim.instances if _quantities(i) <= means.keys()))
+    claim = claim.model_copy(
+        update={"instances": tuple(i for i in claim.instances if _quantities(i) <= means.keys())}
+    )
     if not claim.instances:
         return None
     rows = claim_rows(study, claim)
