@@ -23,7 +23,7 @@ LARGEST_NUMBER = 1e12
 LONGEST_S = 366 * 86400.0
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
-    "reconstructed": ("reconstructed",),
+    "simulated": ("simulated",),
     "measured": ("measured", "example"),
     "example": ("example",),
 }
@@ -119,7 +119,7 @@ class RunFile(Model):
 
     study: str
     run: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
-    provenance: Literal["reconstructed", "measured", "example"]
+    provenance: Literal["simulated", "measured", "example"]
     factors: dict[str, Level]
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
     start: Annotated[datetime, BeforeValidator(_local)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from virtperf.core.model import Flag, Level, Levels, Model, NotNegative, Number
+from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 At = dict[str, Level]
@@ -43,7 +43,7 @@ class _Observed(Model):
     sources: tuple[_Metric, ...] = Field(alias="from", min_length=1)
     combine: Literal["sum", "mean"]
     statistic: Literal["mean", "median", "max"] = "mean"
-    scale: Number = 1.0
+    cpus: Count | None = Field(None, description="the sum is a share of so many processors")
     per: _Metric | None = Field(None, description="divide by this metric, summed over its entities")
     relative: Flag = False
 
