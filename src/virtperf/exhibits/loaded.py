@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from virtperf.core.errors import VirtperfError
-from virtperf.core.near import near
+from virtperf.core.provenance import Provenance
 from virtperf.exhibits import data as stored
+from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.exhibits.records import Record
+from virtperf.exhibits.show import Shown
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Level
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from virtperf.exhibits.show import Shown
 
 
 def load_study(
@@ -91,12 +91,37 @@ class LoadedStudy:
 
     # ---- frames -----------------------------------------------------------------------------------------------------
 
-    def points(self, exhibit_id: str) -> pd.DataFrame: ...
-    def runs(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame: ...
-    def printed(self, exhibit_id: str) -> pd.DataFrame: ...
-    def means(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame: ...
-    def timeline(self, exhibit_id: str) -> pd.DataFrame: ...
-    def condition(self, quantity: str, provenance: str | None = None, **levels: Level) -> pd.DataFrame: ...
+    def points(self, exhibit_id: str) -> pd.DataFrame:
+        """What the text allows at every point of a figure: low, high, centre, printed (`exhibits.frames.points`)."""
+        return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
+
+    def runs(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:
+        """The runs behind a figure, one row a run and point: run_id, value, se, provenance.
+
+        Without `provenance`, example runs are left out unless the study was loaded with `show_examples`.
+        """
+        return self._without_examples(frames.runs(self.data, exhibit_id, provenance), provenance)
+
+    def printed(self, exhibit_id: str) -> pd.DataFrame:
+        """The numbers that the paper prints for a figure's points: value, half_width, se of rounding."""
+        return frames.printed(self.data, exhibit_id)
+
+    def means(self, exhibit_id: str) -> pd.DataFrame:
+        """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
+        return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level), None)
+
+    def timeline(self, exhibit_id: str) -> pd.DataFrame:
+        """The samples behind a figure over time: series, unit, provenance, run_id, t_s, value."""
+        return frames.timeline(self.data, exhibit_id, examples=self.context.examples)
+
+    def condition(self, quantity: str, provenance: str | None = None, **levels: Level) -> pd.DataFrame:
+        """The runs of a quantity at a condition that no figure shows; as `runs`."""
+        return self._without_examples(frames.condition(self.data, quantity, levels, provenance), provenance)
+
+    def _without_examples(self, frame: pd.DataFrame, provenance: str | None) -> pd.DataFrame:
+        if provenance is not None or self.context.examples:
+            return frame
+        return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
 
     # ---- exhibits ---------------------------------------------------------------------------------------------------
 
@@ -110,7 +135,7 @@ class LoadedStudy:
         shown
             Fits (`virtperf.models.Fits`) and estimates that belong to the figure.
         """
-        exhibit = self.study.exhibit(exhibit_id)
+        exhibit = frames.named(self.data, exhibit_id)
         kind = kind_of(exhibit)
         if figure is None and kind.draw is not None:
             figure = kind.draw(self.context, exhibit, *shown)
@@ -171,6 +196,8 @@ class LoadedStudy:
 
 
 def _shown(record: Record, figure: Figure | None) -> Shown:
-    from virtperf.exhibits.show import Shown
+    if figure is not None:
+        from matplotlib import pyplot
 
+        pyplot.close(figure)  # else the inline backend would draw it again below the cell
     return Shown(record, figure)

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.near import near
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.records import Record
+from virtperf.exhibits.records import Folded, Paragraph, Record, Span
 from virtperf.study.definition import Exhibit, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which most commands need not wait for
@@ -155,3 +155,14 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
             else:
                 report(StudyError(err.problem, file=study.document.path, expected=err.expected, found=err.found,
                                   remedy=err.remedy, line=study.document.line("exhibits", position)))  # fmt: skip
+
+
+def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:
+    """Where an exhibit comes from: its section of the paper, between words."""
+    place = f"section “{exhibit.section}”" if exhibit.section else "the paper"
+    return Folded(summary="Where this comes from", blocks=(Paragraph(words=(f"{before}{place}", *after)),))
+
+
+def trace(study: Study, exhibit: Exhibit, words: str = "Runs and raw lines") -> Paragraph:
+    """A link to the formula, runs, files and lines behind every point of a figure, or cell of a table."""
+    return Paragraph(words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small")
