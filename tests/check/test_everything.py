@@ -21,8 +21,6 @@ STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.ya
 def repository(layout: Layout) -> Layout:
     """A repository with one new study and nothing wrong."""
     write_study(layout, "mine")
-    pipeline = layout.root / "dvc.yaml"
-    pipeline.write_text(pipeline.read_text().replace("      - first   # the oldest one\n", ""))
     return layout
 
 
@@ -74,7 +72,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         (CLAIMS, "ledger: c001\n", "ledger: c001\n    conflicts: [nobody]\n", "conflicts names 'nobody'"),
         (CLAIMS, "ledger: c001\n", "ledger: c002\n", "1 note(s) neither encoded nor left out; found c001"),
         (CLAIMS, "study: mine", "study: other", "the claims are another study's"),
-        ("dvc.yaml", "- mine", "- theirs", "no reconstruct, ingest for mine"),
+        ("pipelines/mine/dvc.yaml", "study: mine", "study: theirs", "these stages are not this study's"),
         ("params.yaml", "level: 0.95", "levle: 0.95", "there is no 'levle' here. Did you mean 'level'?"),
         ("params.yaml", "replicates: 3", "replicates: 0", "reconstruct/replicates: wrong value; expected greater than or equal to 1; found 0"),
     ],
@@ -167,6 +165,16 @@ def test_planned_runs_need_a_raw_yaml(repository):
 def test_a_folder_without_a_study(repository):
     (repository.root / "data" / "published" / "left-over").mkdir()
     assert found(repository) == ["data/published/left-over: a folder without study.yaml. Add one, or remove the folder"]
+
+
+def test_stages_and_studies_belong_together(repository):
+    repository.pipeline("mine").rename(repository.pipeline("mine").parent / "other.yaml")
+    (problem,) = found(repository)
+    assert problem.startswith("pipelines/mine/dvc.yaml: the study's stages are missing. Copy another study's")
+    (repository.root / "pipelines" / "mine" / "other.yaml").rename(repository.pipeline("mine"))
+    (repository.root / "pipelines" / "gone").mkdir()
+    (problem,) = found(repository)
+    assert problem.startswith("pipelines/gone: stages of a study that has no study.yaml")
 
 
 # ---- notebooks

@@ -70,36 +70,11 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, problems: Pro
 def _exhibits(study: Study, problems: Problems) -> None:
     ids = [exhibit.id for exhibit in study.exhibits]
     for position, exhibit in enumerate(study.exhibits):
-        where = ("exhibits", position)
         if ids.index(exhibit.id) != position:
-            _say(study.document, problems, f"the id {exhibit.id!r} is given twice", *where)
-        if exhibit.kind in PLOTTED and not exhibit.series:
-            _say(study.document, problems, f"{exhibit.id} has no series to draw", *where)
-        if exhibit.kind == "table":
-            _at(study, position, problems, lambda e=exhibit: read_table(study, e))  # type: ignore[misc]
-        if exhibit.kind == "diagram":
-            _at(study, position, problems, lambda e=exhibit: _diagram(study, e))  # type: ignore[misc]
+            _say(study.document, problems, f"the id {exhibit.id!r} is given twice", "exhibits", position)
+    check_exhibits(study, problems.of(study.folder))
     with problems.caught(study.folder):
         corrections(study)
-
-
-def _diagram(study: Study, exhibit: Exhibit) -> None:
-    name, topology = str(exhibit.spec.get("diagram", "")), study.data.get("topology", {})
-    if name not in topology:
-        raise StudyError(f"{exhibit.id} has no diagram {name!r}", expected=f"one of {', '.join(topology) or 'none'}")
-    read_diagram(exhibit.id, topology[name])
-
-
-def _at(study: Study, position: int, problems: Problems, check: Callable[[], object]) -> None:
-    """Run a check whose error, where it names no line, is one of that exhibit's entry in study.yaml."""
-    try:
-        check()
-    except StudyError as err:
-        found = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
-        if err.line is not None:
-            problems.of(study.folder)(err)
-        else:
-            problems.say(err.problem, study.document.path, study.document.line("exhibits", position), **found)
 
 
 def _runs(study: Study, problems: Problems) -> None:

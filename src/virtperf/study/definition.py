@@ -14,7 +14,7 @@ from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.yamlio import Document
 from virtperf.study.parts import Exhibit, Factor, QuantityKind, Series
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
-from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment, Topology
+from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
 
 __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study", "run_levels"]
 
@@ -51,7 +51,6 @@ class Study(Model):
     software: dict[str, dict[str, Any]] = {}
     workload: dict[str, Any] = {}
     procedure: Procedure = Procedure()
-    topology: dict[str, Topology] = {}
     segments: tuple[Segment, ...] = ()
     errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
     _document: Document = PrivateAttr()

@@ -42,23 +42,6 @@ class Network(Model, extra="allow"):
     label: str
 
 
-class _Node(Model):
-    id: str
-    label: str
-    parent: str | None = None
-
-
-class _Edge(Model):
-    start: str = Field(alias="from")
-    end: str = Field(alias="to")
-    label: str = ""
-
-
-class Topology(Model):
-    nodes: tuple[_Node, ...] = Field(min_length=1)
-    edges: tuple[_Edge, ...]
-
-
 class Segment(Model):
     """A saved segment: the stated size, and the page ranges that make it up end to end."""
 
