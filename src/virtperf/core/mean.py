@@ -78,3 +78,15 @@ def over_runs(
         se = float(x.std(ddof=1)) / math.sqrt(len(x))
         return student(float(x.mean()), se, len(x) - 1.0, level=level, n=len(x), method="runs", origin=origin)
     return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method, origin=origin)
+
+
+def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent terms (Welch and Satterthwaite).
+
+    ``sum(v)**2 / sum(v**2 / df)`` over the terms whose variance is not zero; where all are zero, the fewest of any.
+    """
+    v, df = np.asarray(variances, dtype=float), np.asarray(dfs, dtype=float)
+    if not v.sum():
+        return float(df.min())
+    v, df = v[v != 0], df[v != 0]
+    return float(v.sum() ** 2 / (v**2 / df).sum())

@@ -96,7 +96,12 @@ class Table:
         pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd", row_group_size=1 << 20)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
-        """Read a file that `write` wrote.
+        """Read a file that `write` wrote; raises as `read_arrow` does."""
+        table, kinds = self.read_arrow(path, factors), self.kinds(factors)
+        return pd.DataFrame({name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
+
+    def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
+        """As `read`, without making a frame of it.
 
         Raises
         ------
@@ -116,12 +121,7 @@ class Table:
             parts = (("missing", missing), ("of another type", mistyped), ("unknown", extra))
             said = "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
             raise self._unreadable("its columns are not those of this version and study", path, said)
-        return pd.DataFrame({name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
-
-    def load(self, folder: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
-        """`read` of this table's file in a folder; an empty frame with these columns where there is none."""
-        path = folder / self.file
-        return self.read(path, factors) if path.exists() else self.frame((), factors)
+        return table
 
     def _unreadable(self, problem: str, path: Path, found: str) -> VirtperfError:
         place = "/".join(path.parts[-2:])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,14 +15,11 @@ from numpy.typing import NDArray
 from virtperf.core import stage_tables
 from virtperf.core.errors import VirtperfError
 from virtperf.core.mean import Mean
-from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.schema import Table
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
-
-OWN, RELATIVE = "own", "relative"
-"""Scales of means: the unit in which runs observe a quantity, and that of its reference points."""
+from virtperf.summarize.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,30 +69,19 @@ class StudyData:
         scale : {"", "own", "relative"}
             "" is the scale of figures and claims: relative where the quantity has reference points, else own.
         """
-        return self._means.get((quantity, str(provenance), scale or self.scale(quantity)))
-
-    def scale(self, quantity: Quantity) -> str:
-        """The scale on which figures and claims speak of a quantity."""
-        return RELATIVE if self.study.quantities[quantity.name].references else OWN
+        return self._means.get((quantity, str(provenance), scale or scale_of(self.study, quantity.name)))
 
     @cached_property
     def observed(self) -> dict[Quantity, NDArray[np.intp]]:
         """Rows of `observations` by quantity; those at levels that the study no longer has belong to none."""
         found: dict[Quantity, list[int]] = {}
-        for row, quantity in self._quantities(self.observations):
+        for row, quantity in rows_by_quantity(self.study, self.observations):
             found.setdefault(quantity, []).append(row)
         return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in found.items()}
 
     @cached_property
-    def _means(self) -> dict[tuple[Quantity, str, str], Mean]:
-        rows = self.means.to_dict("records")
-        found = {}
-        for position, quantity in self._quantities(self.means):
-            row = rows[position]
-            origin = Origin(Provenance(row["provenance"]), self.study.id, tuple(row["runs"]))
-            facts = {name: row[name] for name in ("value", "se", "df", "low", "high", "level", "n", "method")}
-            found[quantity, row["provenance"], row["scale"]] = Mean(**facts, origin=origin)
-        return found
+    def _means(self) -> Means:
+        return means_by_quantity(self.study, self.means)
 
     @cached_property
     def _results(self) -> dict[str, dict[str, Any]]:
@@ -105,22 +90,6 @@ class StudyData:
             for row in frame.to_dict("records"):
                 found.setdefault(str(row["claim"]), {}).update({str(k): v for k, v in row.items()})
         return found
-
-    def _quantities(self, table: pd.DataFrame) -> Iterator[tuple[int, Quantity]]:
-        """Position and quantity of every row at levels that the study has."""
-        factors = list(self.study.factors)
-        columns = [table[name].tolist() for name in ("quantity", *factors)]
-        known: dict[tuple[Any, ...], Quantity | None] = {}
-        for position, (name, *levels) in enumerate(zip(*columns, strict=True)):
-            key = (name, *levels)
-            if key not in known:
-                try:
-                    known[key] = self.study.quantity_at(name, dict(zip(factors, levels, strict=True)))
-                except ValueError:
-                    known[key] = None
-            quantity = known[key]
-            if quantity is not None:
-                yield position, quantity
 
 
 def load(study_id: str, data: Path) -> StudyData:

@@ -22,7 +22,7 @@ DEEPEST_YAML = 20
 LARGEST_NUMBER = 1e12
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
-    "reconstructed": ("reconstructed",),
+    "simulated": ("simulated",),
     "measured": ("measured", "example"),
     "example": ("example",),
 }
