@@ -49,7 +49,10 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, simulated: pd.DataF
         (Origin(Provenance.MEASURED, "toy", ("simulated-a-4-r1",)), "run simulated-a-4-r1 is simulated"),
         (Origin(Provenance.MEASURED, "", ("simulated-a-4-r1",)), "run simulated-a-4-r1 is simulated"),
         (Origin(Provenance.MEASURED, "toy", ("measured-a-4-r1", "simulated-a-4-r1")), "simulated-a-4-r1 is simulated"),
-        (Origin(Provenance.MEASURED, "toy", ("measured-a-4-r9",)), "no run 'measured-a-4-r9'. Did you mean 'measured-a"),
+        (
+            Origin(Provenance.MEASURED, "toy", ("measured-a-4-r9",)),
+            "no run 'measured-a-4-r9'. Did you mean 'measured-a",
+        ),
         (Origin(Provenance.MEASURED, "toy", (), ("figure-2",)), "names no run"),
         (Origin(Provenance.MEASURED, "another", ("measured-a-4-r1",)), "values of another"),
         (Origin(Provenance.PUBLISHED, "toy", ()), "names no exhibit"),
@@ -67,7 +70,9 @@ def test_a_false_origin_is_refused(loaded: LoadedStudy, origin: Origin | None, p
 
 def test_one_table_has_one_provenance(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
     both = {"a": estimate(origin_of(simulated)), "b": estimate(origin_of(loaded.runs("figure-2", "measured")))}
-    with pytest.raises(ProvenanceError, match=r"would mix measured and simulated values.*a is simulated; b is measured"):
+    with pytest.raises(
+        ProvenanceError, match=r"would mix measured and simulated values.*a is simulated; b is measured"
+    ):
         loaded.estimates(both, title="Both")
 
 
