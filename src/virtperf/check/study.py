@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from virtperf.check.problems import Problems
-from virtperf.core.errors import StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
-from virtperf.exhibits.table import corrections, read_table
-from virtperf.exhibits.topology import read_diagram
+from virtperf.exhibits.kinds import check_exhibits
 from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.definition import Exhibit, Study, load_study
+from virtperf.study.definition import Study, load_study
+from virtperf.study.printed import corrections
 
 CORRECTIONS = "corrections"
-PLOTTED = ("line", "bar")
 
 
 def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
@@ -104,7 +101,7 @@ def _claims(study: Study, claims: Claims, problems: Problems) -> None:
         silent = []
         with suppress(ValueError):  # an unknown level, of which loading has told
             silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
-        if silent and exhibit.kind in PLOTTED:
+        if silent and not exhibit.marks:
             _say(study.document, problems, f"no claim speaks of {len(silent)} point(s) of {exhibit.id}",
                  "exhibits", position, found=", ".join(silent[:3]),
                  remedy="take them out of the series, or encode what the paper says of them")  # fmt: skip
