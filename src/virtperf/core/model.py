@@ -97,23 +97,25 @@ def validated(model: type[M], document: Document, report: Report = stop) -> M:
         raise last from None
 
 
-def problems(err: ValidationError, model: type[BaseModel], document: Document) -> Iterator[VirtperfError]:
-    """What pydantic found, one `StudyError` a place."""
+def problems(
+    err: ValidationError, model: type[BaseModel], document: Document, *at: str | int
+) -> Iterator[VirtperfError]:
+    """What pydantic found, one `StudyError` a place; `at` is the path of the part that was read as `model`."""
     found = err.errors(include_url=False)
     for error in found:
         size = len(error["loc"])
         if error["type"] == "too_short" and any(e["loc"][:size] == error["loc"] and e is not error for e in found):
             continue  # its members are wrong, and said to be
-        where = _where(document.data, error["loc"])
+        where = _where(document.data, (*at, *error["loc"]))
         place = _place(document.data, where)
         name = error["loc"][-1] if error["loc"] else ""
         if error["type"] == "missing":
-            written = [str(n) for n in _part(document.data, where) if n not in _names(model, where)]
+            written = [str(n) for n in _part(document.data, where) if n not in _names(model, where[len(at) :])]
             alike = difflib.get_close_matches(str(name), written, n=1)
             remedy = {"remedy": f"{alike[0]!r} stands there: mend it"} if alike else {}
             yield document.error(f"{place}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
-            known = [n for n in _names(model, where[:-1]) if n != KEY]
+            known = [n for n in _names(model, where[len(at) : -1]) if n != KEY]
             place = _place(document.data, where[:-1])
             yield document.error(f"{place}there is no {name!r} here", *where, remedy=near(name, known))
         elif error["type"] == "value_error":

@@ -99,9 +99,9 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
     ]
     if measured:
         parts += ["By measured runs: ", *counted(measured)]
-        parts += [f", {nothing} without a measured run." if nothing else "."]
+        parts.append(f", {nothing} without a measured run." if nothing else ".")
     else:
-        parts += ["Not yet tested by measurement."]
+        parts.append("Not yet tested by measurement.")
     return tuple(parts)
 
 
