@@ -298,7 +298,8 @@ def _results(fitted: Any, design: Array, names: tuple[str, ...], back: Array) ->
     """statsmodels' results for the model's own parameters."""
     model = WLS(fitted.model.endog, design, weights=fitted.model.weights)
     model.exog_names[:] = list(names)
-    model.fit()  # leaves in the model what summaries and robust covariances ask for
+    # What `fit` would leave in the model for summaries and robust covariances.
+    model.pinv_wexog, model.rank = np.linalg.pinv(model.wexog, rcond=1e-15), design.shape[1]
     return RegressionResults(model, back @ fitted.params, back @ fitted.normalized_cov_params @ back.T)
 
 
