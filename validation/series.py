@@ -9,7 +9,6 @@ import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.core.mean import Mean
-from virtperf.models.warmup import Changes, changepoint_warmup
 from virtperf.summarize.means import ar1_mean, batch_means, cosine_mean, steady_mean
 from virtperf.summarize.steady import Warmup, mser, warmup
 

@@ -41,7 +41,22 @@ quantities:
   resident: {label: Resident memory, unit: MiB, bounds: [0, null]}
 exhibits:
   - {id: table-1, kind: table, title: "Guests of <script>alert(1)</script>", section: Setup, table: table-1}
-  - {id: figure-1, kind: diagram, title: Test environment, section: Setup, diagram: host}
+  - id: figure-1
+    kind: diagram
+    title: Test environment
+    section: Setup
+    rows:
+      - [{id: client, label: "Client <script>alert(1)</script>"}]
+      - - id: lpar
+          label: "Host <u>1</u>"
+          rows: [[{id: web, label: "lnweb[n], 1 CPU"}, {id: app, label: Application server}], [{id: lan, label: Guest LAN}]]
+      - [{id: disk, label: Storage server}]
+    edges:
+      - {from: client, to: web, label: HTTP}
+      - {from: web, to: lan, label: ""}
+      - {from: app, to: lan, label: ""}
+      - {from: lan, to: web}
+      - {from: lpar, to: disk, label: "FCP, passed through"}
   - id: figure-2
     kind: line
     title: Throughput over guests
@@ -72,25 +87,10 @@ exhibits:
     run: {at: {guests: 4}}
     series:
       - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
-      - {label: Memory, metric: resident_memory, entity_kind: guest, scale: 0.5, unit: MiB}
+      - {label: Memory, metric: resident_memory, entity_kind: guest, unit: MiB}
     marks: [throughput]
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
-topology:
-  host:
-    nodes:
-      - {id: client, label: "Client <script>alert(1)</script>"}
-      - {id: lpar, label: "Host <u>1</u>"}
-      - {id: web, label: "lnweb[n], 1 CPU", parent: lpar}
-      - {id: app, label: Application server, parent: lpar}
-      - {id: lan, label: Guest LAN, parent: lpar}
-      - {id: disk, label: Storage server}
-    edges:
-      - {from: client, to: web, label: HTTP}
-      - {from: web, to: lan, label: ""}
-      - {from: app, to: lan, label: ""}
-      - {from: lan, to: web}
-      - {from: lpar, to: disk, label: "FCP, passed through"}
 """
 
 CLAIMS = """
@@ -225,7 +225,7 @@ def write(table: Table, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folde
 def change(data: Path, table: Table, where: Mapping[str, Any], **cells: Any) -> None:
     """Overwrite cells of the rows of data/runs/toy that have these values."""
     folder = data / "runs" / "toy"
-    frame = table.load(folder, FACTORS)
+    frame = table.read(folder / table.file, FACTORS)
     chosen = pd.Series(True, index=frame.index)
     for name, value in where.items():
         chosen &= frame[name] == value
