@@ -1,3 +1,47 @@
-"""Reproducible virtualization performance studies: from raw run files to a report that shows its evidence."""
+"""Reproducible virtualization performance studies: from raw run files to a report that shows its evidence.
+
+The parts that an analyst works with, each imported when it is first used:
+
+    import virtperf as vp
+
+    vp.read("xentop.txt")          # any supported file as a tidy frame
+    vp.load_study("STUDY")         # a study's frames, figures and exhibits
+    vp.models, vp.plot             # fits on statsmodels, figures on seaborn
+    vp.Estimate                    # a number with its interval and what it rests on
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from virtperf import models
+    from virtperf.exhibits import plot
+    from virtperf.exhibits.loaded import load_study
+    from virtperf.ingest.own import read
+    from virtperf.models.result import Estimate
 
 __version__ = "0.1.0"
+__all__ = ["Estimate", "load_study", "models", "plot", "read"]
+
+_HOMES = {
+    "Estimate": "virtperf.models.result",
+    "load_study": "virtperf.exhibits.loaded",
+    "models": "virtperf",
+    "plot": "virtperf.exhibits",
+    "read": "virtperf.ingest.own",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'virtperf' has no attribute {name!r}; it has {', '.join(__all__)}")
+    home = _HOMES[name]
+    if name in ("models", "plot"):
+        return importlib.import_module(f"{home}.{name}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
