@@ -36,8 +36,8 @@ exhibits:
   - {id: table-1, title: Loads, kind: table}
 runs:
   - {name: "{system}-{guests}", at: {system: b}, over: {guests: [1, 4]}}
-topology:
-  net: {nodes: [{id: x, label: X}], edges: []}
+segments:
+  - {name: S, gb: 1, pages: [0-FF], where: Set-up}
 """
 
 
@@ -97,7 +97,7 @@ MISTAKES = {
     "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
     "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is missing"),
     "negative resolution": ("resolution: 0.5", "resolution: -0.5", "greater than or equal to 0"),
-    "edge without end": ("edges: []", "edges: [{from: x}]", "'to' is missing"),
+    "segment without size": ("name: S, gb: 1,", "name: S,", "'gb' is missing"),
 }
 
 

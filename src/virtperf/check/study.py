@@ -16,7 +16,6 @@ from virtperf.study.definition import Study, load_study
 from virtperf.study.printed import corrections
 
 CORRECTIONS = "corrections"
-PLOTTED = ("line", "bar")
 
 
 def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
@@ -102,7 +101,7 @@ def _claims(study: Study, claims: Claims, problems: Problems) -> None:
         silent = []
         with suppress(ValueError):  # an unknown level, of which loading has told
             silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
-        if silent and exhibit.kind in PLOTTED:
+        if silent and not exhibit.marks:
             _say(study.document, problems, f"no claim speaks of {len(silent)} point(s) of {exhibit.id}",
                  "exhibits", position, found=", ".join(silent[:3]),
                  remedy="take them out of the series, or encode what the paper says of them")  # fmt: skip

@@ -200,11 +200,21 @@ def notebook(layout: Layout, study_id: str) -> None:
 @_study_argument
 @click.pass_obj
 def report(layout: Layout, study_id: str) -> None:
-    """Render the executed notebook as one self-contained page, reports/STUDY.html."""
+    """Render the executed notebook as one self-contained page, reports/STUDY.html.
+
+    Also writes metrics/STUDY.json and .csv, the study in a few numbers, for `dvc metrics` and `dvc plots`.
+    """
+    from virtperf.core.files import json_text, write_atomically
+    from virtperf.exhibits.data import load
+    from virtperf.exhibits.key_numbers import key_numbers, width_table
     from virtperf.render.report import render
 
     study = _load(layout, study_id)
     render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
+    data = load(study_id, layout.root / "data")
+    numbers = layout.key_numbers(study_id)
+    write_atomically(numbers, json_text(key_numbers(data)))
+    write_atomically(numbers.with_suffix(".csv"), width_table(data).to_csv(index=False, lineterminator="\n"))
 
 
 @main.command()

@@ -28,7 +28,7 @@ class ReportParameters(Model):
 
     assumptions: Flag = True
     show_examples: Flag = False
-    provenance: Literal["reconstructed", "measured"] = "reconstructed"
+    provenance: Literal["simulated", "measured"] = "simulated"
 
 
 class Parameters(Model):
@@ -43,12 +43,12 @@ class Parameters(Model):
 class NotebookParameters(Model):
     """What a study's notebook takes (its cell tagged `parameters` has these names)."""
 
-    data: str = "../data"
+    data: str = ""
     level: Number = Field(default=0.95, gt=0.5, lt=1)
     seed: Whole = Field(default=0, ge=0)
     assumptions: Flag = True
     show_examples: Flag = False
-    provenance: Literal["published", "reconstructed", "measured"] = "reconstructed"
+    provenance: Literal["published", "simulated", "measured"] = "simulated"
 
 
 def load_parameters(path: Path, report: Report = stop) -> Parameters:

@@ -70,6 +70,7 @@ DEFAULTS: Tolerances = {
     "estimates": Tolerance(exported_digits=6),
     "tables": Tolerance(0.0, 0.0),
     "registers": Tolerance(exported_digits=4),
+    "drawings": Tolerance(0.0, 0.01),
 }
 """Of each kind of item; what `tolerances.yaml` of the repository declares, too."""
 
@@ -91,6 +92,7 @@ class _File(Model):
     estimates: _Entry | None = None
     tables: _Entry | None = None
     registers: _Entry | None = None
+    drawings: _Entry | None = None
 
 
 def load_tolerances(path: Path) -> Tolerances:
@@ -99,7 +101,7 @@ def load_tolerances(path: Path) -> Tolerances:
     Raises
     ------
     StudyError
-        The file is missing or against its schema, with the line.
+        The file is missing or against its model, with the line.
     """
     file, _ = load_model(path, _File)
     return {
