@@ -21,7 +21,7 @@ LAYERS = [
     {"verdicts"},
     {"exhibits"},
     {"render"},
-    {"new_study", "intake", "verify", "crate"},
+    {"new_study", "intake", "pipeline", "verify", "crate"},
     {"check"},
     {"cli"},
 ]

@@ -96,9 +96,9 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     [
         ({"provenance": "reconstructed"}, "provenance 'reconstructed' has no place in this folder"),
         ({"factors": {"system": "c", "guests": 1}}, "unknown level of system; expected one of 'a', 'b'"),
-        ({"window_s": [300, 2000]}, "the window ends after the run"),
+        ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
-        ({"replicate": None}, "'replicate' is a required property"),
+        ({"replicate": None}, "'replicate' is missing"),
     ],
 )
 def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):

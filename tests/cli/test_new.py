@@ -35,7 +35,7 @@ def test_it_says_what_it_wrote_and_what_comes_next(run, layout):
     assert lines[:6] == [
         f"data/published/{STUDY}/study.yaml", f"data/published/{STUDY}/claims.yaml",
         f"data/published/{STUDY}/tables/table-1.csv", f"data/measured/{STUDY}/README.md", f"notebooks/{STUDY}.ipynb",
-        "dvc.yaml",
+        f"pipelines/{STUDY}/dvc.yaml",
     ]  # fmt: skip
     assert f"virtperf check {STUDY}" in lines[-1]
 

@@ -30,6 +30,11 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except VirtperfError as err:
             raise click.ClickException(str(err)) from err
+        except BrokenPipeError:
+            raise
+        except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet
+            where = f"{err.filename}: " if err.filename else ""
+            raise click.ClickException(f"{where}{err.strerror or err}") from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *_modules()]

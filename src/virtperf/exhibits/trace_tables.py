@@ -8,7 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from virtperf.exhibits.data import StudyData
+<<<<<<< HEAD
 from virtperf.study.printed import corrections
+=======
+from virtperf.study.printed import corrections, reworded
+>>>>>>> C
 
 
 @dataclass(frozen=True)

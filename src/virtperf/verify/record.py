@@ -16,7 +16,7 @@ from virtperf.core.yamlio import load_yaml
 
 PACKAGES = (
     "virtperf", "numpy", "pandas", "scipy", "statsmodels", "cvxpy", "highspy", "matplotlib", "seaborn", "pyarrow",
-    "pyyaml", "defusedxml", "pydantic", "jsonschema", "papermill", "ipykernel", "nbconvert", "nbformat", "jinja2",
+    "pyyaml", "defusedxml", "pydantic", "papermill", "ipykernel", "nbconvert", "nbformat", "jinja2",
     "pygments", "mistune",
 )  # fmt: skip
 """Packages that read, compute, draw or write what is compared."""
