@@ -18,10 +18,11 @@ from virtperf.core.mean import Mean
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
-from virtperf.exhibits.data import OWN, RELATIVE, StudyData
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.rescale import rescaled
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
+from virtperf.summarize.conditions import OWN, RELATIVE
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 
