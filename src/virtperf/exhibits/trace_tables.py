@@ -8,15 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from virtperf.exhibits.data import StudyData
-<<<<<<< HEAD
-<<<<<<< HEAD
 from virtperf.study.printed import corrections
-=======
-from virtperf.study.printed import corrections, reworded
->>>>>>> C
-=======
-from virtperf.study.printed import corrections
->>>>>>> D
 
 
 @dataclass(frozen=True)
