@@ -215,7 +215,7 @@ class Book:
     def equivalence(
         self, test: EquivalenceLike, *, title: str, provenance: str = "reconstructed", of: Sequence[str] = ()
     ) -> Shown:
-        """The outcome of an equivalence test (`virtperf.models.equivalence`)."""
+        """The outcome of an equivalence test (`virtperf.models.tost`)."""
         if isinstance(test, Unavailable):
             return estimates_exhibit({"verdict": test}, title=title, provenance=provenance, study=self.study.id, of=of)
         return equivalence_exhibit(test, title=title, provenance=provenance, study=self.study.id, of=of)

@@ -14,7 +14,7 @@ from virtperf.exhibits.wording import escape, number, pretty, printable, slug
 
 
 class EquivalenceLike(Protocol):
-    """What a test of equivalence gives (`virtperf.models.equivalence.Equivalence`)."""
+    """What a test of equivalence gives (`virtperf.models.tost.Equivalence`)."""
 
     @property
     def estimate(self) -> EstimateLike: ...

@@ -13,6 +13,10 @@ from virtperf.core.errors import ModelError
 Array = NDArray[np.float64]
 
 
+class ArgumentError(ModelError):
+    """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the data."""
+
+
 def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
@@ -32,7 +36,7 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
     try:
         raw: Any = np.asarray(values)
-        if raw.dtype.kind not in "iufb":
+        if raw.dtype.kind not in "iuf":
             raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name} holds something that is not a number", expected="one number a row") from error
@@ -56,7 +60,7 @@ def rows(values: ArrayLike, name: str) -> Array:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (str, bytes, complex)):
+    if isinstance(value, (str, bytes, complex, bool, np.bool_)):
         raise TypeError(value)
     return float(value)  # type: ignore[arg-type]
 
@@ -76,6 +80,14 @@ def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
     checked = column(weights, "weight", positive=True)
     same_length(("weight", checked), ("observation", np.empty(rows)))
     return checked
+
+
+def noise(word: str, weights: ArrayLike | None = None) -> str:
+    """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise alone."""
+    one_of(word, ("constant", "proportional"), "noise")
+    if word == "proportional" and weights is not None:
+        raise ArgumentError("weights and proportional noise exclude each other", remedy="choose one of them")
+    return word
 
 
 def same_length(*columns: tuple[str, Array]) -> None:
@@ -122,12 +134,12 @@ def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None =
 def level(alpha: float) -> float:
     """Return the confidence level 1 - alpha after checking that alpha lies in (0, 1)."""
     if not 0.0 < alpha < 1.0:
-        raise ModelError("alpha is out of range", expected="a number between 0 and 1", found=repr(alpha))
+        raise ArgumentError("alpha is out of range", expected="a number between 0 and 1", found=repr(alpha))
     return 1.0 - alpha
 
 
 def one_of(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`, else raise ModelError."""
     if value not in allowed:
-        raise ModelError(f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value))
+        raise ArgumentError(f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value))
     return value

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from virtperf.core.errors import ModelError
+from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
@@ -34,6 +36,8 @@ class Estimate:
         "noncentral F", "t (groups)", "t (treatment x group)", "t (Kenward-Roger)", "order statistics", "rounding".
     warnings : tuple of str
         Not errors, but a reader should see them beside the number.
+    origin : Origin or None
+        What the number was computed from; the frame functions (`virtperf.models.usl` and others) set it.
     """
 
     value: float
@@ -42,6 +46,12 @@ class Estimate:
     level: float
     method: str
     warnings: tuple[str, ...] = ()
+    origin: Origin | None = None
+
+    @property
+    def available(self) -> bool:
+        """True; `Missing` says False."""
+        return True
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -49,12 +59,53 @@ class Estimate:
     def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
         """Return the estimate of a monotone function of the quantity (falling functions swap the limits)."""
         ends = sorted((function(self.low), function(self.high)))
-        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, (*self.warnings, *warnings))
+        notes = (*self.warnings, *warnings)
+        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin)
 
     def __str__(self) -> str:
         low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
         high = "no finite upper limit" if self.high == math.inf else f"{self.high:.4g}"
         return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands where a fit, an estimate or a test could not be had, and says why.
+
+    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives the same `Missing`
+    again, so that a cell that asks a missing fit for its peak gets the reason for which there is no fit.
+    """
+
+    reason: str
+    origin: Origin | None = None
+
+    available: ClassVar[bool] = False
+    value: ClassVar[float] = math.nan
+    low: ClassVar[float] = math.nan
+    high: ClassVar[float] = math.nan
+    level: ClassVar[float] = math.nan
+    method: ClassVar[str] = ""
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith("_"):  # protocols (pickling, display) ask for these and must hear that there are none
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *arguments: Any, **named: Any) -> Missing:
+        return self
+
+    def __contains__(self, value: float) -> bool:
+        return False
+
+    def __float__(self) -> float:
+        return math.nan
+
+    def __str__(self) -> str:
+        return f"not available: {self.reason}"
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -66,6 +117,7 @@ class FTest:
     statistic, df_num, df_denom, pvalue : float
     null : str
         What a small p-value speaks against.
+    origin : Origin or None
     """
 
     statistic: float
@@ -73,6 +125,12 @@ class FTest:
     df_denom: float
     pvalue: float
     null: str
+    origin: Origin | None = None
+
+    @property
+    def available(self) -> bool:
+        """True; `Missing` says False."""
+        return True
 
 
 def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:
@@ -109,6 +167,10 @@ class FitResult(ABC):
     df_resid : int
         Rows minus freely estimated parameters.
     warnings : tuple of str
+    results : object
+        The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
+    noise : {"constant", "proportional", "weights"}
+        How the variance of a row depends on it; with "proportional" the weights are one over the squared fit.
     """
 
     model: str
@@ -121,6 +183,8 @@ class FitResult(ABC):
     fittedvalues: Array
     df_resid: int
     warnings: tuple[str, ...] = ()
+    results: Any = None
+    noise: str = "constant"
 
     @property
     def nobs(self) -> int:
@@ -186,7 +250,13 @@ class FitResult(ABC):
         estimates = [self.estimate(name, alpha, method) for name in self.param_names]
         return np.array([[e.low, e.high] for e in estimates])
 
-    def predict(self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05) -> Array | pd.DataFrame:
+    def get_prediction(self, *arguments: Any, **named: Any) -> Any:
+        """The prediction of statsmodels' results; see `results`."""
+        return self.results.get_prediction(*arguments, **named)
+
+    def predict(
+        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None
+    ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve.
 
         Parameters
@@ -194,9 +264,11 @@ class FitResult(ABC):
         new : array_like
             Values of x.
         interval : {None, "mean", "observation"}
-            Interval for the curve, or for one new observation of weight 1; both by the delta method with t quantiles.
+            Interval for the curve, or for one new observation; both by the delta method with t quantiles.
         alpha : float
             One minus the confidence level.
+        weights : array_like, optional
+            Weights of the new observations, where the fit had weights; without them they would be a guess.
 
         Returns
         -------
@@ -213,9 +285,19 @@ class FitResult(ABC):
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
         if interval == "observation":
-            variance = variance + self.scale
+            variance = variance + self._noise(value, weights)
         half = t_quantile(self.df_resid, alpha) * np.sqrt(np.maximum(variance, 0.0))
         return pd.DataFrame({"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half})
+
+    def _noise(self, value: Array, weights: ArrayLike | None) -> Array:
+        """Variance of new observations around the curve."""
+        if self.noise == "proportional":
+            return self.scale * value**2
+        if self.noise == "weights" and weights is None:
+            raise checks.ArgumentError(
+                "the fit has weights, so a new observation needs one", remedy="give the weights of the new observations"
+            )
+        return self.scale / (np.ones(1) if weights is None else checks.column(weights, "weight", positive=True))
 
     def lack_of_fit(self) -> FTest:
         """Test the curve against the spread of replicates (rows with the same x).

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from validation.coverage import Cell
 from virtperf.core.errors import ModelError
-from virtperf.models.calibrate import Cell
 
 VARIED = ("noise", "correlation")
 """Settings that are given as lists: one cell for each value."""
@@ -58,7 +58,7 @@ def expand(
     Parameters
     ----------
     document : mapping
-        As in `data/calibration.yaml`.
+        As in `calibration.yaml`.
     models : sequence of str
         Models that have a case.
     file : str, optional

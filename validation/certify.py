@@ -13,16 +13,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
+from validation.nist import curve
+from virtperf.core.errors import ModelError, VirtperfError
+from virtperf.core.files import write_atomically
 from virtperf.models.checks import Array
 from virtperf.models.linear import LinearResult, fit_line, fit_linear, fit_polynomial
-from virtperf.models.nist import curve
 from virtperf.models.nls import NLSResult, fit_nls
 
+ROOT = Path(__file__).parent.parent
 Reference = dict[str, Any]
 CERTIFIED = {"nist": 11, "linear": 15}  # models with the digits that NIST certifies
 QUANTITIES = ("params", "bse")
@@ -37,9 +40,9 @@ number below counts the leading digits that a fit shares with the certified resu
 of the worst standard deviation (SD). NIST certifies 11 digits of nonlinear problems and 15 of linear ones; more do not
 count.
 
-`virtperf certify` writes this page from the files in `tests/reference`. The tests repeat the fits: no set may fall
-below its required digits, and the page must agree with a new one within half a digit. Only the last certified digit,
-and the sets with a note, may differ more from machine to machine.
+`python -m validation.certify` writes this page from the files in `tests/reference`. The tests repeat the fits: no set
+may fall below its required digits, and the page must agree with a new one within half a digit. Only the last
+certified digit, and the sets with a note, may differ more from machine to machine.
 """
 
 
@@ -138,7 +141,7 @@ def certified_references(folder: Path) -> list[Reference]:
     if not found:
         raise ModelError(
             "no certified reference is there", file=folder, expected="JSON files with the authority of NIST",
-            remedy="run virtperf in the repository's folder, or name the folder of references",
+            remedy="name the folder of references",
         )  # fmt: skip
     return sorted(found, key=_order)
 
@@ -200,3 +203,21 @@ def _line(reference: Reference, least: Sequence[float]) -> str:
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+@click.command()
+@click.option("--reference", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              default=ROOT / "tests" / "reference", help="Folder of reference files.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
+              default=ROOT / "docs" / "certified-digits.md")  # fmt: skip
+def certify(reference: Path, output: Path) -> None:
+    """Fit NIST's certified regression problems and write how many digits are reached."""
+    try:
+        write_atomically(output, certified_page(reference))
+    except VirtperfError as err:
+        raise click.ClickException(str(err)) from err
+    click.echo(f"{output}: {len(certified_references(reference))} certified sets")
+
+
+if __name__ == "__main__":
+    certify()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.models.calibrate import BAND, COVERAGE, Cell, error
-from virtperf.models.calibrate_designs import conditions
+from validation.coverage import BAND, COVERAGE, Cell, error
+from validation.designs import conditions
 
 TITLES = {
     "scalability": "Universal Scalability Law",
@@ -37,8 +37,8 @@ BOUNDARY = "Boundary cases"
 CUT_COLUMNS = ("samples late", "bias of the mean", "RMS error of the mean", "called not steady")
 HEAD = """# Calibration of intervals
 
-Written by `virtperf calibrate`; do not edit. {replicates:,} simulated data sets a cell (more for some that are quick),
-seed {seed}. Designs, truths and noise are in `data/calibration.yaml`.
+Written by `python -m validation.calibrate`; do not edit. {replicates:,} simulated data sets a cell (more for some that
+are quick), seed {seed}. Designs, truths and noise are in `validation/calibration.yaml`.
 
 A number is the share of data sets, in per cent, whose 95 % interval contains the truth, ± its Monte Carlo standard
 error, and after the stroke the same for 90 % intervals. A number in brackets says how many data sets have an interval,
@@ -58,7 +58,7 @@ def page(found: pd.DataFrame, cells: Sequence[Cell], document: Mapping[str, Any]
     Parameters
     ----------
     found : DataFrame
-        Result of `calibrate.run` for `cells`.
+        Result of `coverage.run` for `cells`.
     document : mapping
         The file with the designs.
     """

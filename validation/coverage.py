@@ -1,7 +1,7 @@
 """Do intervals contain the truth as often as they say? Data sets are simulated by the thousand, cell by cell.
 
 A cell is one model on one design (the loads or sizes at which a study measures, and its replicates) at one level of
-noise. What is simulated and fitted in a cell is a case; the designs are data (`data/calibration.yaml`).
+noise. What is simulated and fitted in a cell is a case; the designs are data (`calibration.yaml`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cases of `models.calibrate` for time series: the mean of a steady state, and where a warm-up ends."""
+"""Cases of `coverage` for time series: the mean of a steady state, and where a warm-up ends."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from virtperf.models.calibrate import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.models.warmup import Changes, changepoint_warmup
+from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.summarize.means import Mean, ar1_mean, batch_means, cosine_mean, steady_mean
 from virtperf.summarize.steady import Warmup, mser, warmup
 
@@ -50,7 +49,7 @@ class SteadyMean:
 
 
 class WarmupEnd:
-    """The end of a warm-up whose length is known, by truncation rules and by a changepoint method."""
+    """The end of a warm-up whose length is known, by truncation rules."""
 
     measures = CUT
 
@@ -74,9 +73,7 @@ class WarmupEnd:
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         x = self.mean + correlated(rng, len(self.mean), self.r)
-        found: dict[str, Warmup | Changes] = {
-            "MSER-5, confirmed": warmup(x), "MSER-5": mser(x), "changepoints": changepoint_warmup(x),
-        }  # fmt: skip
+        found: dict[str, Warmup] = {"MSER-5, confirmed": warmup(x), "MSER-5": mser(x)}
         out = []
         for method, end in found.items():
             late, bias = end.cut - self.truth, float(x[end.cut :].mean())

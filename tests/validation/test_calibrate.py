@@ -1,4 +1,4 @@
-"""A small calibration, so that a broken interval is found here and not only by `virtperf calibrate`.
+"""A small calibration, so that a broken interval is found here and not only by `python -m validation.calibrate`.
 
 Acceptance band of a coverage from n data sets: between the binomial quantiles 0.001 of a true coverage of 93.5 % and
 0.999 of 96.5 %. The seed is fixed, so that a result changes with the code alone.
@@ -15,14 +15,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from validation import coverage, curves, lines, series, table
+from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
+from validation.designs import conditions, expand
 from virtperf.core.errors import ModelError
 from virtperf.core.yamlio import load_yaml
-from virtperf.models import calibrate, calibrate_curves, calibrate_lines, calibrate_table
-from virtperf.models.calibrate import BAND, COVERAGE, Cell, Outcome, run
-from virtperf.models.calibrate_designs import conditions, expand
-from virtperf.summarize import calibrate_series
 
-CASES = calibrate_curves.CASES | calibrate_lines.CASES | calibrate_series.CASES
+CASES = curves.CASES | lines.CASES | series.CASES
 DATA_SETS, SEED = 250, 7
 CHOSEN = {
     ("scalability", "swapping guests", 0.005): 1,
@@ -39,7 +38,7 @@ CHOSEN = {
 
 @pytest.fixture(scope="module")
 def document(root):
-    return load_yaml(root / "data" / "calibration.yaml")
+    return load_yaml(root / "validation" / "calibration.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +51,7 @@ def limits(n, low=BAND[0], high=BAND[1]):
 
 
 def assert_covers(found):
-    judged = calibrate_table.judged(found)
+    judged = table.judged(found)
     assert len(judged)
     for row in judged.to_dict("records"):
         low, high = limits(row["n"])
@@ -91,8 +90,8 @@ def test_default_intervals_contain_the_truth_as_often_as_they_say(small):
     ids=["t instead of its square", "threshold of the joint region"],
 )
 def test_a_wrong_threshold_of_the_profile_interval_is_found(cells, monkeypatch, wrong):
-    right = calibrate_curves.t_quantile
-    monkeypatch.setattr(calibrate_curves, "t_quantile", lambda df, alpha: wrong(right(df, alpha), df, alpha))
+    right = curves.t_quantile
+    monkeypatch.setattr(curves, "t_quantile", lambda df, alpha: wrong(right(df, alpha), df, alpha))
     chosen = [c for c in pick(cells) if c.model == "cost"]
     found = run(chosen, CASES, replicates=DATA_SETS, seed=SEED)
     with pytest.raises(AssertionError, match=r"together|cost"):
@@ -110,7 +109,7 @@ def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
         def __call__(self, rng):
             x = rng.standard_normal(10)
             t = abs(x.mean()) / (x.std(ddof=1) / np.sqrt(10))
-            return [Outcome("mean", "t", tuple(bool(t <= quantile((1 + level) / 2)) for level in calibrate.LEVELS))]
+            return [Outcome("mean", "t", tuple(bool(t <= quantile((1 + level) / 2)) for level in coverage.LEVELS))]
 
     found = run([Cell("mean", "ten", 1.0)], {"mean": Mean}, replicates=2000, seed=SEED)
     if wrong:
@@ -123,7 +122,7 @@ def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
 def test_results_depend_neither_on_processes_nor_on_other_cells(cells):
     chosen = [c for c in cells if c.model in ("line", "ratio") and c.settings["replicates"] != 5][:3]
     chosen = [Cell(c.model, c.design, c.noise, {**c.settings, "times": 1}) for c in chosen]
-    size = calibrate.CHUNK + 30  # two chunks, the second not full
+    size = coverage.CHUNK + 30  # two chunks, the second not full
     one = run(chosen, CASES, replicates=size, seed=SEED)
     assert set(one["n"] + one["none"]) == {size}
     pd.testing.assert_frame_equal(run(chosen, CASES, replicates=size, seed=SEED, jobs=2), one)
@@ -144,7 +143,7 @@ def test_a_step_is_told_for_each_chunk_and_times_multiplies_data_sets():
     cell = Cell("ratio", "x", 0.02, {"ratio": 2.0, "replicates": 3, "times": 3})
     told = []
     found = run([cell], CASES, replicates=100, seed=1, step=lambda: told.append(1))
-    assert len(told) == calibrate.chunks(cell, 100) == 2
+    assert len(told) == coverage.chunks(cell, 100) == 2
     assert set(found["n"]) == {300}
 
 
@@ -248,7 +247,7 @@ def page(tmp_path):
             row(3, "slope", "t", 0.99, default=True, boundary="alpha within reach of zero"),
         ]
     )
-    return calibrate_table.page(found, cells, document.data, 1000, 5).replace("\N{NO-BREAK SPACE}", " ")
+    return table.page(found, cells, document.data, 1000, 5).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def line_of(page, *parts):
@@ -285,7 +284,7 @@ def test_warm_ups_have_their_own_columns(tmp_path):
         tmp_path, "{model: warm-up, design: series, shape: step, depth: 5, length: 10, correlation: [0]}"
     )
     cells = expand(document.data, list(CASES))
-    text = calibrate_table.page(run(cells, CASES, replicates=20, seed=3), cells, document.data, 20, 3)
+    text = table.page(run(cells, CASES, replicates=20, seed=3), cells, document.data, 20, 3)
     text = text.replace("\N{NO-BREAK SPACE}", " ")
     assert "| samples late | bias of the mean | RMS error of the mean | called not steady |" in text
     assert "end at 10 | **MSER-5, confirmed** | " in text
@@ -315,7 +314,7 @@ def test_the_committed_page_comes_from_the_committed_designs(root, cells):
     shown = {(r.title, r.columns[0], r.columns[1]) for r in rows}
     missing = []
     for cell in cells:
-        at = calibrate_table.TITLES[cell.model], cell.design
+        at = table.TITLES[cell.model], cell.design
         fits = [w for *place, w in shown if tuple(place) == at and (w + ";").startswith(conditions(cell) + ";")]
         if len(fits) != 1:
             missing.append(cell.id)
@@ -325,7 +324,7 @@ def test_the_committed_page_comes_from_the_committed_designs(root, cells):
     values = [
         value
         for r in rows
-        if not r.apart and r.columns[2].startswith("**") and r.title != calibrate_table.TITLES["warm-up"]
+        if not r.apart and r.columns[2].startswith("**") and r.title != table.TITLES["warm-up"]
         for value in r.columns[3:]
         if value.strip()
     ]
@@ -343,6 +342,6 @@ def test_the_committed_page_comes_from_the_committed_designs(root, cells):
 def test_the_methods_quote_the_counts_of_the_page(root):
     page, methods = root / "docs" / "calibration.md", (root / "docs" / "methods.md").read_text()
     if not page.exists():
-        pytest.skip("docs/calibration.md does not exist: run virtperf calibrate")
+        pytest.skip("docs/calibration.md does not exist: run python -m validation.calibrate")
     said = re.search(r"Of (\d+) coverages of default methods away from boundaries, (\d+) lie", page.read_text())
     assert f"Of {said[1]} coverages of defaults, {said[2]} lie in the band." in methods

@@ -1,4 +1,4 @@
-"""Cases of `calibrate` whose model is a scalability curve: USL, Amdahl's law, cost, crossing."""
+"""Cases of `coverage` whose model is a scalability curve: USL, Amdahl's law, cost, crossing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
+from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.core.errors import ModelError
 from virtperf.models import usl_paths
-from virtperf.models.calibrate import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.models.checks import Array
 from virtperf.models.crossover import usl_crossover
 from virtperf.models.meeting import Pair, meetings

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.rational import exact
+from validation import certify, nist
 from virtperf.core.errors import ModelError
-from virtperf.models import certified, nist
 from virtperf.models.nls import Curve
 
 LAST_DIGIT = {"Nonlinear regression": 10.0, "Linear regression": 14.0}  # digits beyond depend on the machine
@@ -24,12 +24,12 @@ def folder(root):
 
 @pytest.fixture(scope="module")
 def sets(folder):
-    return {r["options"]["set"]: r for r in certified.certified_references(folder)}
+    return {r["options"]["set"]: r for r in certify.certified_references(folder)}
 
 
 @pytest.fixture(scope="module")
 def page(folder):
-    return certified.certified_page(folder)
+    return certify.certified_page(folder)
 
 
 def cells(text):
@@ -133,27 +133,27 @@ def test_linear_sets_are_certified_for_these_data(folder, name):
 
 
 def test_digits_count_wrong_values_as_wrong():
-    assert certified.matching_digits(1.001, 1.0)[0] == pytest.approx(3.0)
-    assert certified.matching_digits([1e-3], [0.0])[0] == pytest.approx(3.0)
-    assert certified.matching_digits(1.0, 1.0, most=11)[0] == 11
-    assert certified.matching_digits(1 - 1e-5, 1.0) == pytest.approx(5.0)
-    assert not np.min(certified.matching_digits(np.nan, 1.0)) >= 1
+    assert certify.matching_digits(1.001, 1.0)[0] == pytest.approx(3.0)
+    assert certify.matching_digits([1e-3], [0.0])[0] == pytest.approx(3.0)
+    assert certify.matching_digits(1.0, 1.0, most=11)[0] == 11
+    assert certify.matching_digits(1 - 1e-5, 1.0) == pytest.approx(5.0)
+    assert not np.min(certify.matching_digits(np.nan, 1.0)) >= 1
 
 
 def test_digits_of_a_set(sets):
-    table = certified.digits(sets["Misra1a"])
+    table = certify.digits(sets["Misra1a"])
     assert list(table.columns) == ["start", "quantity", "name", "found", "certified", "digits"]
     assert table[["start", "quantity", "name"]].values.tolist() == [
         [start, quantity, name] for start in (1, 2) for quantity in ("params", "bse") for name in ("b1", "b2")
     ]
     assert table["digits"].between(9, 11).all()
-    assert list(certified.digits(sets["NoInt1"])["certified"]) == [2.07438016528926, 0.0165289256198347]
+    assert list(certify.digits(sets["NoInt1"])["certified"]) == [2.07438016528926, 0.0165289256198347]
 
 
 def test_a_wrong_value_loses_its_digits(sets):
     wrong = json.loads(json.dumps(sets["Misra1a"]))
     wrong["expected"]["params"][1] *= 1.001
-    table = certified.digits(wrong)
+    table = certify.digits(wrong)
     assert table[(table["quantity"] == "params") & (table["name"] == "b2")]["digits"].to_list() == pytest.approx(
         [3, 3], abs=0.01
     )
@@ -162,7 +162,7 @@ def test_a_wrong_value_loses_its_digits(sets):
 def test_a_start_from_which_no_fit_arrives_has_no_digits(sets):
     lost = json.loads(json.dumps(sets["Misra1a"]))
     lost["options"]["starts"][0] = [1.0, -1e6]  # overflows at once
-    table = certified.digits(lost)
+    table = certify.digits(lost)
     first = table[table["start"] == 1]
     assert first["found"].isna().all()
     assert (first["digits"] == 0).all()
@@ -174,13 +174,13 @@ def test_a_set_below_its_requirement_is_counted(sets, tmp_path):
     wrong["expected"]["params"][1] *= 1.001
     for name, reference in (("good", sets["DanWood"]), ("wrong", wrong)):
         (tmp_path / f"{name}.json").write_text(json.dumps(reference))
-    text = certified.certified_table(tmp_path)
+    text = certify.certified_table(tmp_path)
     assert "1 of 2 sets have their required digits" in text
     assert "Linear regression" not in text
 
 
 def test_the_logarithm_is_the_response_of_nelson(sets):
-    fit = certified.fit_nonlinear(sets["Nelson"], 1)
+    fit = certify.fit_nonlinear(sets["Nelson"], 1)
     assert fit.y == pytest.approx(np.log(sets["Nelson"]["y"]))
     assert fit.x.shape == (128, 2)
     assert fit.predict([[1.0, 180.0]])[0] == pytest.approx(fit.fittedvalues[0], rel=1e-15)
@@ -188,16 +188,16 @@ def test_the_logarithm_is_the_response_of_nelson(sets):
 
 def test_files_that_are_no_references(tmp_path):
     with pytest.raises(ModelError, match="no certified reference"):
-        certified.certified_table(tmp_path)
+        certify.certified_table(tmp_path)
     (tmp_path / "a.json").write_text("{")
     with pytest.raises(ModelError, match="can't be read"):
-        certified.certified_table(tmp_path)
+        certify.certified_table(tmp_path)
     (tmp_path / "a.json").write_text('{"model": "nist", "authority": "certified by NIST", "options": {}, "x": [1]}')
     with pytest.raises(ModelError, match="incomplete; expected y, expected, rtol, set, level"):
-        certified.certified_table(tmp_path)
+        certify.certified_table(tmp_path)
     (tmp_path / "a.json").write_text('{"model": "usl", "authority": "computed with R"}')
     with pytest.raises(ModelError, match="no certified reference"):
-        certified.certified_table(tmp_path)
+        certify.certified_table(tmp_path)
 
 
 def test_unknown_sets():
@@ -208,6 +208,6 @@ def test_unknown_sets():
 
 def test_required_digits_follow_the_tolerances():
     reference = {"rtol": {"default": 1e-9, "bse": 1e-2}}
-    assert certified.required_digits(reference, "params") == pytest.approx(9)
-    assert certified.required_digits(reference, "bse") == pytest.approx(2)
-    assert not math.isnan(certified.required_digits(reference, "rss"))
+    assert certify.required_digits(reference, "params") == pytest.approx(9)
+    assert certify.required_digits(reference, "bse") == pytest.approx(2)
+    assert not math.isnan(certify.required_digits(reference, "rss"))
