@@ -47,7 +47,7 @@ def test_start_may_be_quoted_or_not(tmp_path, study):
     [
         ({"study": "other"}, "study", "the id of the study"),
         ({"run": "r2"}, "run", "the folder's name"),
-        ({"provenance": "reconstructed"}, "provenance", "no place in this folder"),
+        ({"provenance": "simulated"}, "provenance", "no place in this folder"),
         ({"provenance": "published"}, "provenance", "found 'published'"),
         ({"factors": {"system": "a", "guests": 4}}, "guests", "unknown level of guests"),
         ({"factors": {"system": "a", "guests": "1"}}, "guests", "unknown level of guests"),
@@ -88,8 +88,8 @@ def test_a_wrong_field_is_refused_with_its_line(tmp_path, study, fields, line_of
 
 
 @pytest.mark.parametrize(("root", "provenance", "fine"), [
-    ("measured", "measured", True), ("measured", "example", True), ("measured", "reconstructed", False),
-    ("reconstructed", "reconstructed", True), ("reconstructed", "measured", False), ("example", "measured", False),
+    ("measured", "measured", True), ("measured", "example", True), ("measured", "simulated", False),
+    ("simulated", "simulated", True), ("simulated", "measured", False), ("example", "measured", False),
     ("example", "example", True),
 ])  # fmt: skip
 def test_provenance_and_place_agree(tmp_path, study, root, provenance, fine):
