@@ -18,10 +18,11 @@ from virtperf.core.mean import Mean
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
-from virtperf.exhibits.data import OWN, RELATIVE, StudyData
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.rescale import rescaled
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
+from virtperf.summarize.conditions import OWN, RELATIVE, scale_of
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 
@@ -106,7 +107,7 @@ def means(
     """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs (ids), scaled_at.
 
     Own runs on a relative axis whose reference nobody has run are scaled at the best known point (`rescale`);
-    `scaled_at` names it and is "" for all others.
+    `scaled_at` names it and is "" for all others, `sets_scale` says whether it is this one.
 
     Parameters
     ----------
@@ -119,15 +120,15 @@ def means(
     rows = []
     for row, q in _base(data, figure):
         for provenance in RUN_KINDS:
-            for scale in dict.fromkeys((data.scale(q), OWN)):
+            for scale in dict.fromkeys((scale_of(data.study, q.name), OWN)):
                 mean = data.mean(q, provenance, scale)
                 if mean is not None:
                     rows.append(row | _mean(mean, level) | {"scale": scale, "place": data.study.show(q)})
-    columns = ("value", "low", "high", "se", "df", "n", "runs", "scaled_at", "provenance")
+    columns = ("value", "low", "high", "se", "df", "n", "runs", "scaled_at", "sets_scale", "provenance")
     if not rows:
         return _framed(data, figure, [], columns)
     limits = points(data, figure) if of is None else of
-    relative = {q.name for _, q in _base(data, figure) if data.scale(q) == RELATIVE}
+    relative = {q.name for _, q in _base(data, figure) if scale_of(data.study, q.name) == RELATIVE}
     found = rescaled(pd.DataFrame(rows), limits, relative, _over(figure))
     order = [c for c in found.columns if c not in {*columns, "scale", "place"}]
     return _with_axes(data, figure, found[[*order, *columns]].reset_index(drop=True))
@@ -224,7 +225,7 @@ def _runs_of(data: StudyData, quantity: Quantity, provenance: str | None) -> lis
         refuse_unknown(provenance, [str(kind) for kind in RUN_KINDS], "provenance")
     rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
     of_relative = ("relative", "relative_se", "relative_df")
-    value, se, df = of_relative if data.scale(quantity) == RELATIVE else ("value", "se", "df")
+    value, se, df = of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
     return [
         {"run_id": row["run_id"], "value": row[value], "se": row[se], "df": row[df], "provenance": row["provenance"]}
         for row in rows.to_dict("records")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.transforms import offset_copy
 
 from virtperf.exhibits.plot.theme import CHARACTER, FONT, WIDTH
 from virtperf.exhibits.wording import pretty, printable, wrapped
@@ -77,6 +76,8 @@ class Levels:
         if not self.numeric or len(self.where) <= MANY:
             turned = self.numeric and max(map(len, self.texts)) * CHARACTER + 6 > self._room
             axes.set_xticks(list(self.where.values()), self._tick_labels(turned), rotation=90 if turned else 0)
+        else:
+            axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
         if labelled:
             axes.set_xlabel(wrapped(label, int(ROOM / CHARACTER)), labelpad=6)
 
@@ -138,27 +139,20 @@ def floor_of(values: Iterable[float], top: float) -> float:
 
 
 def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
-    """Set limits, ticks and label of the y axis.
+    """Set limits and ticks of the y axis, and its words.
 
-    The label stands above the axis, where it needs no turned head and no margin; it says where the axis begins
-    (if `begins`). It is an ordinary y label: ``axes.set_ylabel`` changes it, and a title of
-    the axes stands above it.
+    The words stand above the axis, where they need no turned head and no margin; they say where the axis begins (if
+    `begins`). They are the label of a second x axis on top, ``axes.child_axes[0]``, so that a title stands above them.
     """
     axes.set_ylim(bottom, top)
     axes.grid(visible=True, axis="y")
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
-    label += f" (axis begins at {pretty(bottom)})" if bottom > 0 and begins else ""
-    text = wrapped(label, int((WIDTH - 30) / CHARACTER))
-    axes.set_ylabel(text, rotation=0, ha="left", va="bottom")
-    above = offset_copy(axes.transAxes, fig=axes.figure, y=ABOVE, units="points")
-    axes.yaxis.set_label_coords(0, 1, transform=above)
-    # Titles keep clear of labels on top of an x axis, not of ones above a y axis: an empty one of the former as tall
-    # as the latter lifts them.
-    spacer = axes.secondary_xaxis("top")
-    spacer.set_xticks([])
-    spacer.spines["top"].set_visible(False)
-    spacer.set_xlabel("\n".join([" "] * (text.count("\n") + 1)), labelpad=ABOVE)
+    label += f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""
+    above = axes.secondary_xaxis("top")
+    above.set_xticks([])
+    above.spines["top"].set_visible(False)
+    above.set_xlabel(wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=ABOVE)
 
 
 def finite(*columns: Sequence[float] | pd.Series) -> list[float]:

@@ -85,7 +85,8 @@ def _bar(axes: Axes, layers: Layers, x: float, width: float, style: Look) -> Non
     for kind in (marks.PRINTED, marks.SOLID, marks.CROSS):
         if kind in drawn:
             where = place + (0.2 * width if kind == marks.CROSS else 0)
-            marks.intervals(axes, where, drawn[kind], style.colour, transform)
+            if kind in marks.WITH_INTERVAL:
+                marks.intervals(axes, where, drawn[kind], style.colour, transform)
             if kind != marks.SOLID or outlined in drawn:  # a bar alone needs no mark
                 marks.scatter(axes, where, drawn[kind]["value"].to_numpy(dtype=float), kind, style, transform)
     runs = layers.runs["value"].to_numpy(dtype=float)

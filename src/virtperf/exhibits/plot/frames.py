@@ -123,6 +123,7 @@ def gathered(
         for column in (*columns.keys(), *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
                 raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
+    explained = not (_plain(means) and _plain(runs) and printed is None)
     words = Words.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
     drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
     bands = marks.bands_of(columns, points, drawn)
@@ -135,7 +136,7 @@ def gathered(
 
     return Layers(
         columns, drawn, bands, single, distinct(row), distinct(hue), words,
-        ylabel or words.label(y), len(bands) > 0 or not (_plain(means) and _plain(runs)),
+        ylabel or words.label(y), explained or len(bands) > 0 or not set(drawn["mark"]) <= {marks.SOLID},
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ Entry = tuple[Artist, str]
 
 def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> None:
     """Draw the legend below the axes and make the figure as much taller."""
-    entries = [(handle, wrapped(printable(text), 60)) for handle, text in [*series, *layers]]
+    entries = [(handle, wrapped(printable(text), 34)) for handle, text in [*series, *layers]]
     if not entries:
         return
     widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
@@ -60,7 +60,8 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
         entries.append((Patch(facecolor=INK_COLOUR, alpha=0.3), "what the text allows"))
     if len(bands) and marks.without_assumptions(bands).any():
         end = Line2D([], [], color=INK_COLOUR, marker="|", linestyle="-", linewidth=1, markersize=8)
-        entries.append((end, "without our assumptions"))
+        open_ended = bands["high_text"].map(math.isinf).any()
+        entries.append((end, f"without our assumptions{' (no cap: no limit)' * bool(open_ended)}"))
     if len(bands) and bands["high"].map(math.isinf).any():
         entries.append((_mark(6, INK_COLOUR), "no upper limit"))
     if marks.HOLLOW in kinds:

@@ -124,7 +124,8 @@ def _series(
         for moved in sorted(set(near)):
             part = rows[np.array(near) == moved]
             where = beside(way * moved)
-            marks.intervals(axes, at(part), part, style.colour, where)
+            if kind in marks.WITH_INTERVAL:
+                marks.intervals(axes, at(part), part, style.colour, where)
             marks.scatter(axes, at(part), part["value"].to_numpy(dtype=float), str(kind), style, where)
     for kind, rows in layers.runs.groupby("mark", sort=False):
         where = beside(BESIDE if banded else 0)

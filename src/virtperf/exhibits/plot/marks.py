@@ -20,6 +20,7 @@ from virtperf.exhibits.plot.theme import SURFACE_COLOUR, Look
 HOLLOW, PRINTED, SOLID, CROSS = "hollow", "printed", "solid", "cross"
 _OF = {Provenance.SIMULATED: HOLLOW, Provenance.RECONSTRUCTED: HOLLOW, Provenance.PUBLISHED: PRINTED,
        Provenance.EXAMPLE: CROSS}  # fmt: skip
+WITH_INTERVAL = (SOLID, CROSS)  # of the others the band says what is uncertain
 BAND_ALPHA = 0.32
 LINK_ALPHA = 0.12
 MEAN, RUN = 46, 20  # areas of marks, in square points
@@ -80,8 +81,8 @@ def bands_of(columns: Columns, points: pd.DataFrame | None, marks: pd.DataFrame)
     keys = columns.keys()
     by_mark = {name: set(part[keys].itertuples(index=False, name=None)) for name, part in marks.groupby("mark")}
     only_printed = by_mark.get(PRINTED, set()) - by_mark.get(HOLLOW, set())
-    place = list(points[keys].itertuples(index=False, name=None))
-    shown = points[points["low"].notna() & [key not in only_printed for key in place]]
+    place = points[keys].itertuples(index=False, name=None)
+    shown = points[points["low"].notna() & np.array([key not in only_printed for key in place], dtype=bool)]
     return shown.assign(**{c: shown[c.removesuffix("_text")] for c in ("low_text", "high_text") if c not in shown})
 
 
@@ -110,6 +111,8 @@ def arrows(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transfor
     """An arrow at the axis' end where a band goes beyond it."""
     top = axes.get_ylim()[1]
     beyond = bands["high"].to_numpy(dtype=float) > top
+    if not beyond.any():
+        return  # an empty artist that is not clipped would count in the layout
     axes.plot(
         x[beyond], np.full(beyond.sum(), top), marker=6, markersize=8, color=colour, linestyle="none", clip_on=False,
         zorder=5, markeredgewidth=0, transform=transform,
@@ -158,7 +161,8 @@ def scatter(
     axes: Axes, x: np.ndarray, values: np.ndarray, kind: str, style: Look, transform: Transform, *, area: int = MEAN
 ) -> None:
     """Marks of one layer and series."""
-    named: dict[str, Any] = {"x": x, "y": values, "ax": axes, "s": area, "transform": transform, "legend": False}
+    named: dict[str, Any] = {"x": x, "y": values, "ax": axes, "s": area, "transform": transform, "legend": False,
+                             "clip_on": False}  # fmt: skip
     if kind == CROSS:  # never the series' own marker
         sns.scatterplot(**named, marker="x", color=style.colour, linewidth=2, zorder=5)
         return

@@ -18,7 +18,7 @@ from virtperf.exhibits.palette import GRID, INK, MUTED, SERIES, SURFACE
 
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 2, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 1)))
-_HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----")
+_HATCHES = ("", "////", "\\\\\\\\", "xxxx", "||||", "----")  # no dots: an SVG draws each by eight curves
 FONT = 11  # points, which are the pixels of an SVG
 CHARACTER = 0.62 * FONT  # mean width of a character of the widest likely font
 WIDTH = 540

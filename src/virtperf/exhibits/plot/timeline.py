@@ -52,13 +52,13 @@ def timeline(
             part = frame[frame[row] == name] if row else frame
             marked = points if points is not None and k == 0 else None
             text = ylabel or (_label(part, hue, str(name)) if row else words.label(y))
-            axis.y_axis(panel, 0.0, _top(part[y], marked), text)
+            axis.y_axis(panel, min([0.0, *axis.finite(part[y])]), _top(part[y], marked), text)
             for label in series:
                 line = part[part[hue] == label] if hue else part
                 style = look(series.index(label))
                 if len(line):
                     sns.lineplot(
-                        x=line[x], y=line[y], ax=panel, color=style.colour, linestyle=style.dash, estimator=None,
+                        x=line[x].to_numpy(), y=line[y].to_numpy(), ax=panel, color=style.colour, linestyle=style.dash, estimator=None,
                         zorder=3, legend=False,
                     )  # fmt: skip
             panel.set_xlim(0, end * 1.01)
@@ -66,7 +66,6 @@ def timeline(
             panel.locator_params(axis="x", nbins=8)
             panel.grid(visible=False, axis="x")
             panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
-            panel.set_ylabel(panel.get_ylabel() or text)
             panel.tick_params(labelbottom=panel is axes[-1])
             if marked is not None:
                 _levels(panel, marked, end)
