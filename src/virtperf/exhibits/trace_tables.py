@@ -12,7 +12,7 @@ from virtperf.study.printed import corrections, reworded
 
 
 @dataclass(frozen=True)
-class TableTrail:
+class TableTrace:
     """A printed table.
 
     Attributes
@@ -28,7 +28,7 @@ class TableTrail:
     corrected : tuple of (str, str)
         Misprinted cells and the reasons of their corrections.
     claims : tuple of str
-        The statements that speak of the table.
+        The claims that speak of the table.
     """
 
     key: str
@@ -46,8 +46,8 @@ class TableTrail:
         return asdict(self)
 
 
-def table_trails(data: StudyData) -> Iterator[TableTrail]:
-    """The trail of every printed table, in the study's order; raises `StudyError` as `table_exhibit` does."""
+def table_traces(data: StudyData) -> Iterator[TableTrace]:
+    """The trace of every printed table, in the study's order; raises `StudyError` as its kind does."""
     study = data.study
     for exhibit in study.exhibits:
         name = exhibit.spec.get("table")
@@ -61,9 +61,10 @@ def table_trails(data: StudyData) -> Iterator[TableTrail]:
             for row in reader:
                 lines.append((last + 1, row[0] if row else ""))
                 last = reader.line_num
-        yield TableTrail(
+        yield TableTrace(
             key=f"{study.id}/{exhibit.id}", exhibit=exhibit.id, title=exhibit.title, section=exhibit.section,
-            file=f"data/published/{study.id}/tables/{name}.csv", reworded=reworded(exhibit), lines=tuple(lines),
+            file=f"data/published/{study.id}/tables/{name}.csv",
+            reworded=bool(exhibit.spec.get("reworded")), lines=tuple(lines),
             corrected=tuple(
                 (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
                 for c in wrong
@@ -72,15 +73,15 @@ def table_trails(data: StudyData) -> Iterator[TableTrail]:
         )  # fmt: skip
 
 
-def table_text(trail: TableTrail, claims: dict[str, str]) -> str:
-    """The trail in lines of plain text."""
+def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
     lines = [
-        trail.key,
-        f"  value    {trail.title}, {'reworded, numbers ' * trail.reworded}as printed"
-        + (f" in section {trail.section!r}" if trail.section else ""),
-        f"  file     {trail.file}",
+        trace.key,
+        f"  value    {trace.title}, {'reworded, numbers ' * trace.reworded}as printed"
+        + (f" in section {trace.section!r}" if trace.section else ""),
+        f"  file     {trace.file}",
     ]
-    lines += [f"    line {line}: {cell}" for line, cell in trail.lines]
-    lines += [f"  corrected {cell}; {reason}" for cell, reason in trail.corrected]
-    lines += [f"  statement {c}: {claims[c]}" for c in trail.claims]
+    lines += [f"    line {line}: {cell}" for line, cell in trace.lines]
+    lines += [f"  corrected {cell}; {reason}" for cell, reason in trace.corrected]
+    lines += [f"  claim    {c}: {claims[c]}" for c in trace.claims]
     return "\n".join(lines)

@@ -87,8 +87,3 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
             )  # fmt: skip
         found.append(Correction(**{str(k): str(v) for k, v in entry.items()}, position=rows[place]))
     return found
-
-
-def reworded(exhibit: Exhibit) -> bool:
-    """Whether words of the table's cells are ours, and only its numbers the paper's."""
-    return bool(exhibit.spec.get("reworded"))

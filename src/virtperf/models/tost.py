@@ -15,8 +15,8 @@ from virtperf.core.errors import ModelError
 from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.ratio import Mean, fieller, ratio_df, replicates
-from virtperf.models.result import Estimate, t_interval
+from virtperf.models.ratio import METHODS, Mean, default_method, fieller, ratio_df, ratio_of_means, replicates
+from virtperf.models.result import Estimate, t_quantile
 
 RULE = (
     "equivalent if both one-sided tests reject at alpha (the 1 - 2 alpha interval lies inside the margins); "
@@ -97,7 +97,7 @@ def tost_ratio(
     b: ArrayLike,
     margin: float | tuple[float, float],
     *,
-    means: str = "arithmetic",
+    method: str | None = None,
     paired: bool = False,
     equal_var: bool = False,
     alpha: float = 0.05,
@@ -110,9 +110,8 @@ def tost_ratio(
         Replicates; of equal length and order if `paired`.
     margin : float or (low, high)
         A number m above 1 stands for (1/m, m).
-    means : {"arithmetic", "geometric"}
-        Ratio of means, tested by ``t = (mean(a) - r mean(b)) / se`` at both margins r and shown with Fieller's
-        interval; or ratio of geometric means, tested on the logarithms (all values positive).
+    method : {"log link", "fieller", "log"}
+        As in `ratio_of_means`; "log" takes the ratio of geometric means, tested on the logarithms.
     paired, equal_var : bool
         As in `tost_difference`.
     alpha : float
@@ -124,43 +123,33 @@ def tost_ratio(
         For fewer than two replicates, no spread at all, margins that do not enclose 1, values that are not positive.
     """
     low, high = ratio_margin(margin)
-    checks.one_of(means, ("arithmetic", "geometric"), "means")
+    method = checks.one_of(method or default_method(paired, equal_var), METHODS, "interval method")
     x, y = _samples(a, b, paired)
-    if means == "geometric":
+    if method != "fieller":
         checks.column(x, "numerator", positive=True)
         checks.column(y, "denominator", positive=True)
+    if method == "log":
         p, estimate = _tost(np.log(x), np.log(y), math.log(low), math.log(high), paired, equal_var, alpha)
         return _decide(estimate.map(math.exp), (low, high), p, alpha)
+    if method == "log link":
+        estimate = ratio_of_means(x, y, method=method, alpha=2 * _alpha(alpha))
+        if estimate.low == estimate.high:
+            raise ModelError("the replicates do not differ", remedy="a test needs replicates that differ")
+        se, df = math.log(estimate.high / estimate.value), float(len(x) + len(y) - 2)
+        se /= t_quantile(df, 2 * alpha)
+        gaps = (math.log(estimate.value / low) / se, math.log(high / estimate.value) / se)
+        return _decide(estimate, (low, high), max(float(special.stdtr(df, -gap)) for gap in gaps), alpha)
     top, bottom, covariance = Mean.of(x), Mean.of(y), 0.0
     if paired:
-        df: float = len(x) - 1
+        df = float(len(x) - 1)
         covariance = float(np.cov(x, y)[0, 1]) / len(x)
     elif equal_var:
-        df = len(x) + len(y) - 2
+        df = float(len(x) + len(y) - 2)
         pooled = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
         top, bottom = (Mean(m.value, math.sqrt(pooled / len(s)), df) for m, s in ((top, x), (bottom, y)))
     else:
         df = ratio_df(top, bottom)
     return _ratio_tost(top, bottom, covariance, df, (low, high), alpha)
-
-
-def tost_ratio_of_stats(
-    top: Mean, bottom: Mean, margin: float | tuple[float, float], *, alpha: float = 0.05
-) -> Equivalence:
-    """Test whether the ratio of two independent means lies within a margin, from their standard errors."""
-    return _ratio_tost(top, bottom, 0.0, ratio_df(top, bottom), ratio_margin(margin), alpha)
-
-
-def tost_value(value: float, se: float, df: float, margin: tuple[float, float], *, alpha: float = 0.05) -> Equivalence:
-    """Test whether any t-distributed estimate (a slope, a fitted value) lies within ``margin = (low, high)``."""
-    low, high = margin
-    if not low < high:
-        raise ModelError("the margins are not in order", expected="low < high", found=f"{low!r}, {high!r}")
-    mean = Mean(value, se, df)
-    if mean.se == 0:
-        raise ModelError("the standard error is zero", remedy="a test needs replicates that differ")
-    p = max(float(special.stdtr(df, -(value - low) / se)), float(special.stdtr(df, (value - high) / se)))
-    return _decide(t_interval(value, se, df, 2 * _alpha(alpha)), (low, high), p, alpha)
 
 
 def ratio_margin(margin: float | tuple[float, float]) -> tuple[float, float]:
