@@ -12,11 +12,11 @@ from validation.curves import intervals, noise_sd, rows_of
 from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.crossover import line_crossover
-from virtperf.models.equivalence import tost_difference, tost_ratio
 from virtperf.models.linear import LinearResult, fit_line, fit_linear
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.tost import tost_difference, tost_ratio
 from virtperf.models.weights import relative_weights
 
 
@@ -168,7 +168,7 @@ class Equivalent:
             ("difference", "Welch"): lambda alpha: tost_difference(a, b, difference, alpha=alpha),
             ("difference", "pooled"): lambda alpha: tost_difference(a, b, difference, equal_var=True, alpha=alpha),
             ("ratio", "Fieller"): lambda alpha: tost_ratio(a, b, factor, alpha=alpha),
-            ("ratio", "log"): lambda alpha: tost_ratio(a, b, factor, means="geometric", alpha=alpha),
+            ("ratio", "log"): lambda alpha: tost_ratio(a, b, factor, method="log", alpha=alpha),
         }
         out = []
         for (estimate, method), test in tests.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from virtperf.exhibits.kinds import check_exhibits
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study, run_levels
 from virtperf.study.quantities import Quantity
@@ -42,7 +43,7 @@ def read_table(path: Path) -> list[list[str]]:
 
 def planned(study: Study) -> list[dict]:
     """The conditions of all simulated runs."""
-    return [levels for block in study.data["runs"] for levels in run_levels(block)]
+    return [levels for block in study.runs for levels in run_levels(block)]
 
 
 def named(claims: Claims) -> set[Quantity]:
@@ -146,17 +147,8 @@ def test_corrections_name_cells_that_are_printed_so(study):
 # ---- descriptive parts
 
 
-def test_diagrams_exist_and_hold_together(study):
-    topology = study.data.get("topology", {})
-    assert {e.spec["diagram"] for e in study.exhibits if e.kind == "diagram"} <= set(topology)
-    for name, diagram in topology.items():
-        ids = [node["id"] for node in diagram["nodes"]]
-        assert len(set(ids)) == len(ids), name
-        parents = {node["parent"] for node in diagram["nodes"] if "parent" in node}
-        ends = {edge[end] for edge in diagram["edges"] for end in ("from", "to")}
-        assert parents | ends <= set(ids), name
-        order = {node_id: position for position, node_id in enumerate(ids)}
-        assert all(order[n["parent"]] < order[n["id"]] for n in diagram["nodes"] if "parent" in n), name
+def test_every_exhibit_says_what_its_kind_needs(study):
+    check_exhibits(study)
 
 
 def test_guests_are_on_known_networks(study):

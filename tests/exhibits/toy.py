@@ -46,14 +46,16 @@ exhibits:
     title: Test environment
     section: Setup
     rows:
-      - [{id: client, label: "Client <script>alert(1)</script>"}, {id: disk, label: Storage server}]
+      - [{id: client, label: "Client <script>alert(1)</script>"}]
       - - id: lpar
           label: "Host <u>1</u>"
           rows: [[{id: web, label: "lnweb[n], 1 CPU"}, {id: app, label: Application server}], [{id: lan, label: Guest LAN}]]
+      - [{id: disk, label: Storage server}]
     edges:
       - {from: client, to: web, label: HTTP}
-      - {from: web, to: lan}
-      - {from: app, to: lan}
+      - {from: web, to: lan, label: ""}
+      - {from: app, to: lan, label: ""}
+      - {from: lan, to: web}
       - {from: lpar, to: disk, label: "FCP, passed through"}
   - id: figure-2
     kind: line
@@ -223,7 +225,7 @@ def write(table: Table, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folde
 def change(data: Path, table: Table, where: Mapping[str, Any], **cells: Any) -> None:
     """Overwrite cells of the rows of data/runs/toy that have these values."""
     folder = data / "runs" / "toy"
-    frame = table.read(folder / table.file, FACTORS)
+    frame = table.load(folder, FACTORS)
     chosen = pd.Series(True, index=frame.index)
     for name, value in where.items():
         chosen &= frame[name] == value

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from virtperf.core.errors import ModelError
-from virtperf.models.ratio import Mean, fieller, ratio_of_means, ratio_of_pairs, ratio_of_stats
+from virtperf.models.ratio import Mean, fieller, fit_log_link, ratio_of_means, ratio_of_pairs
 
 A = np.array([101.2, 99.8, 100.5, 100.9, 99.5, 100.1])
 B = np.array([50.7, 49.2, 51.0, 49.9, 50.4, 51.3])
-OPTIONS = [{"method": m, **o} for m in ("fieller", "log") for o in ({}, {"paired": True}, {"equal_var": True})]
+OPTIONS = [{"method": "log link"}] + [
+    {"method": m, **o} for m in ("fieller", "log") for o in ({}, {"paired": True}, {"equal_var": True})
+]
 
 
 def test_paired_fieller_limits_are_where_the_paired_t_test_turns():
@@ -35,7 +37,7 @@ def test_pooled_fieller_limits_by_their_definition():
 
 def test_welch_degrees_of_freedom_are_those_of_the_scaled_difference():
     """At the estimated ratio r, the Welch test of a against r b has Fieller's degrees of freedom."""
-    e = ratio_of_means(A, B)
+    e = ratio_of_means(A, B, method="fieller")
     r = A.mean() / B.mean()
     df = stats.ttest_ind(A, r * B, equal_var=False).df
     other = fieller(A.mean(), B.mean(), A.var(ddof=1) / 6, B.var(ddof=1) / 6, 0.0, df)
@@ -95,9 +97,23 @@ def test_a_sample_divided_by_itself_is_one_without_error_when_paired():
     assert (e.value, e.low, e.high) == pytest.approx((1, 1, 1), abs=1e-7)
 
 
-def test_statistics_stand_for_samples():
-    assert ratio_of_stats(Mean.of(A), Mean.of(B)) == ratio_of_means(A, B)
-    assert ratio_of_stats(Mean(10, 0, 5), Mean(5, 0, 5)).high == 2.0
+def test_the_log_link_by_its_formula():
+    """The pooled coefficient of variation, n1 + n2 - 2 degrees of freedom; and statsmodels' own interval."""
+    e = ratio_of_means(A, B[:4])
+    shares = np.concatenate((A / A.mean(), B[:4] / B[:4].mean())) - 1
+    half = stats.t.ppf(0.975, 8) * math.sqrt(np.sum(shares**2) / 8 * (1 / 6 + 1 / 4))
+    assert e.value == A.mean() / B[:4].mean()
+    assert (e.low, e.high) == pytest.approx((e.value * math.exp(-half), e.value * math.exp(half)), rel=1e-10)
+    assert np.exp(fit_log_link(A, B[:4]).conf_int()[1]) == pytest.approx((e.low, e.high), rel=1e-10)
+    assert not e.warnings
+
+
+def test_unequal_relative_spreads_are_a_warning():
+    assert "spreads of the samples differ" in ratio_of_means(A, 10 * (B - 45)).warnings[0]
+
+
+def test_replicates_without_spread_are_a_warning():
+    assert "do not differ" in ratio_of_means([2, 2], [1, 1]).warnings[0]
 
 
 def test_a_denominator_near_zero_has_an_unbounded_set():
@@ -123,6 +139,8 @@ def test_bad_input():
     with pytest.raises(ModelError, match="numerator has 3 rows but denominator has 2"):
         ratio_of_means([1, 2, 3], [1, 2], paired=True)
     with pytest.raises(ModelError, match="denominator's mean is zero"):
+        ratio_of_means([1, 2], [-1, 1], method="fieller")
+    with pytest.raises(ModelError, match="denominator in row 1 of 2 is not positive"):
         ratio_of_means([1, 2], [-1, 1])
     with pytest.raises(ModelError, match="denominator is zero"):
         ratio_of_means([1, 2], [-1, 1], paired=True)

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from scipy import special
 
-from virtperf.models import certified
+from validation import certify
 from virtperf.models.crossover import line_crossover
-from virtperf.models.equivalence import tost_difference, tost_ratio
 from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
+from virtperf.models.tost import tost_difference, tost_ratio
 from virtperf.models.usl import compare_usl, fit_usl
 
 FOLDER = Path(__file__).resolve().parent.parent / "reference"
@@ -94,7 +94,7 @@ def usl(case):
 
 def linear(case):
     options = case["options"]
-    fit = certified.fit_linear_set(case)
+    fit = certify.fit_linear_set(case)
     return {
         **common(fit),
         **(bands(fit, [5, 15, 25]) if options.get("degree") else {}),
@@ -130,7 +130,7 @@ def crossover(case):
 def tost(case):
     options = dict(case["options"])
     if options.pop("ratio", False):
-        found = tost_ratio(case["x"], case["y"], means="geometric", **options)
+        found = tost_ratio(case["x"], case["y"], method="log", **options)
         value, interval = math.log(found.estimate.value), np.log(limits(found.estimate))
     else:
         found = tost_difference(case["x"], case["y"], **options)
@@ -145,8 +145,8 @@ def tost(case):
 
 MODELS = {
     "usl": usl,
-    "nist-start1": lambda case: common(certified.fit_nonlinear(case, 0)),
-    "nist-start2": lambda case: common(certified.fit_nonlinear(case, 1)),
+    "nist-start1": lambda case: common(certify.fit_nonlinear(case, 0)),
+    "nist-start2": lambda case: common(certify.fit_nonlinear(case, 1)),
     "linear": linear,
     "segmented": segmented,
     "crossover": crossover,
@@ -169,8 +169,8 @@ def test_reference(case, model):
     for name, expected in case["expected"].items():
         value = found[name]()
         assert np.shape(value) == np.shape(expected), name
-        matching = certified.matching_digits(value, expected)
-        wanted = certified.required_digits(case, name)
+        matching = certify.matching_digits(value, expected)
+        wanted = certify.required_digits(case, name)
         if not np.min(matching) >= wanted:
             failures.append(f"{name}: {np.round(matching, 1)} digits, {wanted:.1f} wanted: {value} not {expected}")
     assert not failures, f"{case['source']} [{case['authority']}]\n" + "\n".join(failures)
@@ -179,7 +179,7 @@ def test_reference(case, model):
 def test_reference_files_are_complete():
     """Every file says where its numbers are from, and no tolerance stands for a quantity that is not expected.
 
-    Certified results are met to eight digits, or the file gives the reason.
+    Certified results are met to eight digits, or the file gives the reason; none to fewer than seven of the parameters.
     """
     assert len(FILES) >= 60
     for path in FILES:
@@ -190,4 +190,4 @@ def test_reference_files_are_complete():
         assert case["expected"], path.name
         if case["authority"] == "certified by NIST":
             assert (max(case["rtol"].values()) > 1e-8) == ("reason" in case), path.name
-            assert case["rtol"]["default"] <= 1e-8, path.name
+            assert case["rtol"]["default"] <= 1e-7, path.name

@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from virtperf.core.errors import VirtperfError
 from virtperf.render.execute import execute
+from virtperf.render.outputs import records_of
 
 pytestmark = pytest.mark.slow
 
@@ -65,3 +66,26 @@ def test_what_is_no_notebook_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.ipynb").write_text("[]")
     with pytest.raises(VirtperfError, match="not a notebook"):
         execute(tmp_path / "bad.ipynb", tmp_path / "out.ipynb", {})
+
+
+def test_plots_appear_below_their_cells_and_twice_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")  # under which a plot would vanish
+    notebook = write(tmp_path / "in.ipynb", "import matplotlib.pyplot as plt\n_ = plt.plot([1, 2, level])")
+    one = execute(notebook, tmp_path / "a.ipynb", {"level": 0.9}).read_text()
+    (output,) = nbformat.reads(one, as_version=4).cells[-1].outputs
+    assert output.output_type == "display_data" and "image/png" in output.data
+    assert execute(notebook, tmp_path / "b.ipynb", {"level": 0.9}).read_text() == one
+
+
+def test_a_record_is_kept_as_it_was_shown(tmp_path: Path) -> None:
+    source = (
+        "from virtperf.exhibits.records import Drawing, Record\nfrom virtperf.exhibits.show import Shown\n"
+        "drawing = Drawing(svg='<svg/>', description='d', digest='0')\n"
+        "Shown(Record(kind='line', id='figure-1', study='toy', title='T', drawing=drawing, text='numbers'))"
+    )
+    out = execute(write(tmp_path / "in.ipynb", source), tmp_path / "out.ipynb", {"level": 0.9})
+    (record,) = records_of(out)
+    assert (record.id, record.drawing.svg, record.text) == ("figure-1", "<svg/>", "numbers")
+    picture, words = nbformat.read(out, as_version=4).cells[-1].outputs
+    assert picture.data["image/svg+xml"] == "<svg/>" and picture.metadata["needs_background"] == "light"
+    assert words.metadata["virtperf"] == "notebook" and "<svg" not in words.data["text/html"]

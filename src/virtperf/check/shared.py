@@ -8,29 +8,24 @@ from virtperf.check.problems import Problems
 from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout
-from virtperf.core.yamlio import load_yaml, schema_problems
+from virtperf.core.yamlio import load_yaml
 from virtperf.formats import all_formats
 
 
 def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `data/metrics.yaml`; None where it breaks its schema."""
+    """Check `data/metrics.yaml`; None where it can't be loaded."""
     with problems.caught(path.parent):
-        document = load_yaml(path)
-        broken = schema_problems(document, "metrics")
-        for problem in broken:
-            problems.of(path.parent)(problem)
-        if broken:
-            return None
-        formats = all_formats()
-        for name, entry in document.data["metrics"].items():
-            for position, source in enumerate(entry.get("sources", ())):
-                if source["format"] not in formats:
+        dictionary = load_metrics(path, problems.of(path.parent))
+        formats, document = all_formats(), load_yaml(path)
+        for name in dictionary.metrics:
+            for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
+                if written["format"] not in formats:
                     line = document.line("metrics", name, "sources", position)
                     problems.say(
-                        f"{name} is read from the format {source['format']!r}, which is not there", path, line,
+                        f"{name} is read from the format {written['format']!r}, which is not there", path, line,
                         expected=f"one of {', '.join(formats)}", remedy="install its package, or mend the name",
                     )  # fmt: skip
-        return load_metrics(path, problems.of(path.parent))
+        return dictionary
     return None
 
 

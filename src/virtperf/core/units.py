@@ -36,13 +36,14 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
         When a unit is unknown or the two measure different things; it names both.
     """
     divided = source if per == "1" else f"{source} per {per}"
-    for unit in (source, per, target):
-        if unit not in _KNOWN:
+    known = [_known(unit) for unit in (source, per, target)]
+    for unit, found in zip((source, per, target), known, strict=True):
+        if found is None:
             raise VirtperfError(
                 f"no conversion is known from {divided!r} to {target!r}", found=f"the unknown unit {unit!r}",
-                expected=f"one of {', '.join(sorted(_KNOWN))}",
+                expected=f"one of {', '.join(sorted(_KNOWN))}, or things counted, such as requests/s",
             )  # fmt: skip
-    (dimension, factor), (below, divisor), (wanted, base) = _KNOWN[source], _KNOWN[per], _KNOWN[target]
+    (dimension, factor), (below, divisor), (wanted, base) = (found for found in known if found)
     dimension = (dimension[0] - below[0], dimension[1] - below[1])
     if dimension != wanted:
         measures = _DIMENSIONS.get(dimension, "something else")
@@ -50,6 +51,14 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
             f"{divided!r} measures {measures}, {target!r} measures {_DIMENSIONS[wanted]}: no conversion exists"
         )
     return factor / divisor / base
+
+
+def _known(unit: str) -> tuple[Dimension, float] | None:
+    """Dimension and factor of a unit; things counted, such as ``requests/s``, are a rate."""
+    thing, slash, time = unit.rpartition("/")
+    if unit not in _KNOWN and slash and thing.isalpha() and thing not in _KNOWN:
+        return _KNOWN.get(f"1/{time}")
+    return _KNOWN.get(unit)
 
 
 def rate_unit(unit: str) -> str:

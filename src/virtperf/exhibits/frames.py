@@ -7,21 +7,22 @@ Every frame has the columns study, exhibit, series, quantity, the factors that t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import StudyError
-from virtperf.core.mean import student
+from virtperf.core.mean import Mean
+from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.rescale import rescaled
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
+from virtperf.summarize.conditions import OWN, RELATIVE, scale_of
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 
@@ -39,11 +40,11 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
-    limits = {(row["series"], row["x"]): row for row in known.to_dict("records")}
+    limits: dict[Any, Mapping[Any, Any]] = {(row["series"], row["x"]): row for row in known.to_dict("records")}
     prints = _prints(data)
     rows = []
     for row, quantity in _base(data, figure):
-        found: Mapping[str, Any] = limits.get((row["series"], row[_over(figure)]), {})
+        found = limits.get((row["series"], row[_over(figure)]), {})
         text = [float(found.get(name, math.nan)) for name in ("low_text", "high_text")]
         low, high = [float(found.get(name, math.nan)) for name in ("low", "high")] if assumptions else text
         value, half_width = prints.get(quantity, (math.nan, math.nan))
@@ -86,10 +87,10 @@ def condition(
 ) -> pd.DataFrame:
     """The runs of a quantity at factor levels that no figure shows; factors that are not named have their default."""
     study = data.study
-    near(quantity, study.quantities, "quantity")
+    refuse_unknown(quantity, study.quantities, "quantity")
     for name, level in levels.items():
-        near(name, study.factors, "factor")
-        near(level, study.factors[name].levels, f"level of {name}")
+        refuse_unknown(name, study.factors, "factor")
+        refuse_unknown(level, study.factors[name].levels, f"level of {name}")
     try:
         at = study.quantity_at(quantity, levels)
     except ValueError as err:
@@ -106,7 +107,7 @@ def means(
     """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs (ids), scaled_at.
 
     Own runs on a relative axis whose reference nobody has run are scaled at the best known point (`rescale`);
-    `scaled_at` names it and is "" for all others.
+    `scaled_at` names it and is "" for all others, `sets_scale` says whether it is this one.
 
     Parameters
     ----------
@@ -116,21 +117,19 @@ def means(
         The figure's `points`, where they are known already.
     """
     figure = _figure(data, exhibit)
-    stored = _stored_means(data)
     rows = []
     for row, q in _base(data, figure):
-        relative = bool(data.study.quantities[q.name].references)
-        for scale in ("relative", "own") if relative else ("own",):
-            rows += [
-                row | _limits(mean, level) | {"scale": scale, "place": data.study.show(q)}
-                for mean in stored.get((q, scale), ())
-            ]
-    columns = ("value", "low", "high", "se", "df", "n", "runs", "scaled_at", "provenance")
+        for provenance in RUN_KINDS:
+            for scale in dict.fromkeys((scale_of(data.study, q.name), OWN)):
+                mean = data.mean(q, provenance, scale)
+                if mean is not None:
+                    rows.append(row | _mean(mean, level) | {"scale": scale, "place": data.study.show(q)})
+    columns = ("value", "low", "high", "se", "df", "n", "runs", "scaled_at", "sets_scale", "provenance")
     if not rows:
         return _framed(data, figure, [], columns)
     limits = points(data, figure) if of is None else of
-    relative_names = [name for name, kind in data.study.quantities.items() if kind.references]
-    found = rescaled(pd.DataFrame(rows), limits, relative_names, _over(figure))
+    relative = {q.name for _, q in _base(data, figure) if scale_of(data.study, q.name) == RELATIVE}
+    found = rescaled(pd.DataFrame(rows), limits, relative, _over(figure))
     order = [c for c in found.columns if c not in {*columns, "scale", "place"}]
     return _with_axes(data, figure, found[[*order, *columns]].reset_index(drop=True))
 
@@ -157,26 +156,15 @@ def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     if isinstance(exhibit, Exhibit):
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
-    near(exhibit, known, "exhibit")
+    refuse_unknown(exhibit, known, "exhibit")
     return known[exhibit]
 
 
-def near(name: object, known: Sequence[object] | Mapping[str, Any], what: str) -> None:
-    """Refuse a name that is not known, with the ones most like it.
-
-    Raises
-    ------
-    StudyError
-    """
+def refuse_unknown(name: object, known: Iterable[object], what: str) -> None:
+    """Raise `StudyError` with near names unless the name is known."""
     names = list(known)
-    if name in names:
-        return
-    like = get_close_matches(str(name), list(map(str, names)), n=3, cutoff=0.5)
-    raise StudyError(
-        f"there is no {what} {name!r}",
-        expected=f"one of {', '.join(map(str, names))}" if names else f"a {what}, but the study has none",
-        remedy=f"did you mean {' or '.join(map(repr, like))}?" if like else "",
-    )
+    if name not in names:
+        raise StudyError(f"there is no {what} {name!r}", remedy=near(name, names))
 
 
 def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
@@ -234,10 +222,10 @@ def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
 
 def _runs_of(data: StudyData, quantity: Quantity, provenance: str | None) -> list[dict[str, Any]]:
     if provenance is not None:
-        near(provenance, [str(kind) for kind in RUN_KINDS], "provenance")
+        refuse_unknown(provenance, [str(kind) for kind in RUN_KINDS], "provenance")
     rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
-    relative = bool(data.study.quantities[quantity.name].references)
-    value, se, df = ("relative", "relative_se", "relative_df") if relative else ("value", "se", "df")
+    of_relative = ("relative", "relative_se", "relative_df")
+    value, se, df = of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
     return [
         {"run_id": row["run_id"], "value": row[value], "se": row[se], "df": row[df], "provenance": row["provenance"]}
         for row in rows.to_dict("records")
@@ -245,19 +233,9 @@ def _runs_of(data: StudyData, quantity: Quantity, provenance: str | None) -> lis
     ]
 
 
-def _stored_means(data: StudyData) -> dict[tuple[Quantity, str], list[dict[str, Any]]]:
-    factors = [name for name in data.study.factors if name in data.means.columns]
-    found: dict[tuple[Quantity, str], list[dict[str, Any]]] = {}
-    for row in data.means.to_dict("records"):
-        at = Quantity(str(row["quantity"]), tuple((name, row[name]) for name in factors))
-        found.setdefault((at, str(row["scale"])), []).append({str(k): v for k, v in row.items()})
-    return found
-
-
-def _limits(row: Mapping[str, Any], level: float | None) -> dict[str, Any]:
-    """A stored mean; at another confidence level the same standard error has another interval."""
-    kept = {name: row[name] for name in ("provenance", "value", "low", "high", "se", "df", "n", "runs")}
-    if level is None or math.isclose(level, row["level"]):
-        return kept
-    mean = student(row["value"], row["se"], row["df"], level=level, n=int(row["n"]), method=str(row["method"]))
-    return kept | {"low": mean.low, "high": mean.high}
+def _mean(mean: Mean, level: float | None) -> dict[str, Any]:
+    """A stored mean as cells; at another confidence level the same standard error has another interval."""
+    shown = mean if level is None else mean.at(level)
+    cells = {name: getattr(shown, name) for name in ("value", "low", "high", "se", "df", "n")}
+    assert shown.origin is not None  # `StudyData.mean` gives every mean its origin
+    return cells | {"runs": list(shown.origin.runs), "provenance": str(shown.origin.provenance)}

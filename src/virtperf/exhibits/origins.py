@@ -50,7 +50,9 @@ def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
                 remedy="compute it from a frame of the study (study.runs, study.printed) with virtperf.models, or, for "
                 "a model of your own, pass origin=virtperf.core.provenance.origin_of(frame).",
             )  # fmt: skip
-    kinds = {origin.provenance: label for label, origin in reversed(origins.items())}
+    kinds: dict[Provenance, str] = {}
+    for label, origin in origins.items():
+        kinds.setdefault(origin.provenance, label)
     if len(kinds) > 1:
         said = [f"{label} is {kind}" for kind, label in kinds.items()]
         raise ProvenanceError(

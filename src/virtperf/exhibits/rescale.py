@@ -35,9 +35,10 @@ def rescaled(means: pd.DataFrame, points: pd.DataFrame, relative: Collection[str
     Returns
     -------
     DataFrame
-        One scale a quantity and provenance, with the column scaled_at: the place where the scale was set, or "".
+        One scale a quantity and provenance, with the columns scaled_at: the place where the scale was set, or "", and
+        sets_scale: whether that is the row's own.
     """
-    means = means.assign(scaled_at="")
+    means = means.assign(scaled_at="", sets_scale=False)
     parts = []
     for (quantity, provenance), rows in means.groupby(["quantity", "provenance"], sort=False):
         if quantity not in relative:
@@ -59,7 +60,7 @@ def _scaled(rows: pd.DataFrame, points: pd.DataFrame, over: str) -> pd.DataFrame
     relative_width = (width / known["centre"]).dropna()
     if relative_width.empty:
         return rows.iloc[:0]
-    best = relative_width.idxmin()
-    factor = known.loc[best, "centre"] / rows.loc[best, "value"]
-    numbers = ["value", "low", "high", "se"]
-    return rows.assign(**{name: rows[name] * factor for name in numbers}, scaled_at=rows.loc[best, "place"])
+    here = rows.index == relative_width.idxmin()
+    factor = float(known["centre"][here].iloc[0]) / float(rows["value"][here].iloc[0])
+    scaled = {name: rows[name] * factor for name in ("value", "low", "high", "se")}
+    return rows.assign(**scaled, scaled_at=rows["place"][here].iloc[0], sets_scale=here)

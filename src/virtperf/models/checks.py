@@ -17,7 +17,9 @@ class ArgumentError(ModelError):
     """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the data."""
 
 
-def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
+def column(
+    values: ArrayLike, name: str, *, positive: bool = False, remedy: str = "drop rows in which nothing was measured"
+) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
     Parameters
@@ -27,6 +29,8 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         What the values are; errors use it.
     positive : bool
         Refuse zero and negative values.
+    remedy : str
+        What to do about these.
 
     Raises
     ------
@@ -36,7 +40,7 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
     try:
         raw: Any = np.asarray(values)
-        if raw.dtype.kind not in "iufb":
+        if raw.dtype.kind not in "iuf":
             raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name} holds something that is not a number", expected="one number a row") from error
@@ -47,7 +51,7 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         raise ModelError(f"{name} is empty", expected="at least one row")
     _refuse(~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value")
     if positive:
-        _refuse(array <= 0, array, name, "not positive", "drop rows in which nothing was measured")
+        _refuse(array <= 0, array, name, "not positive", remedy)
     return array
 
 
@@ -60,7 +64,7 @@ def rows(values: ArrayLike, name: str) -> Array:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (str, bytes, complex)):
+    if isinstance(value, (str, bytes, complex, bool, np.bool_)):
         raise TypeError(value)
     return float(value)  # type: ignore[arg-type]
 
@@ -80,6 +84,14 @@ def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
     checked = column(weights, "weight", positive=True)
     same_length(("weight", checked), ("observation", np.empty(rows)))
     return checked
+
+
+def noise(word: str, weights: ArrayLike | None = None) -> str:
+    """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise alone."""
+    one_of(word, ("constant", "proportional"), "noise")
+    if word == "proportional" and weights is not None:
+        raise ArgumentError("weights and proportional noise exclude each other", remedy="choose one of them")
+    return word
 
 
 def same_length(*columns: tuple[str, Array]) -> None:

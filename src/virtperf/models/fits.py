@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from virtperf.core.errors import ModelError
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
-from virtperf.models.equivalence import Equivalence
 from virtperf.models.result import Estimate, FTest, Missing
+from virtperf.models.tost import Equivalence
 
 Levels = Mapping[str, Any]
 """Column to level: the rows that are meant, for example ``{"series": "z/VM", "guests": 6}``."""

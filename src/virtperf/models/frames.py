@@ -12,9 +12,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.provenance import Origin, together
-from virtperf.models import anova as _anova
-from virtperf.models import equivalence as _equivalence
-from virtperf.models import linear, ordering, ratio, rounding
+from virtperf.models import linear, ordering, ratio, rounding, tost, variance
 from virtperf.models import plateau as _plateau
 from virtperf.models import segmented as _segmented
 from virtperf.models import usl as _usl
@@ -135,7 +133,7 @@ def equivalence(
     value: str, frame: pd.DataFrame, *, of: Levels, to: Levels, margin: float | tuple[float, float], by: By = None,
     **options: Any,
 ) -> Any:  # fmt: skip
-    """Test whether a ratio of means lies within a margin; see `ratios` and `virtperf.models.equivalence.tost_ratio`.
+    """Test whether a ratio of means lies within a margin; see `ratios` and `virtperf.models.tost.tost_ratio`.
 
     Parameters
     ----------
@@ -147,7 +145,7 @@ def equivalence(
     Equivalence or Missing
         Without `by`; else a dict of them by level.
     """
-    found = _compared(_equivalence.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin})
+    found = _compared(tost.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin})
     return found if by is not None else next(iter(found.values()))
 
 
@@ -168,7 +166,7 @@ def best(value: str, frame: pd.DataFrame, *, by: str, seed: int, **options: Any)
 
 
 def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Any:
-    """Analysis of variance: ``anova("value ~ processors * memory", runs)``; see `virtperf.models.anova.fit_anova`.
+    """Analysis of variance: ``anova("value ~ processors * memory", runs)``; see `virtperf.models.variance.fit_anova`.
 
     Returns
     -------
@@ -181,7 +179,7 @@ def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -
     columns(frame, y, *factors)
 
     def fitted(rows: pd.DataFrame) -> Any:
-        return _anova.fit_anova(rows, y, factors, interaction=interaction, **options)
+        return variance.fit_anova(rows, y, factors, interaction=interaction, **options)
 
     fits = {y if label is None else label: _fit(fitted, source(rows), rows) for label, rows in groups(frame, by)}
     return fits[y] if by is None else Fits(fits, formula, y, right, names_of(by))

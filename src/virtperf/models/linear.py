@@ -1,23 +1,28 @@
-"""Straight lines (and other linear models) by ordinary or weighted least squares; HC3 covariances by statsmodels."""
+"""Straight lines and other linear models, by statsmodels: WLS, robust covariances (HC3), robust regression (RLM)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
-from statsmodels.regression.linear_model import WLS
+from statsmodels.regression.linear_model import WLS, RegressionResults
+from statsmodels.robust.norms import HuberT
+from statsmodels.robust.robust_linear_model import RLM
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.refine import powers, solve
-from virtperf.models.result import Estimate, FitResult, FTest, f_test, inverse_gram
+from virtperf.models.result import Estimate, FitResult, FTest, f_test
 
 COVARIANCES = ("nonrobust", "HC3")
+ROUNDS = 50
+"""Most rounds of weights of proportional noise; four or five are usual."""
+OUTLIER = 0.5
+"""A row to which Huber's norm gives less than this weight is named as an outlier: more than 2.7 robust deviations."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,7 +31,7 @@ class LinearResult(FitResult):
 
     Parameters
     ----------
-    cov_type : {"nonrobust", "HC3"}
+    cov_type : {"nonrobust", "HC3", "Huber"}
         How `covariance` was estimated.
     degree : int or None
         Degree of the polynomial in x, or None if `x` is a design matrix of shape (n, p).
@@ -37,9 +42,10 @@ class LinearResult(FitResult):
 
     @property
     def rsquared(self) -> float:
-        """Share of the (weighted) variation around the mean that the model explains."""
+        """Share of the (weighted) variation around the mean that the model explains; 0 where y does not vary."""
         mean = np.average(self.y, weights=self.weights)
-        return 1 - self.rss / float(np.sum(self.weights * (self.y - mean) ** 2))
+        around = float(np.sum(self.weights * (self.y - mean) ** 2))
+        return 1 - self.rss / around if around > 0 else 0.0
 
     def joint_test(self, **values: float) -> FTest:
         """Test whether the named parameters have the given values at once.
@@ -93,16 +99,19 @@ class LineResult(LinearResult):
         return self.params + radius * circle @ np.linalg.cholesky(self.covariance).T
 
     def linearity_test(self) -> FTest:
-        """Test the line against a parabola (an F test, whatever `cov_type` is)."""
+        """Test the line against a parabola, with the line's weights (an F test, whatever `cov_type` is)."""
         checks.enough(self.x, ("intercept", "slope", "curvature"), name="x")
-        centred = self.x - self.x.mean()
-        names = ("intercept", "slope", "curvature")
-        bent = fit_linear(np.vander(centred, 3, increasing=True), self.y, names, weights=self.weights)
+        bent = fit_polynomial(self.x, self.y, 2, weights=self.weights)
         return f_test(self.rss - bent.rss, 1, bent.rss, bent.df_resid, "the relation is a straight line")
 
 
 def fit_line(
-    x: ArrayLike, y: ArrayLike, *, weights: ArrayLike | None = None, cov_type: str = "nonrobust"
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    noise: str = "constant",
+    cov_type: str = "nonrobust",
 ) -> LineResult:
     """Fit ``y = intercept + slope x``.
 
@@ -110,30 +119,39 @@ def fit_line(
     ----------
     x, y : array_like, shape (n,)
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each row.
+        Proportional to one over the variance of each row; not with proportional noise.
+    noise : {"constant", "proportional"}
+        Every row has the same variance; or its standard deviation is a share of the line's value, as that of runs of
+        computers often is: the weights are then one over the squared value of the line itself (y is positive).
     cov_type : {"nonrobust", "HC3"}
         HC3 (MacKinnon and White 1985) allows unequal variances; with few points it is much wider.
 
     Raises
     ------
     ModelError
-        For rows that are not finite, fewer than two rows or identical x.
+        For rows that are not finite, fewer than two rows or identical x, or a line that is not positive.
     """
     xs = checks.column(x, "x")
     checks.enough(xs, ("intercept", "slope"), name="x")
     names = ("intercept", "slope")
-    return _fit(LineResult, np.vander(xs, 2, increasing=True), xs, y, names, weights, cov_type, 1)
+    return _fit(LineResult, np.vander(xs, 2, increasing=True), xs, y, names, weights, noise, cov_type, 1)
 
 
 def fit_polynomial(
-    x: ArrayLike, y: ArrayLike, degree: int, *, weights: ArrayLike | None = None, cov_type: str = "nonrobust"
+    x: ArrayLike,
+    y: ArrayLike,
+    degree: int,
+    *,
+    weights: ArrayLike | None = None,
+    noise: str = "constant",
+    cov_type: str = "nonrobust",
 ) -> LinearResult:
     """Fit a polynomial of the given degree; parameters ``b0, b1, ...``; see `fit_line`."""
     xs = checks.column(x, "x")
     names = tuple(f"b{k}" for k in range(degree + 1))
     checks.enough(xs, names, name="x")
-    design, lacking = powers(xs, degree)
-    return _fit(LinearResult, design, xs, y, names, weights, cov_type, degree, lacking)
+    design = np.vander(xs, degree + 1, increasing=True)
+    return _fit(LinearResult, design, xs, y, names, weights, noise, cov_type, degree)
 
 
 def fit_linear(
@@ -142,6 +160,7 @@ def fit_linear(
     names: Sequence[str],
     *,
     weights: ArrayLike | None = None,
+    noise: str = "constant",
     cov_type: str = "nonrobust",
 ) -> LinearResult:
     """Fit ``y = design @ params`` for any design matrix of shape (n, p); no intercept is added; see `fit_line`."""
@@ -150,7 +169,42 @@ def fit_linear(
         raise ModelError("the design has the wrong shape", expected=f"(n, {len(names)})", found=str(matrix.shape))
     for name, values in zip(names, matrix.T, strict=True):
         checks.column(values, name)
-    return _fit(LinearResult, matrix, matrix, y, tuple(names), weights, cov_type, None)
+    return _fit(LinearResult, matrix, matrix, y, tuple(names), weights, noise, cov_type, None)
+
+
+def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
+    """Fit a straight line by Huber's M estimator, which a single outlying run does not move far (statsmodels' RLM).
+
+    Outliers stay in the fit with a small weight; a warning names each of them.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+
+    Raises
+    ------
+    ModelError
+        For rows that are not finite, or fewer than four rows.
+    """
+    xs, ys = checks.column(x, "x"), checks.column(y, "y")
+    checks.same_length(("x", xs), ("y", ys))
+    checks.enough(xs, ("intercept", "slope"), name="x")
+    if len(xs) < 4:
+        raise ModelError(f"{len(xs)} rows can't tell an outlier", expected="at least 4 rows")
+    results = RLM(ys, np.vander(xs, 2, increasing=True), M=HuberT()).fit()
+    if not results.scale > 0:
+        raise ModelError("more than half of the rows lie on one line exactly", remedy="fit an ordinary line")
+    outliers = tuple(
+        f"row {i + 1} (x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row"
+        for i, w in enumerate(results.weights)
+        if w < OUTLIER
+    )
+    return LineResult(
+        model="Straight line, Huber's M estimator: y = intercept + slope x", param_names=("intercept", "slope"),
+        params=results.params, covariance=results.cov_params(), x=xs, y=ys, weights=np.asarray(results.weights),
+        fittedvalues=results.fittedvalues, df_resid=len(xs) - 2, warnings=outliers, results=results, noise="weights",
+        cov_type="Huber", degree=1,
+    )  # fmt: skip
 
 
 Result = TypeVar("Result", bound=LinearResult)
@@ -163,57 +217,97 @@ def _fit(
     y: ArrayLike,
     names: tuple[str, ...],
     weights: ArrayLike | None,
+    noise: str,
     cov_type: str,
     degree: int | None,
-    lacking: Array | None = None,
 ) -> Result:
     checks.one_of(cov_type, COVARIANCES, "covariance type")
-    ys = checks.column(y, "y")
+    proportional = checks.noise(noise, weights) == "proportional"
+    ys = checks.column(y, "y", positive=proportional, remedy="take the noise as constant")
     checks.same_length(("x", design), ("y", ys))
-    w = checks.weights_or_ones(weights, len(ys))
     n, p = design.shape
     if n < p:
         raise ModelError(f"{n} rows can't determine {p} parameters ({', '.join(names)})", expected=f"at least {p} rows")
-    _, known = inverse_gram(design * np.sqrt(w)[:, None])
-    if not known:
+    w = checks.weights_or_ones(weights, n) if not proportional else ys**-2.0
+    basis, back = _basis(design, x, degree)
+    scaled = basis * np.sqrt(w)[:, None] / np.linalg.norm(basis * np.sqrt(w)[:, None], axis=0)
+    if not np.all(np.isfinite(scaled)) or np.linalg.matrix_rank(scaled, tol=1e-13) < p:
         raise ModelError(
-            f"the rows do not determine {', '.join(names)}",
-            expected="linearly independent columns",
+            f"the rows do not determine {', '.join(names)}", expected="linearly independent columns",
             remedy="measure at other x or drop a parameter",
-        )
-    found = solve(design, np.zeros_like(design) if lacking is None else lacking, ys, w)
-    warnings: list[str] = []
+        )  # fmt: skip
+    fitted = WLS(ys, basis, weights=w).fit()
+    if proportional:
+        fitted, w = _proportional(ys, basis, fitted)
+    results = _results(fitted, design, names, back)
+    if cov_type == "HC3" and n > p:
+        results = _robust(results)
+    warnings = []
+    exact = bool(np.allclose(fitted.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))))
     if n == p:
-        covariance = np.full((p, p), np.nan)
         warnings.append("no degrees of freedom are left: there are no standard errors")
-    elif cov_type == "HC3":
-        covariance = _robust(design, ys, w, found.inverse)
-    else:
-        covariance = found.inverse * (float(np.sum(w * found.resid**2)) / (n - p))
+    elif exact:
+        warnings.append("the fit is exact: intervals without width say nothing about runs that were not made")
+    covariance = np.full((p, p), np.nan)
+    if n > p:
+        covariance = results.cov_params() if cov_type == "HC3" else back @ fitted.cov_params() @ back.T
     formula = "y = " + " + ".join(names) if degree is None else f"Polynomial of degree {degree}"
     return kind(
-        model="Straight line: y = intercept + slope x" if kind is LineResult else formula,
-        param_names=names,
-        params=found.params,
-        covariance=covariance,
-        x=x,
-        y=ys,
-        weights=w,
-        fittedvalues=ys - found.resid,
-        df_resid=n - p,
-        warnings=tuple(warnings),
-        cov_type=cov_type,
-        degree=degree,
+        model="Straight line: y = intercept + slope x" if kind is LineResult else formula, param_names=names,
+        params=back @ fitted.params, covariance=np.asarray(covariance), x=x, y=ys, weights=w,
+        fittedvalues=np.asarray(fitted.fittedvalues), df_resid=n - p, warnings=tuple(warnings), results=results,
+        noise="weights" if weights is not None else noise, cov_type=cov_type, degree=degree,
+    )  # fmt: skip
+
+
+def _basis(design: Array, x: Array, degree: int | None) -> tuple[Array, Array]:
+    """Columns that are far from dependent, shape (n, p), and the matrix from their parameters to the model's, (p, p).
+
+    Polynomials are fitted in ``(x - centre) / half of the range``: powers of x itself lose up to ten digits.
+    """
+    if degree is None:
+        return design / np.linalg.norm(design, axis=0), np.diag(1 / np.linalg.norm(design, axis=0))
+    centre, half = round(float(x.max() + x.min()) / 2), float(np.ptp(x)) / 2
+    k = np.arange(degree + 1)
+    back = special.comb(k[None, :], k[:, None]) * np.where(
+        k[None, :] >= k[:, None], (-float(centre)) ** np.maximum(k[None, :] - k[:, None], 0) / half ** k[None, :], 0.0
     )
+    return np.vander((x - centre) / half, degree + 1, increasing=True), back
 
 
-def _robust(design: Array, y: Array, weights: Array, inverse: Array) -> Array:
-    """Return the HC3 covariance of statsmodels, shape (p, p)."""
-    if np.max(np.einsum("ij,jk,ik->i", design, inverse, design) * weights) > 1 - 1e-12:
+def _proportional(y: Array, basis: Array, fitted: Any) -> tuple[Any, Array]:
+    """Weights of one over the squared fitted values, until they no longer change: a gamma model with identity link."""
+    for _ in range(ROUNDS):
+        mean = fitted.fittedvalues
+        if np.min(mean) <= 0:
+            raise ModelError(
+                "the line is not positive everywhere, so noise can't be proportional to it",
+                expected="positive fitted values", found=f"{float(np.min(mean)):g}",
+                remedy="take the noise as constant",
+            )  # fmt: skip
+        w = mean**-2.0
+        again = WLS(y, basis, weights=w).fit()
+        change = float(np.max(np.abs(again.fittedvalues / mean - 1)))
+        fitted = again
+        if change < 1e-12:
+            break
+    return fitted, fitted.fittedvalues**-2.0
+
+
+def _results(fitted: Any, design: Array, names: tuple[str, ...], back: Array) -> Any:
+    """statsmodels' results for the model's own parameters."""
+    model = WLS(fitted.model.endog, design, weights=fitted.model.weights)
+    model.exog_names[:] = list(names)
+    # What `fit` would leave in the model for summaries and robust covariances.
+    model.pinv_wexog, model.rank = np.linalg.pinv(model.wexog, rcond=1e-15), design.shape[1]
+    return RegressionResults(model, back @ fitted.params, back @ fitted.normalized_cov_params @ back.T)
+
+
+def _robust(results: Any) -> Any:
+    """The results with the covariance HC3."""
+    design, w = results.model.exog, results.model.weights
+    if np.max(np.einsum("ij,jk,ik->i", design, results.normalized_cov_params, design) * w) > 1 - 1e-12:
         raise ModelError(
-            "one row alone determines a parameter, so HC3 has no value",
-            remedy='replicate that point or use cov_type="nonrobust"',
+            "one row alone determines a parameter, so HC3 has no value", remedy="replicate that point, or use no HC3"
         )
-    scale = np.linalg.norm(design, axis=0)
-    fitted = WLS(y, design / scale, weights=weights).fit(method="qr")
-    return fitted.get_robustcov_results("HC3", use_t=True).cov_params() / np.outer(scale, scale)
+    return results.get_robustcov_results("HC3", use_t=True)

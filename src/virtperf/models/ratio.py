@@ -1,19 +1,26 @@
-"""Ratio of two means: Fieller's interval and the interval on the log scale."""
+"""Ratio of two means: a gamma model with log link (statsmodels), Fieller's interval, intervals on the log scale."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
+from statsmodels.genmod.families import Gamma
+from statsmodels.genmod.families.links import Log
+from statsmodels.genmod.generalized_linear_model import GLM
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
-METHODS = ("fieller", "log")
+METHODS = ("log link", "fieller", "log")
+UNEQUAL = 0.05
+"""P-value of the F test of two relative variances below which a warning says that they differ."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def ratio_of_means(
     a: ArrayLike,
     b: ArrayLike,
     *,
-    method: str = "fieller",
+    method: str | None = None,
     paired: bool = False,
     equal_var: bool = False,
     alpha: float = 0.05,
@@ -79,8 +86,11 @@ def ratio_of_means(
     ----------
     a, b : array_like
         Samples; of equal length and order if `paired`.
-    method : {"fieller", "log"}
-        Fieller's set (see `fieller`), or ``exp(log ratio +- t se)`` with the delta-method se of the log ratio.
+    method : {"log link", "fieller", "log"}
+        A gamma model with log link (`fit_log_link`): noise in proportion to the mean, the same share for both, as for
+        the other models; Fieller's set (see `fieller`); or ``exp(log ratio +- t se)`` with the delta-method se of the
+        log ratio. The last two give each sample its own variance. Default: "log link" for independent samples whose
+        variances are not said to be equal, else "fieller".
     paired : bool
         Rows belong together: their covariance counts, with n - 1 degrees of freedom.
     equal_var : bool
@@ -91,11 +101,15 @@ def ratio_of_means(
     Raises
     ------
     ModelError
-        For fewer than two replicates, unequal lengths of pairs, a zero denominator, or a mean that is not positive
-        with "log".
+        For fewer than two replicates, unequal lengths of pairs, a zero denominator, or values that are not positive
+        with "log link" (means, with "log").
     """
-    checks.one_of(method, METHODS, "interval method")
+    method = checks.one_of(method or default_method(paired, equal_var), METHODS, "interval method")
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
+    if method == "log link":
+        if paired or equal_var:
+            raise checks.ArgumentError("a log link is for independent samples of proportional noise")
+        return _log_link(x, y, alpha)
     top, bottom = Mean.of(x), Mean.of(y)
     if paired:
         checks.same_length(("numerator", x), ("denominator", y))
@@ -107,7 +121,48 @@ def ratio_of_means(
         top = Mean(top.value, math.sqrt(pooled / len(x)), df)
         bottom = Mean(bottom.value, math.sqrt(pooled / len(y)), df)
         return _ratio(top, bottom, 0.0, df, method, alpha)
-    return ratio_of_stats(top, bottom, method=method, alpha=alpha)
+    return _ratio(top, bottom, 0.0, ratio_df(top, bottom), method, alpha)
+
+
+def default_method(paired: bool, equal_var: bool) -> str:
+    """The method where none is named."""
+    return "fieller" if paired or equal_var else "log link"
+
+
+def fit_log_link(a: ArrayLike, b: ArrayLike) -> Any:
+    """Fit statsmodels' gamma model with log link to two samples: its second parameter is ``log(mean(a) / mean(b))``.
+
+    The dispersion (Pearson) is the squared coefficient of variation, pooled over both samples.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Positive.
+    """
+    x = checks.column(a, "numerator", positive=True)
+    y = checks.column(b, "denominator", positive=True)
+    design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
+    start = [math.log(y.mean()), math.log(x.mean() / y.mean())]  # the estimate itself
+    return GLM(np.concatenate((x, y)), design, family=Gamma(Log())).fit(start_params=start, scale="X2", use_t=True)
+
+
+def _log_link(x: Array, y: Array, alpha: float) -> Estimate:
+    for sample, name in ((x, "numerator"), (y, "denominator")):
+        checks.column(sample, name, positive=True)
+    value = float(x.mean() / y.mean())
+    if np.ptp(x) == np.ptp(y) == 0:
+        note = "the replicates do not differ: an interval without width says nothing about runs that were not made"
+        return Estimate(value, value, value, checks.level(alpha), "log link", (note,))
+    results = fit_log_link(x, y)
+    found = t_interval(math.log(value), float(results.bse[1]), results.df_resid, alpha, "log link").map(_exp)
+    spreads = [float(sample.var(ddof=1) / sample.mean() ** 2) for sample in (x, y)]
+    p = 0.0
+    if min(spreads) > 0:
+        below = float(special.fdtr(len(x) - 1, len(y) - 1, spreads[0] / spreads[1]))
+        p = 2 * min(below, 1 - below)
+    differ = "the relative spreads of the samples differ ({:.2g} and {:.2g} %): Fieller's interval gives each its own"
+    notes = (differ.format(*(100 * math.sqrt(v) for v in spreads)),) if p < UNEQUAL else ()
+    return Estimate(value, found.low, found.high, found.level, found.method, notes)
 
 
 def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -138,12 +193,6 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     return t_interval(found.value, found.se, found.df, alpha, "paired log-ratio").map(_exp)
 
 
-def ratio_of_stats(top: Mean, bottom: Mean, *, method: str = "fieller", alpha: float = 0.05) -> Estimate:
-    """Estimate the ratio of two independent means from their standard errors; see `ratio_of_means`."""
-    checks.one_of(method, METHODS, "interval method")
-    return _ratio(top, bottom, 0.0, ratio_df(top, bottom), method, alpha)
-
-
 def ratio_df(top: Mean, bottom: Mean) -> float:
     """Return Satterthwaite's degrees of freedom of ``top - r bottom`` at the estimated ratio r.
 
@@ -162,7 +211,7 @@ def _ratio(top: Mean, bottom: Mean, covariance: float, df: float, method: str, a
         raise ModelError(
             "the log-ratio interval needs positive means",
             found=f"{top.value:g} and {bottom.value:g}",
-            remedy='use method="fieller"',
+            remedy="take Fieller's interval",
         )
     u, v = top.se / top.value, bottom.se / bottom.value
     variance = u * u + v * v - 2 * covariance / (top.value * bottom.value)

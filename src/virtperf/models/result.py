@@ -167,6 +167,10 @@ class FitResult(ABC):
     df_resid : int
         Rows minus freely estimated parameters.
     warnings : tuple of str
+    results : object
+        The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
+    noise : {"constant", "proportional", "weights"}
+        How the variance of a row depends on it; with "proportional" the weights are one over the squared fit.
     """
 
     model: str
@@ -179,6 +183,8 @@ class FitResult(ABC):
     fittedvalues: Array
     df_resid: int
     warnings: tuple[str, ...] = ()
+    results: Any = None
+    noise: str = "constant"
 
     @property
     def nobs(self) -> int:
@@ -215,7 +221,9 @@ class FitResult(ABC):
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion, the residual variance being counted as a parameter (as R's AIC does)."""
+        """Akaike's criterion, the residual variance being counted as a parameter (as R's AIC does); NaN if exact."""
+        if math.isinf(self.llf):
+            return math.nan
         return 2 * (len(self.params) + 1) - 2 * self.llf
 
     @property
@@ -223,7 +231,7 @@ class FitResult(ABC):
         """`aic` with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``)."""
         k = len(self.params) + 1
         spare = self.nobs - k - 1
-        return self.aic + 2 * k * (k + 1) / spare if spare > 0 else math.inf
+        return self.aic + 2 * k * (k + 1) / spare if spare > 0 or math.isnan(self.aic) else math.inf
 
     def cov_params(self) -> Array:
         """Return the covariance of `params`, shape (p, p)."""
@@ -244,7 +252,13 @@ class FitResult(ABC):
         estimates = [self.estimate(name, alpha, method) for name in self.param_names]
         return np.array([[e.low, e.high] for e in estimates])
 
-    def predict(self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05) -> Array | pd.DataFrame:
+    def get_prediction(self, *arguments: Any, **named: Any) -> Any:
+        """The prediction of statsmodels' results; see `results`."""
+        return self.results.get_prediction(*arguments, **named)
+
+    def predict(
+        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None
+    ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve.
 
         Parameters
@@ -252,9 +266,11 @@ class FitResult(ABC):
         new : array_like
             Values of x.
         interval : {None, "mean", "observation"}
-            Interval for the curve, or for one new observation of weight 1; both by the delta method with t quantiles.
+            Interval for the curve, or for one new observation; both by the delta method with t quantiles.
         alpha : float
             One minus the confidence level.
+        weights : array_like, optional
+            Weights of the new observations, where the fit had weights; without them they would be a guess.
 
         Returns
         -------
@@ -271,9 +287,19 @@ class FitResult(ABC):
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
         if interval == "observation":
-            variance = variance + self.scale
+            variance = variance + self._noise(value, weights)
         half = t_quantile(self.df_resid, alpha) * np.sqrt(np.maximum(variance, 0.0))
         return pd.DataFrame({"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half})
+
+    def _noise(self, value: Array, weights: ArrayLike | None) -> Array:
+        """Variance of new observations around the curve."""
+        if self.noise == "proportional":
+            return self.scale * value**2
+        if self.noise == "weights" and weights is None:
+            raise checks.ArgumentError(
+                "the fit has weights, so a new observation needs one", remedy="give the weights of the new observations"
+            )
+        return self.scale / (np.ones(1) if weights is None else checks.column(weights, "weight", positive=True))
 
     def lack_of_fit(self) -> FTest:
         """Test the curve against the spread of replicates (rows with the same x).

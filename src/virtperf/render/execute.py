@@ -24,6 +24,8 @@ from virtperf.render.normalise import normalise, read_notebook
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_TIMEOUT_S = 600
+# Plots appear below their cells as in JupyterLab, whatever backend the caller's environment names.
+_INLINE = "module://matplotlib_inline.backend_inline"
 # A kernel that is told to stop while it waits logs an error that is none; what fails in a cell comes by another way.
 _QUIET = "--Application.log_level=CRITICAL"
 
@@ -109,8 +111,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
     changed = {
         "JUPYTER_RUNTIME_DIR": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_PLATFORM_DIRS": "1",
-        "PYTHONHASHSEED": "0", "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PYTHONHASHSEED": "0", "MPLBACKEND": _INLINE, "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }  # fmt: skip
     before = {name: os.environ.get(name) for name in changed}
     logger = logging.getLogger("papermill")

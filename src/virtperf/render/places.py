@@ -26,6 +26,11 @@ def trace_place(key: str) -> str:
     return slug(key.partition("/")[2])
 
 
+def listed_claim(study: str, claim: str) -> str:
+    """The anchor of a claim on the page of all claims."""
+    return f"{study}.{claim}"
+
+
 @dataclass(frozen=True)
 class Place:
     """A page or a notebook.
@@ -38,11 +43,14 @@ class Place:
         How to get to the folder of the reports from here.
     elsewhere : bool
         Whether exhibits and claims stand on another page, the study's report.
+    listed : frozenset of str
+        Claims whose links lead to the page of all claims.
     """
 
     known: frozenset[str] = frozenset()
     folder: str = ""
     elsewhere: bool = False
+    listed: frozenset[str] = frozenset()
 
     def address(self, link: str, study: str) -> str:
         """The address of a link within a record of a study; "" where it leads nowhere.
@@ -57,6 +65,8 @@ class Place:
             return link
         if link.startswith("#"):
             return self._anchor(link[1:], study)
+        if kind == "claim" and rest in self.listed:
+            return f"{self.folder}claims.html#{quote(listed_claim(study, rest))}"
         if kind in ("claim", "exhibit"):
             return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
         if kind == "trace":

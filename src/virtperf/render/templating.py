@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -36,7 +37,7 @@ def equip(made: Environment) -> None:
     """Give an environment the words and filters that the templates use."""
     made.filters |= {
         "breakable": breakable, "slug": slug, "printable": printable, "exhibit_name": exhibit_name, "pretty": pretty,
-        "plural": plural, "picture": _picture, "image_address": image_address,
+        "plural": plural, "picture": _picture, "image_address": image_address, "file_address": quote,
     }  # fmt: skip
     made.globals |= {"VERDICTS": VERDICTS, "PROVENANCES": {str(p): p.words for p in Provenance}, "palette": palette}
 

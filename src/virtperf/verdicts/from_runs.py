@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,8 @@ def evidence(
     """
     relations = len(claim.instances)
     observed = {quantity for quantity, _ in means}
-    claim = replace(claim, instances=tuple(i for i in claim.instances if _quantities(i) <= observed))
+    instances = tuple(i for i in claim.instances if _quantities(i) <= observed)
+    claim = claim.model_copy(update={"instances": instances})
     if not claim.instances:
         return None
     rows = claim_rows(study, claim)

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from virtperf.core.errors import Report, StudyError, stop
+from virtperf.core.model import Model, problems
 from virtperf.core.near import near
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.records import Folded, Paragraph, Record, Span
@@ -32,10 +33,8 @@ if TYPE_CHECKING:  # importing Matplotlib takes half a second, which most comman
     from matplotlib.figure import Figure
 
 
-class ExhibitSpec(BaseModel):
+class ExhibitSpec(Model):
     """What every entry of `exhibits` in study.yaml says; a kind adds its own names."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     title: str
@@ -93,7 +92,7 @@ class Kind:
     name: str
     record: Callable[..., Record]
     spec: type[BaseModel] | None = None
-    draw: Callable[..., Figure] | None = None
+    draw: Callable[..., Figure | None] | None = None
     check: Callable[[Study, Exhibit], object] | None = None
 
 
@@ -126,35 +125,29 @@ def kind_of(exhibit: Exhibit) -> Kind:
 
 
 def spec_of(exhibit: Exhibit) -> Any:
-    """An exhibit's entry in study.yaml as its kind's model; raises `StudyError` naming what does not fit."""
+    """An exhibit's entry in study.yaml as its kind's model; `check_exhibits` has found it to fit."""
     model = kind_of(exhibit).spec
     assert model is not None
-    try:
-        return model.model_validate(dict(exhibit.spec))
-    except ValidationError as err:
-        first = err.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            known = list(model.model_fields)
-            raise StudyError(f"{exhibit.id}: a {exhibit.kind} has no {place}", file="study.yaml",
-                             remedy=near(first["loc"][-1], known)) from err  # fmt: skip
-        raise StudyError(f"{exhibit.id}: {place}: {first['msg']}", file="study.yaml",
-                         found=repr(first["input"])) from err  # fmt: skip
+    return model.model_validate(exhibit.spec)
 
 
 def check_exhibits(study: Study, report: Report = stop) -> None:
     """Whether every exhibit is of a known kind and says what that kind needs; `report` is told of each problem."""
     for position, exhibit in enumerate(study.exhibits):
+        where = ("exhibits", position)
         try:
+            kind = kind_of(exhibit)
             spec_of(exhibit)
-            if (check := kind_of(exhibit).check) is not None:
-                check(study, exhibit)
+            if kind.check is not None:
+                kind.check(study, exhibit)
+        except ValidationError as err:
+            assert kind.spec is not None
+            for problem in problems(err, kind.spec, study.document, *where):
+                report(problem)
         except StudyError as err:
-            if err.line is not None:
-                report(err)
-            else:
-                report(StudyError(err.problem, file=study.document.path, expected=err.expected, found=err.found,
-                                  remedy=err.remedy, line=study.document.line("exhibits", position)))  # fmt: skip
+            parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
+            said = {name: part for name, part in parts.items() if part}
+            report(err if err.line is not None else study.document.error(err.problem, *where, **said))
 
 
 def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:

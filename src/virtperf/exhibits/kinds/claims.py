@@ -99,9 +99,9 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
     ]
     if measured:
         parts += ["By measured runs: ", *counted(measured)]
-        parts += [f", {nothing} without a measured run." if nothing else "."]
+        parts.append(f", {nothing} without a measured run." if nothing else ".")
     else:
-        parts += ["Not yet tested by measurement."]
+        parts.append("Not yet tested by measurement.")
     return tuple(parts)
 
 
@@ -134,7 +134,7 @@ def _tables(rows: Sequence[tuple[Claim, Row, bool]], title: str, columns: tuple[
 
 def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
-    often = _SAID[claim.statements - 1] if claim.statements <= len(_SAID) else f"{claim.statements} times"
+    often = _SAID[claim.times_said - 1] if claim.times_said <= len(_SAID) else f"{claim.times_said} times"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
     said = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
     return (claim.says, *reading, said)

@@ -82,10 +82,9 @@ def record(context: Context) -> Record:
     found = contradictions(data)
     aside = [entry.aside for entry in found if entry.aside]
     ours = sum(1 for c in aside if c in said and said[c].assumed)
-    counts = [*[plural(len(aside) - ours, "claim") + " of the paper"] * (len(aside) > ours or not ours),
-              *[plural(ours, "assumption") + " of ours"] * (ours > 0)]  # fmt: skip
-    resolves = "resolves" if len(aside) == 1 else "resolve"
-    lead = f"{plural(len(conflicts), 'minimal conflicting set')} of claims. Setting aside {joined(counts)} {resolves} "
+    parts = [(len(aside) - ours, "claim", "of the paper"), (ours, "assumption", "of ours")]
+    removed = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n) or "nothing"
+    lead = f"{plural(len(conflicts), 'minimal conflicting set')} of claims. Setting aside {removed} resolves "
     blocks: list[Block] = [Paragraph(words=f"{lead}{'it' if len(conflicts) == 1 else 'them all'}.")]
     for k, entry in enumerate(found, 1):
         blocks += [Heading(text=f"Contradiction {k}", id=f"contradiction-{k}"),

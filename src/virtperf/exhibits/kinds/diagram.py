@@ -17,8 +17,9 @@ from collections.abc import Iterable, Iterator
 from typing import Self
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from virtperf.core.model import Model
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, source, spec_of
@@ -28,10 +29,8 @@ from virtperf.exhibits.wording import exhibit_name, joined
 from virtperf.study.definition import Exhibit
 
 
-class Edge(BaseModel):
+class Edge(Model):
     """A connection between two boxes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     start: str = Field(alias="from")
     end: str = Field(alias="to")

@@ -10,14 +10,10 @@ from virtperf.core.files import json_text, write_atomically
 from virtperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.exhibits.trace import trails
-from virtperf.render.site import trail as trail_pages
-from virtperf.render.site.cards import index_page
-from virtperf.render.site.claims import claims_page
-from virtperf.render.site.contradictions import contradictions_page
-from virtperf.render.site.gather import StudyFacts, gather
-from virtperf.render.site.methods import methods_page
-from virtperf.render.site.quality import address, overview_page, quality_page
+from virtperf.exhibits.trace import traces
+from virtperf.render.places import quality_page, trace_page
+from virtperf.render.site import claims, contradictions, index, methods, quality, trace
+from virtperf.render.site.gather import gather
 
 LIMIT_BYTES = 2_000_000
 
@@ -40,35 +36,30 @@ def build_site(
     studies = []
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
         progress(study)
-        studies.append(_facts(layout, parameters, study))
+        studies.append(gather(layout, parameters, study))
     pages = {
-        "index.html": index_page(studies),
-        "claims.html": claims_page(studies),
-        "contradictions.html": contradictions_page(studies),
-        "quality.html": overview_page(studies),
-        "methods.html": methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
+        "index.html": index.index_page(studies),
+        "claims.html": claims.claims_page(studies),
+        "contradictions.html": contradictions.contradictions_page(studies),
+        "quality.html": quality.overview_page(studies),
+        "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
     return _write(pages, out)
 
 
 def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
-    """Write one study's pages into the folder `out`: data quality, and the trail of its values, also as JSON.
+    """Write one study's pages into the folder `out`: data quality, and the traces of its values, also as JSON.
 
     Raises as `build_site` does.
     """
-    facts = _facts(layout, parameters, study)
-    entries = list(trails(facts.book))
+    facts = gather(layout, parameters, study)
+    entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
-        address(study): quality_page(facts),
-        trail_pages.address(study): trail_pages.trail_page(facts, entries),
-        f"trail-{study}.json": json_text([entry.as_dict() for entry in entries]),
+        quality_page(study): quality.study_page(facts),
+        trace_page(study): trace.trace_page(facts, entries),
+        f"trace-{study}.json": json_text([entry.as_dict() for entry in entries]),
     }
     return _write(pages, out)
-
-
-def _facts(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
-    data = layout.root / "data"
-    return gather(study, data, level=parameters.level, assumptions=parameters.report.assumptions)
 
 
 def _write(pages: Mapping[str, str], out: Path) -> list[Path]:

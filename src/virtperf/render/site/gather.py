@@ -1,16 +1,20 @@
-"""What the site says of each study: its data, its points, and the counts of its verdicts."""
+"""What the site says of each study: its data, its points, its exhibits, and the counts of its verdicts."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from virtperf.exhibits.book import Book
+from virtperf.core.params import Parameters
+from virtperf.core.paths import Layout
 from virtperf.exhibits.claim_words import verdict_words
-from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.layers import Point
-from virtperf.exhibits.summary import Reach, reach
+from virtperf.exhibits.data import StudyData, load
+from virtperf.exhibits.kinds import Context, kinds
+from virtperf.exhibits.kinds.summary import Reach, reach
+from virtperf.exhibits.records import Record
+from virtperf.render.outputs import records_of
+from virtperf.render.places import Place
 from virtperf.study.claims import Claim
 
 
@@ -20,22 +24,29 @@ class StudyFacts:
 
     Attributes
     ----------
-    book : Book
-    data : StudyData
+    context : Context
+        What kinds of exhibits make records from.
     claims : tuple of Claim
-        Statements of the paper, without our assumptions.
+        Claims of the paper, without our assumptions.
     reach : Reach
         How far the text pins the plotted points down.
     text, measured : Counter
-        Statements by verdict.
+        Claims by verdict.
+    shown : mapping
+        The records of the executed notebook by id; empty where it has not been executed.
     """
 
-    book: Book
-    data: StudyData
+    context: Context
     claims: tuple[Claim, ...]
     reach: Reach
     text: Counter[str]
     measured: Counter[str]
+    shown: Mapping[str, Record]
+
+    @property
+    def data(self) -> StudyData:
+        """Everything that the stages wrote."""
+        return self.context.data
 
     @property
     def id(self) -> str:
@@ -53,20 +64,38 @@ class StudyFacts:
         return len(self.data.claims.not_encoded) if self.data.claims else 0
 
     @property
-    def telling(self) -> str | None:
-        """The figure that stands for the study: `telling` of study.yaml, else its first figure with points."""
-        named = self.data.study.data.get("telling")
-        figures = [e.id for e in self.data.study.exhibits if e.kind in ("line", "bar") and e.series]
-        return str(named) if named else next(iter(figures), None)
+    def telling(self) -> Record | None:
+        """The exhibit that stands for the study: `telling` of study.yaml, else the first that has a drawing."""
+        drawn = [record for record in self.shown.values() if record.drawing is not None]
+        named = self.shown.get(str(self.data.study.data.get("telling")))
+        return named if named in drawn else next(iter(drawn), None)
+
+    @property
+    def place(self) -> Place:
+        """Where links within this study's records lead from a page of the site."""
+        return Place(elsewhere=True, listed=frozenset(c.id for c in self.claims))
+
+    def record(self, kind: str) -> Record:
+        """An exhibit that speaks of the whole study, such as ``quality``."""
+        return kinds()[kind].record(self.context)
 
 
-def gather(study_id: str, data: Path, *, level: float, assumptions: bool) -> StudyFacts:
-    """Read everything that the site shows of a study; raises `VirtperfError` as the exhibits do."""
-    book = Book(study_id, data, level=level, assumptions=assumptions)
-    stored = book.data
-    claims = tuple(c for c in stored.claims or () if not c.assumed)
-    words = [verdict_words(c, stored.result(c.id)) for c in claims]
-    points: list[Point] = [p for e in book.study.exhibits if e.series for p in book.plotted(e.id)]
+def gather(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
+    """Read everything that the site shows of a study.
+
+    Raises
+    ------
+    VirtperfError
+        One of its files can't be read, or its notebook was executed by another version.
+    """
+    data = load(study, layout.root / "data")
+    context = Context(data, parameters.level, parameters.report.assumptions)
+    claims = tuple(c for c in data.claims or () if not c.assumed)
+    words = [verdict_words(c, data.result(c.id)) for c in claims]
+    shown: dict[str, Record] = {}
+    for record in records_of(layout.executed(study)):
+        shown.setdefault(record.id, record)
     return StudyFacts(
-        book, stored, claims, reach(book.study, points), Counter(t for t, _ in words), Counter(m for _, m in words)
-    )
+        context, claims, reach(data, assumptions=context.assumptions), Counter(t for t, _ in words),
+        Counter(m for _, m in words), shown,
+    )  # fmt: skip

@@ -21,7 +21,7 @@
       row.hidden = !keep;
       shown += keep ? 1 : 0;
     });
-    status.textContent = shown === rows.length ? rows.length + " statements" : shown + " of " + rows.length + " statements";
+    status.textContent = shown === rows.length ? rows.length + " claims" : shown + " of " + rows.length + " claims";
   }
   // The filter stands in the address, so that it can be linked; a claim's own place does too.
   function remember() {

@@ -1,0 +1,256 @@
+"""What line and bar figures share: caption, numbers, sources, picture."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from virtperf.core.errors import StudyError, VirtperfError
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import frames
+from virtperf.exhibits.axis_words import level_text, unit_words
+from virtperf.exhibits.finding import finding
+from virtperf.exhibits.joined import KINDS, joined, rows_of
+from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
+from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.exhibits.text import table_text
+from virtperf.exhibits.wording import exhibit_name, interval, number, pretty
+from virtperf.study.definition import Exhibit, Factor, Study
+
+if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
+    from matplotlib.figure import Figure
+
+DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
+
+
+class SeriesSpec(BaseModel):
+    """One line or group of bars: `quantity` at `at`, over the levels of one factor."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str
+    levels: tuple[str | int | float, ...]
+    quantity: str = ""
+    at: Mapping[str, str | int | float] = {}
+    over: str = ""
+
+
+class Spec(ExhibitSpec):
+    """`quantity` and `over` are those of series that do not say their own."""
+
+    series: tuple[SeriesSpec, ...]
+    quantity: str = ""
+    over: str = ""
+
+
+def check(study: Study, exhibit: Exhibit) -> None:
+    """Series of one figure share one axis, and labels and quantities tell them apart."""
+    axes = {series.over for series in exhibit.series}
+    if len(axes) > 1:
+        raise StudyError(f"{exhibit.id}: its series stand over different factors", file="study.yaml",
+                         expected="one factor", found=", ".join(sorted(axes)))  # fmt: skip
+
+
+def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]) -> Record:
+    """The record of a figure; `figure` is its picture, a reader's own perhaps."""
+    study, data = context.study, context.data
+    points = joined(data, exhibit, level=context.level, assumptions=context.assumptions, examples=context.examples)
+    factor = study.factors[exhibit.series[0].over]
+    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor)
+    numbers = [Numbers.of(_numbers(study, points, factor), f"{study.id}-{exhibit.id}")]
+    curves = _curves(points, fits, factor, context.level)
+    if len(curves):
+        numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
+    blocks: list[Block] = [
+        *_scale_note(points),
+        trace(study, exhibit),
+        Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers"),)),
+        Folded(summary="Where this comes from", blocks=_sources(points, factor)),
+    ]
+    return Record(
+        kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
+        provenance=_provenances(points), numbers=tuple(numbers), blocks=tuple(blocks),
+        claims=tuple(c.id for c in data.claims.about(exhibit.id)) if data.claims else (),
+        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+        text=f"{name}. {exhibit.title}\n{_text(points, factor)}",
+    )  # fmt: skip
+
+
+def drawing(
+    figure: Figure | None, anchor: str, title: str, description: str, numbers: Sequence[Numbers]
+) -> Drawing | None:
+    """A figure as a record's picture, with the digest of the numbers that it belongs to."""
+    if figure is None:
+        return None
+    from virtperf.exhibits import plot
+
+    picture = plot.svg(figure, anchor, title=title, description=description)
+    text = "\n".join(n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+    return Drawing(svg=picture, description=description, digest=digest)
+
+
+def fits_among(shown: Sequence[object]) -> dict[str, Any]:
+    """The fits by label among what a notebook shows with a figure.
+
+    Raises
+    ------
+    VirtperfError
+        Something is no mapping of fits.
+    """
+    found: dict[str, Any] = {}
+    for item in shown:
+        values = dict(item) if isinstance(item, Mapping) else {}
+        wrong = next((v for v in values.values() if not _is_fit(v)), None if values else item)
+        if wrong is not None and not (isinstance(item, Mapping) and not values):
+            raise VirtperfError(
+                "a figure is shown with fits by series", expected="a mapping of label to fit, as virtperf.models gives",
+                found=type(wrong).__name__, remedy="show estimates by study.estimates(...).",
+            )  # fmt: skip
+        found |= {str(label): fit for label, fit in values.items()}
+    return found
+
+
+def _is_fit(value: object) -> bool:
+    return any(hasattr(value, name) for name in ("predict", "get_prediction", "reason"))
+
+
+def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any) -> Figure:
+    """The default picture: bands, means and printed numbers, one panel a quantity."""
+    points = frames.points(context.data, exhibit, assumptions=context.assumptions)
+    means = frames.means(context.data, exhibit, level=context.level, of=points)
+    means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
+    several = points["quantity"].nunique() > 1
+    return function(
+        points, x=exhibit.series[0].over, hue="series", row="quantity" if several else None, means=means,
+        ylabel=None if several else points.attrs["axes"]["labels"][points["quantity"].iloc[0]], level=context.level,
+        **more,
+    )  # fmt: skip
+
+
+def _curves(points: pd.DataFrame, fits: Mapping[str, Any], factor: Factor, level: float) -> pd.DataFrame:
+    if not fits:
+        return pd.DataFrame()
+    from virtperf.exhibits.plot.curves import curves_of
+
+    levels = {str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)}
+    found = curves_of(fits, list(levels), levels, factor.name, level)
+    return pd.concat([table.assign(series=label) for label, table in found.items()]) if found else pd.DataFrame()
+
+
+def _scale_note(points: pd.DataFrame) -> list[Block]:
+    places = [place for place in points["scaled_at"] if place]
+    if not places:
+        return []
+    words = (
+        "These runs have no common scale with the paper, since its reference point was not run. They are scaled so "
+        f"that {places[0]} has the reconstructed value. That point says nothing about the paper, the others do, "
+        "relative to it."
+    )
+    return [Paragraph(words=words, style="note")]
+
+
+def _numbers(study: Study, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+    """Everything behind a figure, one row a point: for the CSV download."""
+    at = {(s.label, level): q for e in study.exhibits if e.id == points["exhibit"].iloc[0]
+          for s, level, q in study.points(e)}  # fmt: skip
+    same: dict[str, list[Any]] = {}
+    for quantity in at.values():
+        same.setdefault(quantity.name, []).append(quantity)
+    units = {name: unit_words(study, name, quantities) for name, quantities in same.items()}
+    table = pd.DataFrame(
+        {
+            "exhibit": points["exhibit"], "series": points["series"], factor.name: points["x"],
+            "quantity": points["quantity"], "unit": points["quantity"].map(units),
+            "allowed_low": points["low"], "allowed_high": points["high"],
+            "allowed_low_without_assumptions": points["low_text"],
+            "allowed_high_without_assumptions": points["high_text"], "centre": points["centre"],
+            "low_set_by": points["low_by"].map(";".join), "high_set_by": points["high_by"].map(";".join),
+        }
+    )  # fmt: skip
+    for kind in KINDS:
+        table = table.assign(**{name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")})
+        table[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
+    return table.assign(printed=points["printed"]).replace([math.inf, -math.inf], math.nan)
+
+
+def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
+    there = {
+        Provenance.PUBLISHED: points["printed"].notna(),
+        Provenance.RECONSTRUCTED: points["banded"] | points["reconstructed"].notna(),
+        Provenance.SIMULATED: points["simulated"].notna(),
+        Provenance.MEASURED: points["measured"].notna(),
+        Provenance.EXAMPLE: points["example"].notna(),
+    }
+    return tuple(kind for kind, rows in there.items() if rows.any())
+
+
+def _text(points: pd.DataFrame, factor: Factor) -> str:
+    header = ["series", factor.label, "allowed low", "allowed high", "reconstructed", "low", "high", "printed",
+              "measured", "low", "high", "runs"]  # fmt: skip
+    rows = []
+    for p in rows_of(points):
+        cells = [p.series, number(p.x, 6) if isinstance(p.x, int | float) else p.x, number(p.low), number(p.high)]
+        cells += [number(p.reconstructed), *_limits(p.simulated, p.simulated_low, p.simulated_high)]
+        cells += ["" if math.isnan(p.printed) else number(p.printed)]
+        cells += ["none" if math.isnan(p.measured) else number(p.measured)]
+        rows.append([*cells, *_limits(p.measured, p.measured_low, p.measured_high), str(len(p.measured_runs))])
+    return table_text(header, rows)
+
+
+def _limits(value: float, low: float, high: float) -> list[str]:
+    return ["", ""] if math.isnan(value) else [number(low), number(high)]
+
+
+def _table(points: pd.DataFrame, factor: Factor, label: str) -> Grid:
+    example, printed = (bool(points[name].notna().any()) for name in ("example", "printed"))
+    head = factor.label[:1].upper() + factor.label[1:]
+    columns = ("Series", head, "The text allows", "Without our assumptions", "Reconstructed", *(["Printed"] * printed),
+               "Measured", *(["Example"] * example))  # fmt: skip
+    rows = []
+    for p in rows_of(points):
+        allowed = (interval(p.low, p.high), interval(p.low_text, p.high_text)) if p.known else ("not computed",) * 2
+        cells = [_mean_words(p.simulated, p.simulated_low, p.simulated_high, pretty(p.reconstructed))]
+        cells += [pretty(p.printed) if not math.isnan(p.printed) else "no"] * printed
+        cells += [_mean_words(p.measured, p.measured_low, p.measured_high)]
+        cells += [_mean_words(p.example, p.example_low, p.example_high)] * example
+        rows.append((p.series, level_text(factor, p.x), *allowed, *cells))
+    return Grid(label=label, columns=columns, rows=tuple(rows), numeric=(1, *range(4, len(columns))))
+
+
+def _mean_words(value: float, low: float, high: float, otherwise: str = "none") -> str:
+    if math.isnan(value):
+        return "none" if otherwise == pretty(math.nan) else otherwise
+    return f"{pretty(value)} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else pretty(value)
+
+
+def _sources(points: pd.DataFrame, factor: Factor) -> tuple[Block, ...]:
+    """Per point: the claims that set its limits, and its runs."""
+    rows: list[tuple[Words, ...]] = []
+    for p in rows_of(points):
+        runs: list[str | Span] = []
+        for kind in ("measured", "simulated", "example"):
+            ids = getattr(p, f"{kind}_runs")
+            runs += [f"{'; ' if runs else ''}{kind}: ", *_listed(ids, "run")] if ids else []
+        place = f"{p.series}, {level_text(factor, p.x)}"
+        rows.append((place, _claims(p.low_by), _claims(p.high_by), tuple(runs) or "none"))
+    columns = ("Point", "Lower limit set by", "Upper limit set by", "Runs")
+    note = "A limit without a claim follows from natural bounds or from a scale that is set by convention."
+    return Grid(label="Sources of every point", columns=columns, rows=tuple(rows)), Paragraph(words=note, style="small")
+
+
+def _claims(ids: Sequence[str]) -> Words:
+    return _listed(ids, "claim") or "no claim"
+
+
+def _listed(ids: Sequence[str], kind: str) -> tuple[str | Span, ...]:
+    parts: list[str | Span] = []
+    for name in ids:
+        parts += [", "] if parts else []
+        parts.append(Span(text=name, style="code", link=f"{kind}:{name}"))
+    return tuple(parts)

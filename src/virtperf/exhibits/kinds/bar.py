@@ -1,0 +1,37 @@
+"""Bar figures: what the text allows, means and printed numbers in groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from virtperf.core.errors import StudyError
+from virtperf.exhibits.kinds import Context, Kind, _figure
+from virtperf.exhibits.records import Record
+from virtperf.study.definition import Exhibit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
+    """The figure with its numbers; bars have no fitted curves.
+
+    Raises
+    ------
+    StudyError
+        Fits were given.
+    """
+    if _figure.fits_among(shown):
+        raise StudyError(f"{exhibit.id} is a bar figure, which has no fitted curves",
+                         remedy="show the fit's estimates by study.estimates(...).")  # fmt: skip
+    return _figure.record(context, exhibit, figure, {})
+
+
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
+    """The default picture."""
+    from virtperf.exhibits import plot
+
+    return _figure.draw(plot.bars, context, exhibit)
+
+
+KIND = Kind("bar", record, spec=_figure.Spec, draw=draw, check=_figure.check)

@@ -1,0 +1,27 @@
+"""Line figures: what the text allows, means and printed numbers over one factor, fitted curves on request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from virtperf.exhibits.kinds import Context, Kind, _figure
+from virtperf.exhibits.records import Record
+from virtperf.study.definition import Exhibit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
+    """The figure with its numbers; `shown` are fits by series."""
+    return _figure.record(context, exhibit, figure, _figure.fits_among(shown))
+
+
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
+    """The default picture."""
+    from virtperf.exhibits import plot
+
+    return _figure.draw(plot.lines, context, exhibit, fits=_figure.fits_among(shown))
+
+
+KIND = Kind("line", record, spec=_figure.Spec, draw=draw, check=_figure.check)

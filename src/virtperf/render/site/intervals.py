@@ -1,0 +1,86 @@
+"""A claim's numbers as a small drawing: what is printed, what the other claims allow, what runs give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from virtperf.study.claims import Claim
+
+WIDTH, HEIGHT, EDGE = 132, 18, 6
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What runs give: a point at `x`, a whisker from `low` to `high` where there is one; `solid` for measured runs."""
+
+    x: float
+    whisker: tuple[float, float] | None
+    solid: bool
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Places along the drawing, in its own units.
+
+    Attributes
+    ----------
+    line : tuple of float
+        What the paper's other claims allow.
+    open_low, open_high : bool
+        Whether they set no limit on that side: the line ends in an arrow.
+    bar : tuple of float
+        Begin and width of the printed number with its rounding.
+    marks : tuple of Mark
+    """
+
+    line: tuple[float, float]
+    open_low: bool
+    open_high: bool
+    bar: tuple[float, float]
+    marks: tuple[Mark, ...]
+
+
+def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
+    """What to draw for a claim; None where there is no number to draw."""
+    printed = (claim.low, claim.high)
+    allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
+    runs = [
+        (*(_number(result, name, math.nan) for name in (value, f"{limits}_low", f"{limits}_high")), solid)
+        for value, limits, solid in (("simulated_estimate", "simulated", False), ("estimate", "estimate", True))
+    ]
+    ends = [v for v in (*printed, *allowed, *(v for run in runs for v in run[:3])) if math.isfinite(v)]
+    if not any(map(math.isfinite, printed)) or not ends:
+        return None
+    x = _scale(min(ends), max(ends))
+    bar = (x(printed[0]), x(printed[1]))
+    return Interval(
+        (x(allowed[0]), x(allowed[1])), math.isinf(allowed[0]), math.isinf(allowed[1]),
+        (round(bar[0] - 1, 1), round(bar[1] - bar[0], 1) + 2),
+        tuple(
+            Mark(x(value), (x(low), x(high)) if math.isfinite(low + high) and high > low else None, solid)
+            for value, low, high, solid in runs
+            if math.isfinite(value)
+        ),
+    )  # fmt: skip
+
+
+def _scale(low: float, high: float) -> Callable[[float], float]:
+    """Values as places between the edges; those outside stand at an edge."""
+    if high == low:
+        room = max(abs(high), 1.0)
+        low, high = low - room / 2, high + room / 2
+
+    def place(value: float) -> float:
+        clipped = min(max(value, low), high)
+        return round(EDGE + (clipped - low) / (high - low) * (WIDTH - 2 * EDGE), 1)
+
+    return place
+
+
+def _number(result: Mapping[str, Any], name: str, absent: float) -> float:
+    value = result.get(name)
+    number = float(value) if isinstance(value, int | float) else math.nan
+    return absent if math.isnan(number) else number

@@ -1,0 +1,75 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from virtperf.core.errors import ModelError
+from virtperf.models.power import power, power_table, relative_spread, runs_needed
+
+
+def simulated(n, cv, effect, decide):
+    """The share of simulated experiments whose interval of the log ratio decides."""
+    rng = np.random.default_rng(4)
+    sd = math.sqrt(math.log1p(cv * cv))
+    a = math.log1p(effect) + sd * rng.standard_normal((40_000, n))
+    b = sd * rng.standard_normal((40_000, n))
+    d = a.mean(axis=1) - b.mean(axis=1)
+    se = np.sqrt((a.var(axis=1, ddof=1) + b.var(axis=1, ddof=1)) / n)
+    return float(np.mean(decide(d, se, 2 * n - 2)))
+
+
+@pytest.mark.parametrize("n", [3, 8])
+def test_power_is_that_of_simulated_experiments(n):
+    def interval(d, se, df, alpha):
+        half = stats.t.ppf(1 - alpha / 2, df) * se
+        return d - half, d + half
+
+    def differs(d, se, df):
+        low, high = interval(d, se, df, 0.05)
+        return (low > 0) | (high < 0)
+
+    def equivalent(d, se, df):
+        low, high = interval(d, se, df, 0.10)
+        return (low > -math.log(1.05)) & (high < math.log(1.05))
+
+    def decided(d, se, df):
+        low, high = interval(d, se, df, 0.05)
+        return (low > math.log(1.02)) & (high < math.log(1.2)) | (high < math.log(1.02)) | (low > math.log(1.2))
+
+    # 40,000 experiments: a standard error of at most 0.0025
+    assert power(n, cv=0.03, effect=0.05) == pytest.approx(simulated(n, 0.03, 0.05, differs), abs=0.01)
+    found = power(n, cv=0.02, question="equivalence", effect=0.01, margin=0.05)
+    assert found == pytest.approx(simulated(n, 0.02, 0.01, equivalent), abs=0.01)
+    found = power(n, cv=0.04, question="claim", effect=0.1, low=1.02, high=1.2)
+    assert found == pytest.approx(simulated(n, 0.04, 0.1, decided), abs=0.01)
+
+
+def test_the_fewest_runs_reach_the_power_and_one_less_does_not():
+    for question in ({"effect": 0.05}, {"question": "equivalence", "effect": 0.0, "margin": 0.03},
+                     {"question": "claim", "effect": 0.1, "low": 1.05, "high": 1.3}):  # fmt: skip
+        n = runs_needed(target=0.9, cv=0.04, **question)
+        below, at = power_table([n - 1, n], cv=0.04, **question)["power"]
+        assert below < 0.9 <= at
+    assert runs_needed(cv=0.5, effect=0.001) is None
+    assert runs_needed(cv=0.001, effect=0.5) == 2
+
+
+def test_the_spread_of_pilot_runs_is_pooled_over_conditions():
+    cv, df = relative_spread([99, 101], [52, 48, 50])
+    assert df == 3
+    assert cv == pytest.approx(math.sqrt((2 * 0.01**2 + 2 * 0.04**2) / 3))
+
+
+def test_bad_questions():
+    for message, options in (
+        ("coefficient of variation", {"cv": 0.0}), ("unknown question", {"cv": 0.1, "question": "why"}),
+        ("needs a margin", {"cv": 0.1, "question": "equivalence"}), ("above -1", {"cv": 0.1, "effect": -1.0}),
+        ("allows no ratio", {"cv": 0.1, "question": "claim", "low": 2.0, "high": 1.0}),
+    ):  # fmt: skip
+        with pytest.raises(ModelError, match=message):
+            power(5, **options)
+    with pytest.raises(ModelError, match="at least 2 runs"):
+        power(1, cv=0.1)
+    with pytest.raises(ModelError, match="has one value"):
+        relative_spread([1.0])
