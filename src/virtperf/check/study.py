@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from virtperf.check.problems import Problems
+from virtperf.core.errors import VirtperfError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
@@ -14,6 +15,7 @@ from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.printed import corrections
+from virtperf.summarize.observations import observed_factor
 
 CORRECTIONS = "corrections"
 
@@ -60,6 +62,16 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, problems: Pro
             if dictionary is not None and source.metric not in dictionary:
                 _say(study.document, problems, f"{name} is observed by {source.metric!r}, which is no metric",
                      "quantities", name, "observed", remedy="add it to data/metrics.yaml, or mend it")  # fmt: skip
+        where = ("quantities", name, "observed")
+        if dictionary is not None:
+            known = [s for s in rule.sources if s.metric in dictionary]
+            per = dictionary[rule.per.metric].unit if rule.per and rule.per.metric in dictionary else "1"
+            for source in known:
+                try:
+                    observed_factor(kind, dictionary[source.metric].unit, per)
+                except VirtperfError as err:
+                    _say(study.document, problems, err.problem, *where, expected=err.expected, found=err.found,
+                         remedy=err.remedy)  # fmt: skip
         if rule.relative and not kind.references:
             _say(study.document, problems, f"{name} is relative but has no reference point", "quantities", name)
 
