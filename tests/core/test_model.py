@@ -84,4 +84,8 @@ def test_all_mistakes_are_reported_in_the_order_of_the_file(tmp_path):
     found = []
     with pytest.raises(VirtperfError) as last:
         load(tmp_path, "count: many\nfine: maybe\nparts: [{}]", found.append)
-    assert [p.problem for p in (*found, last.value)] == ["count: wrong value", "fine: wrong value", "parts/0: 'id' is missing"]
+    assert [p.problem for p in (*found, last.value)] == [
+        "count: wrong value",
+        "fine: wrong value",
+        "parts/0: 'id' is missing",
+    ]

@@ -12,9 +12,7 @@ from virtperf.core.params import load_parameters
 from virtperf.core.yamlio import load_yaml
 from virtperf.study.definition import load_study
 
-BOMB = "\n".join(
-    ["a0: &a0 [1, 2]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
-)
+BOMB = "\n".join(["a0: &a0 [1, 2]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)])
 
 
 @pytest.mark.parametrize(

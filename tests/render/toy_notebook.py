@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.exhibits.toy import HOSTILE
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import palette
+from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.exhibits.records import (
     Box,
     Diagram,
@@ -136,10 +137,35 @@ def estimates() -> Record:
     )  # fmt: skip
 
 
-def cell(source: str, record: Record) -> NotebookNode:
+def cell(source: str, shown: Record | Shown) -> NotebookNode:
     """A code cell with an exhibit as its output."""
-    outputs = [new_output("display_data", data=data, metadata=meta) for data, meta in Shown(record).bundles()]
+    made = shown if isinstance(shown, Shown) else Shown(shown)
+    outputs = [new_output("display_data", data=data, metadata=meta) for data, meta in made.bundles()]
     return new_code_cell(source, execution_count=1, outputs=outputs)
+
+
+def notebook_of(cells: list[NotebookNode]) -> NotebookNode:
+    """A notebook of cells, which get ids."""
+    for position, made in enumerate(cells):
+        made["id"] = f"cell-{position}"
+    return new_notebook(
+        cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "any", "language": "python"}}
+    )
+
+
+def of_study(study: LoadedStudy) -> NotebookNode:
+    """A notebook that shows everything that a study has, as its kinds make it."""
+    cells = [new_markdown_cell(INTRODUCTION), cell("study.summary()", study.summary())]
+    for exhibit in study.study.exhibits:
+        cells += [
+            new_markdown_cell(f"## {exhibit.id}"),
+            cell(f'study.show("{exhibit.id}")', study.show(exhibit.id)),
+            cell(f'study.claims("{exhibit.id}")', study.claims(exhibit.id)),
+        ]
+    cells.append(new_markdown_cell("## Registers"))
+    for name in ("contradictions", "assumptions", "errata", "quality", "claims"):
+        cells.append(cell(f"study.{name}()", getattr(study, name)()))
+    return notebook_of(cells)
 
 
 def executed() -> NotebookNode:
@@ -166,8 +192,4 @@ def executed() -> NotebookNode:
             outputs=[new_output("stream", name="stdout", text=f"{HOSTILE} \x1b[31mred\x1b[0m\n")],
         ),
     ]
-    for position, made in enumerate(cells):
-        made["id"] = f"cell-{position}"
-    return new_notebook(
-        cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "any", "language": "python"}}
-    )
+    return notebook_of(cells)

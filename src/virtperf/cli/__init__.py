@@ -225,11 +225,17 @@ def report(layout: Layout, study_id: str) -> None:
 def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
     """Write one figure, such as figure-5, as an SVG file of its own."""
     from virtperf.core.files import write_atomically
-    from virtperf.exhibits.book import Book
-    from virtperf.exhibits.standalone import standalone_svg
+    from virtperf.exhibits import plot
+    from virtperf.exhibits.loaded import load_study as loaded
 
     _load(layout, study_id)
-    write_atomically(output, standalone_svg(Book(study_id, layout.root / "data").figure(exhibit)))
+    shown = loaded(study_id, layout.root / "data").show(exhibit)
+    if shown.figure is None:
+        raise VirtperfError(f"{exhibit} has no drawing", expected="a line, bar or time figure")
+    record = shown.record
+    title = f"{record.name}: {record.title}"
+    svg = plot.svg(shown.figure, exhibit, title=title, description=record.caption, background="#ffffff")
+    write_atomically(output, f"{svg}\n")
 
 
 @main.command("keep-outputs")

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
+from virtperf.exhibits.joined import rows_of
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
 
@@ -25,7 +26,7 @@ def finding(points: pd.DataFrame, factor: Factor) -> str:
     factor : Factor
         Of the figure's axis.
     """
-    rows = list(points.itertuples(index=False))
+    rows = rows_of(points)
     series: dict[str, list[Any]] = {}
     for row in rows:
         series.setdefault(row.series, []).append(row)
@@ -35,11 +36,10 @@ def finding(points: pd.DataFrame, factor: Factor) -> str:
     else:
         lead = "Reconstructed values. " if points["reconstructed"].notna().any() else ""
         lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
-    sentences = [_course(label, part, factor) for label, part in series.items()]
     several = len(series) > 1
-    return lead + " ".join(
-        filter(None, [*sentences, _bands(rows, factor, several), _measured(rows, factor, several, printed == len(rows))])
-    )
+    sentences = [_course(label, part, factor) for label, part in series.items()]
+    sentences += [_bands(rows, factor, several), _measured(rows, factor, several, printed == len(rows))]
+    return lead + " ".join(filter(None, sentences))
 
 
 def _course(label: str, points: list[Any], factor: Factor) -> str:

@@ -40,11 +40,11 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
-    limits = {(row["series"], row["x"]): row for row in known.to_dict("records")}
+    limits: dict[Any, Mapping[Any, Any]] = {(row["series"], row["x"]): row for row in known.to_dict("records")}
     prints = _prints(data)
     rows = []
     for row, quantity in _base(data, figure):
-        found: Mapping[str, Any] = limits.get((row["series"], row[_over(figure)]), {})
+        found = limits.get((row["series"], row[_over(figure)]), {})
         text = [float(found.get(name, math.nan)) for name in ("low_text", "high_text")]
         low, high = [float(found.get(name, math.nan)) for name in ("low", "high")] if assumptions else text
         value, half_width = prints.get(quantity, (math.nan, math.nan))

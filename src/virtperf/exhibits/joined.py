@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from virtperf.core.provenance import Provenance
@@ -22,9 +24,10 @@ def joined(
     -------
     DataFrame
         The columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run ``simulated``,
-        ``simulated_low``, ``simulated_high`` (NaN without runs) and ``simulated_runs`` (their ids); ``scaled_at``
-        and ``sets_scale``, see `frames.means`. ``reconstructed``: the value that was made from the text, NaN where it is printed. ``told``: the one that words
-        speak of. ``known``: whether a stage has computed limits; ``banded``: whether a figure draws them.
+        ``simulated_low``, ``simulated_high`` (NaN without runs) and ``simulated_runs`` (their ids); ``scaled_at`` and
+        ``sets_scale``, see `frames.means`. ``reconstructed``: the value that was made from the text, NaN where it is
+        printed. ``told``: the one that words speak of. ``known``: whether a stage has computed limits; ``banded``:
+        whether a figure draws them.
     """
     points = frames.points(data, exhibit, assumptions=assumptions)
     means = frames.means(data, exhibit, level=level, of=points)
@@ -39,10 +42,15 @@ def joined(
         points[f"{kind}_runs"] = [cell if isinstance(cell, list) else [] for cell in points[f"{kind}_runs"]]
     at = points["measured_scaled_at"].fillna("")
     points["scaled_at"] = at.where(at != "", points["example_scaled_at"].fillna(""))
-    points["sets_scale"] = points["measured_sets_scale"].eq(True).where(at != "", points["reference"])  # noqa: FBT003
+    points["sets_scale"] = points["measured_sets_scale"].eq(True).where(at != "", points["reference"])
     known, is_printed = points["low"].notna(), points["printed"].notna()
     points["reconstructed"] = points["simulated"].fillna(points["centre"].mask(is_printed))
     points["told"] = points["printed"].fillna(points["reconstructed"]).fillna(points["measured"])
     points["known"] = known
     points["banded"] = known & (~is_printed | points["reconstructed"].notna())
     return points
+
+
+def rows_of(points: pd.DataFrame) -> list[Any]:
+    """The rows as objects with the columns as attributes."""
+    return list(points.itertuples(index=False))

@@ -60,8 +60,7 @@ def _scaled(rows: pd.DataFrame, points: pd.DataFrame, over: str) -> pd.DataFrame
     relative_width = (width / known["centre"]).dropna()
     if relative_width.empty:
         return rows.iloc[:0]
-    best = relative_width.idxmin()
-    factor = known.loc[best, "centre"] / rows.loc[best, "value"]
-    numbers = ["value", "low", "high", "se"]
-    return rows.assign(**{name: rows[name] * factor for name in numbers}, scaled_at=rows.loc[best, "place"],
-                       sets_scale=rows.index == best)  # fmt: skip
+    here = rows.index == relative_width.idxmin()
+    factor = float(known["centre"][here].iloc[0]) / float(rows["value"][here].iloc[0])
+    scaled = {name: rows[name] * factor for name in ("value", "low", "high", "se")}
+    return rows.assign(**scaled, scaled_at=rows["place"][here].iloc[0], sets_scale=here)

@@ -92,7 +92,7 @@ class Kind:
     name: str
     record: Callable[..., Record]
     spec: type[BaseModel] | None = None
-    draw: Callable[..., Figure] | None = None
+    draw: Callable[..., Figure | None] | None = None
     check: Callable[[Study, Exhibit], object] | None = None
 
 

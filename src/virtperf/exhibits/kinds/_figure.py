@@ -15,7 +15,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
 from virtperf.exhibits.finding import finding
-from virtperf.exhibits.joined import KINDS, joined
+from virtperf.exhibits.joined import KINDS, joined, rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.exhibits.text import table_text
@@ -120,9 +120,7 @@ def _is_fit(value: object) -> bool:
     return any(hasattr(value, name) for name in ("predict", "get_prediction", "reason"))
 
 
-def draw(
-    function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any
-) -> Figure:  # fmt: skip
+def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any) -> Figure:
     """The default picture: bands, means and printed numbers, one panel a quantity."""
     points = frames.points(context.data, exhibit, assumptions=context.assumptions)
     means = frames.means(context.data, exhibit, level=context.level, of=points)
@@ -196,7 +194,7 @@ def _text(points: pd.DataFrame, factor: Factor) -> str:
     header = ["series", factor.label, "allowed low", "allowed high", "reconstructed", "low", "high", "printed",
               "measured", "low", "high", "runs"]  # fmt: skip
     rows = []
-    for p in points.itertuples(index=False):
+    for p in rows_of(points):
         cells = [p.series, number(p.x, 6) if isinstance(p.x, int | float) else p.x, number(p.low), number(p.high)]
         cells += [number(p.reconstructed), *_limits(p.simulated, p.simulated_low, p.simulated_high)]
         cells += ["" if math.isnan(p.printed) else number(p.printed)]
@@ -215,7 +213,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str) -> Grid:
     columns = ("Series", head, "The text allows", "Without our assumptions", "Reconstructed", *(["Printed"] * printed),
                "Measured", *(["Example"] * example))  # fmt: skip
     rows = []
-    for p in points.itertuples(index=False):
+    for p in rows_of(points):
         allowed = (interval(p.low, p.high), interval(p.low_text, p.high_text)) if p.known else ("not computed",) * 2
         cells = [_mean_words(p.simulated, p.simulated_low, p.simulated_high, pretty(p.reconstructed))]
         cells += [pretty(p.printed) if not math.isnan(p.printed) else "no"] * printed
@@ -234,7 +232,7 @@ def _mean_words(value: float, low: float, high: float, otherwise: str = "none") 
 def _sources(points: pd.DataFrame, factor: Factor) -> tuple[Block, ...]:
     """Per point: the claims that set its limits, and its runs."""
     rows: list[tuple[Words, ...]] = []
-    for p in points.itertuples(index=False):
+    for p in rows_of(points):
         runs: list[str | Span] = []
         for kind in ("measured", "simulated", "example"):
             ids = getattr(p, f"{kind}_runs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.joined import joined as joined_points
+from virtperf.exhibits.joined import rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, trace
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.records import Numbers, Paragraph, Record
@@ -62,7 +63,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
     run = table["run_id"].iloc[0] if len(table) else "none"
     note = f"Run {run}: every sample that its raw files hold for these metrics. Nothing is smoothed."
     rows = [[level, *map(number, values)] for level, *values in _levels(table)]
-    rows += [[p.series, number(p.low), number(p.told), number(p.high)] for p in marks.itertuples(index=False)]
+    rows += [[p.series, number(p.low), number(p.told), number(p.high)] for p in rows_of(marks)]
     header = ["series or level", "least or allowed low", "median or reconstructed", "most or allowed high"]
     kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))
     return Record(
@@ -108,13 +109,12 @@ def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
         rows = table[table["series"] == label].reset_index(drop=True)
         unit, at = rows["unit"].iloc[0], rows["t_s"].iloc[int(rows["value"].to_numpy().argmax())]
         minutes, seconds = divmod(round(at), 60)
-        parts.append(
-            f"{label}: median {pretty(median, 3)} {unit}, at most {pretty(most, 3)} {unit} at {minutes}:{seconds:02d} min."
-        )
+        when = f"{minutes}:{seconds:02d} min"
+        parts.append(f"{label}: median {pretty(median, 3)} {unit}, at most {pretty(most, 3)} {unit} at {when}.")
     parts = parts or ["No run shows this yet."]
     if len(marks):
-        allowed: list[Any] = list(marks.itertuples(index=False))
-        parts.append(f"The text allows {joined(f'{interval(p.low, p.high)} for {p.series.lower()}' for p in allowed)}.")
+        allowed = joined(f"{interval(p.low, p.high)} for {p.series.lower()}" for p in rows_of(marks))
+        parts.append(f"The text allows {allowed}.")
     return " ".join(parts)
 
 

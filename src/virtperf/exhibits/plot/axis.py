@@ -34,7 +34,7 @@ class Words:
     def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> Words:
         """The words of the first frame that has any; `labels` go before them."""
         known = (frame.attrs.get("axes") for frame in frames if frame is not None)
-        axes = next((words for words in known if words), {})
+        axes: dict[str, Any] = next((words for words in known if words), {})
         return cls({**axes.get("labels", {}), **labels}, axes.get("levels", {}), axes.get("bounds", {}))
 
     def label(self, name: object) -> str:

@@ -32,9 +32,7 @@ def bars(
     A group holds only the bars that it has. Without `points` and `means`, a bar is the mean of its runs.
     """
     if means is None and runs is not None:
-        kept = [c for c in (row, hue, x, "provenance") if c is not None and c in runs]
-        means = runs.groupby(kept, sort=False, as_index=False)[y].mean() if y in runs and x in runs else runs
-        means.attrs = dict(runs.attrs)
+        means = _means(runs, [c for c in (row, hue, x, "provenance") if c is not None and c in runs], y)
     layers = gathered(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=labels, xlabel=xlabel,
                       ylabel=ylabel)  # fmt: skip
     levels = axis.levels_of(layers.frames, x, layers.words, numeric=False)
@@ -43,10 +41,22 @@ def bars(
         for panel, name in zip(axes, layers.rows, strict=True):
             _panel(panel, layers.part(name), levels)
             levels.draw(panel, layers.words.label(x), labelled=panel is axes[-1])
-        entries = [legend.series_entry(str(s), look(k), bars=True, solid=layers.is_solid(s)) for k, s in enumerate(layers.series)]
+        entries = [
+            legend.series_entry(str(s), look(k), bars=True, solid=layers.is_solid(s))
+            for k, s in enumerate(layers.series)
+        ]
         extra = legend.layer_entries(layers, bars=True, curves=False, level=level)
         legend.legend(figure, entries if hue is not None else [], extra if layers.needs_words else [])
     return figure
+
+
+def _means(runs: pd.DataFrame, keys: list[str], y: str) -> pd.DataFrame:
+    """The mean of the runs of each bar."""
+    if y not in runs or not keys:
+        return runs  # what is missing is told with the names of the columns
+    found = runs.groupby(keys, sort=False)[y].mean().reset_index()
+    found.attrs = dict(runs.attrs)
+    return found
 
 
 def _panel(axes: Axes, layers: Layers, levels: axis.Levels) -> None:
@@ -74,8 +84,8 @@ def _bar(axes: Axes, layers: Layers, x: float, width: float, style: Look) -> Non
                 zorder=3)  # fmt: skip
     if len(layers.bands):
         (low,), (high,) = marks.inside(axes, layers.bands)
-        band = Rectangle((x - width / 2, low), width, high - low, color=style.colour, alpha=marks.BAND_ALPHA, linewidth=0,
-                         zorder=2, label="band")  # fmt: skip
+        band = Rectangle((x - width / 2, low), width, high - low, color=style.colour, alpha=marks.BAND_ALPHA,
+                         linewidth=0, zorder=2, label="band")  # fmt: skip
         axes.add_patch(band)
         marks.arrows(axes, place, layers.bands, style.colour, transform)
         marks.hairlines(axes, place + 0.38 * width, layers.bands, style.colour, transform)
@@ -91,11 +101,11 @@ def _bar(axes: Axes, layers: Layers, x: float, width: float, style: Look) -> Non
                 marks.scatter(axes, where, drawn[kind]["value"].to_numpy(dtype=float), kind, style, transform)
     runs = layers.runs["value"].to_numpy(dtype=float)
     spread = x + np.linspace(-0.25, 0.25, len(runs)) * width if len(runs) > 1 else np.full(len(runs), x)
-    for kind, rows in layers.runs.groupby("mark", sort=False):
-        there = (layers.runs["mark"] == kind).to_numpy()
+    for mark, rows in layers.runs.groupby("mark", sort=False):
+        there = (layers.runs["mark"] == mark).to_numpy()
         values = rows["value"].to_numpy(dtype=float)
         ink = replace(style, colour=INK_COLOUR)  # on a bar of the series' own colour
-        marks.scatter(axes, spread[there], values, str(kind), ink, transform, area=marks.RUN)
+        marks.scatter(axes, spread[there], values, str(mark), ink, transform, area=marks.RUN)
 
 
 def _column(axes: Axes, x: float, value: pd.Series, width: float, **style: object) -> None:

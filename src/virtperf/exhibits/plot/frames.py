@@ -94,12 +94,12 @@ class Layers:
             rows = self.marks[self.marks["mark"].isin(wanted)]
             if len(rows):
                 return rows.sort_values("mark").drop_duplicates(self.columns.keys())  # hollow before printed
-        return self.runs.groupby(self.columns.keys(), sort=False, as_index=False)["value"].mean()
+        return self.runs.groupby(self.columns.keys(), sort=False)["value"].mean().reset_index()
 
     def _where(self, column: str, value: Any) -> Layers:
         chosen = {name: frame[frame[column] == value] for name, frame in
                   (("marks", self.marks), ("bands", self.bands), ("runs", self.runs))}  # fmt: skip
-        return replace(self, **chosen)  # type: ignore[arg-type]
+        return replace(self, **chosen)
 
 
 def gathered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
@@ -44,7 +45,7 @@ def series_entry(label: str, style: Look, *, bars: bool = False, solid: bool = F
         inner = style.colour if solid else "none"
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch * 2, linewidth=1.3), label
     fill = style.colour if solid else SURFACE_COLOUR
-    dash = style.dash if line else "none"
+    dash: Any = style.dash if line else "none"
     return Line2D([], [], color=style.colour, linestyle=dash, marker=style.marker, markerfacecolor=fill,
                   markeredgewidth=1.5, markersize=6.5), label  # fmt: skip
 
@@ -83,7 +84,7 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
     return entries
 
 
-def _mark(marker: str | int, fill: str, size: float = 7) -> Line2D:
+def _mark(marker: Any, fill: str, size: float = 7) -> Line2D:
     return Line2D(
         [], [], linestyle="none", marker=marker, color=INK_COLOUR, markerfacecolor=fill, markersize=size,
         markeredgewidth=1.4,

@@ -18,13 +18,13 @@ _FONT = re.compile(r"(font(?:-family)?):[^;]*")
 _SIZE = re.compile(r"[\d.]+px")
 
 
-def svg(figure: Figure, id: str, *, title: str = "", description: str = "", background: str = "") -> str:
+def svg(figure: Figure, name: str, *, title: str = "", description: str = "", background: str = "") -> str:
     """Draw a figure as one `svg` element.
 
     Parameters
     ----------
     figure : Figure
-    id : str
+    name : str
         Begins every id in it, so that several drawings fit on one page.
     title, description : str, optional
         For people who do not see the drawing: its name, and what it shows.
@@ -37,7 +37,7 @@ def svg(figure: Figure, id: str, *, title: str = "", description: str = "", back
         Text stays text in the page's font; no date, no metadata, no style rules that reach the page around it.
     """
     buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": id, "svg.fonttype": "none"}):
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     raw = ET.fromstring(buffer.getvalue())  # noqa: S314 (Matplotlib wrote it)
     width, height = (f"{72 * inches:.0f}" for inches in figure.get_size_inches())
@@ -51,12 +51,12 @@ def svg(figure: Figure, id: str, *, title: str = "", description: str = "", back
     )  # fmt: skip
     words = [(tag, printable(text)) for tag, text in (("title", title), ("desc", description)) if text]
     for tag, text in words:
-        ET.SubElement(root, f"{{{_SVG}}}{tag}", {"id": f"{id}-{tag}"}).text = text
+        ET.SubElement(root, f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"}).text = text
     if words:
-        root.set("aria-labelledby", " ".join(f"{id}-{tag}" for tag, _ in words))
+        root.set("aria-labelledby", " ".join(f"{name}-{tag}" for tag, _ in words))
     if background:
         ET.SubElement(root, f"{{{_SVG}}}rect", {"width": "100%", "height": "100%", "fill": background})
-    root.extend(_cleaned(raw, id))
+    root.extend(_cleaned(raw, name))
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     return ET.tostring(root, encoding="unicode")

@@ -58,8 +58,8 @@ def timeline(
                 style = look(series.index(label))
                 if len(line):
                     sns.lineplot(
-                        x=line[x].to_numpy(), y=line[y].to_numpy(), ax=panel, color=style.colour, linestyle=style.dash, estimator=None,
-                        zorder=3, legend=False,
+                        x=line[x].to_numpy(), y=line[y].to_numpy(), ax=panel, color=style.colour, zorder=3,
+                        linestyle=style.dash, estimator=None, legend=False,
                     )  # fmt: skip
             panel.set_xlim(0, end * 1.01)
             panel.xaxis.set_major_formatter(lambda value, _: clock(value))
