@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from virtperf.models.nls import Curve
 
 from tests.rational import exact
 from validation import certify, nist
 from virtperf.core.errors import ModelError
-from virtperf.models.nls import Curve
 
 LAST_DIGIT = {"Nonlinear regression": 10.0, "Linear regression": 14.0}  # digits beyond depend on the machine
 
