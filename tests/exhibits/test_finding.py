@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 
 import pytest
-
 from virtperf.exhibits.book import Book
-from virtperf.exhibits.finding import finding
 from virtperf.exhibits.layers import Mean, Point
+
+from virtperf.exhibits.finding import finding
 
 
 def with_values(book: Book, values: list[float], **changes: object) -> list[Point]:

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 import pytest
-
 from virtperf.exhibits.anchor import anchored
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.layers import Mean, Point

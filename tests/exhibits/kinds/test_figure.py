@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-
-from tests.exhibits.toy import DOLLARS, HOSTILE
-from virtperf.core.errors import StudyError, VirtperfError
 from virtperf.exhibits.axes import TALL, scale, unit_words, y_top
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.layers import load_points
+
+from tests.exhibits.toy import DOLLARS, HOSTILE
+from virtperf.core.errors import StudyError, VirtperfError
 
 
 def point(book: Book, exhibit: str, series: str, x: object) -> pd.Series:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from virtperf.exhibits.book import Book
 
 from tests.exhibits.toy import HOSTILE
 from virtperf.core.errors import StudyError
-from virtperf.exhibits.book import Book
 
 
 def test_samples_of_a_measured_run_come_before_reconstructed_ones(book: Book) -> None:

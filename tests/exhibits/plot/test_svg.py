@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from virtperf.exhibits import style
 from virtperf.exhibits.book import Book
 from virtperf.exhibits.svg import to_svg
+
+from virtperf.exhibits import style
 
 SVG = "{http://www.w3.org/2000/svg}"
 
