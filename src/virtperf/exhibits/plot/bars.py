@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -60,7 +59,7 @@ def _means(runs: pd.DataFrame, keys: list[str], y: str) -> pd.DataFrame:
 
 
 def _panel(axes: Axes, layers: Layers, levels: axis.Levels) -> None:
-    low, high = layers.words.bounds.get(str(layers.rows[0]), (0.0, math.inf))
+    low, high = layers.bounds
     values = axis.finite(layers.marks["value"], layers.marks["high"], layers.runs["value"])
     top = axis.top_of(values, axis.finite(layers.bands["high"], layers.bands["high_text"]), high)
     axis.y_axis(axes, -top if low < 0 or min(values, default=0.0) < 0 else 0.0, top, layers.label)

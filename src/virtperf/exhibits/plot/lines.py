@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,8 +75,7 @@ def lines(
 def _panel(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, pd.DataFrame]) -> None:
     shown = [label for label in layers.series if layers.has(label)]
     drawn = [fitted[label] for label in shown if label in fitted]
-    name = layers.rows[0]
-    low, high = layers.words.bounds.get(str(name), (0.0, math.inf))
+    low, high = layers.bounds
     fitted_values = [c["value"] for c in drawn]
     values = axis.finite(layers.marks["value"], layers.marks["high"], layers.runs["value"], *fitted_values)
     top = axis.top_of(values, axis.finite(layers.bands["high"], layers.bands["high_text"]), high)
