@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from virtperf.models.equivalence import tost_ratio
 
 from tests.exhibits.plain import plain
 from tests.exhibits.toy import HOSTILE
 from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Origin, Provenance, origin_of
 from virtperf.exhibits.loaded import LoadedStudy
-from virtperf.models.equivalence import tost_ratio
 from virtperf.models.result import Estimate, FTest, Missing
 from virtperf.render.record import record_html
 
