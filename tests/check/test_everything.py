@@ -58,6 +58,8 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         (STUDY, "at: {system: b}, levels: [1, 2, 4]", "at: {system: c}, levels: [1, 2, 4]", "unknown level 'c' of system"),
         (STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}", "unknown level 3 of guests"),
         (STUDY, "metric: page_element_throughput", "metric: speed", "'speed', which is no metric"),
+        (STUDY, "      relative: true\n", "", "no conversion is known from '1/s' to '% of reference'"),
+        (STUDY, "      relative: true\n", "      per: {metric: speed, entity_kind: driver}\n", "by 'speed', which is no metric"),
         (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "exhibits/table-1: 'title' is missing"),
         (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "'titel' stands there: mend it"),
         (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
@@ -83,6 +85,22 @@ def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, mes
     problems = found(repository)
     (mine,) = [p for p in problems if message in p]
     assert mine.startswith((f"{file} line ", f"{file}: "))
+
+
+def test_units_over_time_are_those_that_the_metric_has(repository, edit):
+    figure = """exhibits:
+  - id: figure-0
+    kind: timeseries
+    title: Over time
+    run: {at: {system: a, guests: 1}}
+    series:
+      - {label: Throughput, metric: page_element_throughput, entity_kind: driver, unit: 1/min}
+      - {label: Memory, metric: resident_memory, entity_kind: guest, unit: ms}
+"""
+    edit(STUDY, "\nexhibits:\n", f"\n{figure}")
+    (mine,) = [p for p in found(repository) if "no conversion exists" in p]
+    assert "figure-0, Memory: 'B' measures information, 'ms' measures time" in mine
+    assert mine.startswith(f"{STUDY} line {line_of(repository, STUDY, 'Memory')}: ")
 
 
 def test_lines_are_those_of_the_mistake(repository, edit):

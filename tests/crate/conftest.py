@@ -33,10 +33,10 @@ dvc==3.1 \\
 unused==1.0
 """
 MADE = {
-    "data/reconstructed/toy/points.csv": "exhibit\nfigure-1\n", "data/reconstructed/toy/claims.csv": "claim\nrises\n",
+    "data/reconstructed/toy/points.parquet": "points\n", "data/reconstructed/toy/claims.parquet": "claims\n",
     "data/reconstructed/toy/runs/load-1/d1.log": "simulated\n", "data/samples/toy/index.json": "{}\n",
     "data/samples/toy/load-1.parquet": "samples\n", "data/runs/toy/observations.parquet": "means\n",
-    "data/verdicts/toy/verdicts.csv": "claim\nrises\n", "build/toy.ipynb": "{}\n", "reports/toy.html": "<p>toy</p>\n",
+    "data/verdicts/toy/verdicts.parquet": "verdicts\n", "build/toy.ipynb": "{}\n", "reports/toy.html": "<p>toy</p>\n",
     "reports/quality-toy.html": "<p>quality</p>\n", "reports/trail-toy.html": "<p>trail</p>\n",
     "reports/trail-toy.json": "[]\n", "reports/index.html": "<p>studies</p>\n",
 }  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from virtperf.cli import main
+from virtperf.core.stage_tables import POINTS
 
 STUDY = "zvm-xen-2009"
 
@@ -46,7 +47,7 @@ class Workplace:
 @pytest.fixture
 def workplace(root: Path, tmp_path: Path) -> Workplace:
     """The repository's data as the pipeline left it; `make test` runs the pipeline first."""
-    if not (root / "data" / "reconstructed" / STUDY / "points.csv").exists():
+    if not (root / "data" / "reconstructed" / STUDY / POINTS.file).exists():
         pytest.skip("the pipeline has not run: `dvc repro` first")
     for part in ("data/published", "data/reconstructed", "notebooks"):
         shutil.copytree(root / part, tmp_path / part)

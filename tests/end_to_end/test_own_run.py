@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import shutil
 
 import pytest
 
 from tests.end_to_end.conftest import STUDY, Workplace
+from virtperf.core.stage_tables import VERDICTS
 
 EXAMPLE = "example-xen-9"
 
@@ -22,8 +21,8 @@ def place(workplace: Workplace, root, provenance: str) -> None:
 
 
 def verdicts(workplace: Workplace) -> dict[str, str]:
-    text = (workplace.root / "data" / "verdicts" / STUDY / "verdicts.csv").read_text()
-    return {row["claim"]: row["measured_verdict"] for row in csv.DictReader(io.StringIO(text))}
+    table = VERDICTS.read(workplace.root / "data" / "verdicts" / STUDY / VERDICTS.file)
+    return dict(zip(table["claim"], table["measured_verdict"], strict=True))
 
 
 @pytest.mark.slow

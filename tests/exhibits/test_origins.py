@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from tests.exhibits.toy import HOSTILE
+from virtperf import models
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.models.result import Estimate
@@ -84,3 +86,11 @@ def test_a_frame_without_provenance_is_refused(loaded: LoadedStudy) -> None:
 def test_a_readers_own_data_need_no_run(loaded: LoadedStudy) -> None:
     frame = pd.DataFrame({"n": [1], "provenance": "own data", "file": "mine.csv"})
     assert loaded.computed(frame, title="Mine", note="own").record.provenance == (Provenance.OWN,)
+
+
+def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
+    fits = models.line("value ~ guests", simulated, by="series")
+    assert fits[HOSTILE].available and loaded.show("figure-2", None, fits).figure is not None
+    false = models.line("value ~ guests", simulated.assign(provenance="measured"), by="series")
+    with pytest.raises(ProvenanceError, match="it says measured, but run simulated-a-2-r1 is simulated"):
+        loaded.show("figure-2", None, false)

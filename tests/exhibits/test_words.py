@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 
 import pytest
@@ -44,18 +43,6 @@ def test_pretty_numbers_have_separators_and_a_true_minus() -> None:
 )  # fmt: skip
 def test_intervals_say_where_a_limit_is_missing(low: float, high: float, said: str) -> None:
     assert words.interval(low, high) == said
-
-
-@given(st.text())
-def test_breakable_text_says_the_same_and_holds_no_markup_of_its_own(text: str) -> None:
-    shown = words.breakable(text)
-    assert html.unescape(shown.replace("<wbr>", "")) == html.unescape(words.escape(text))
-    assert "<" not in shown.replace("<wbr>", "")
-
-
-def test_long_words_may_break() -> None:
-    assert "<wbr>" in words.breakable("zvm-throughput-stays-level-after-12-guests")
-    assert "<wbr>" not in words.breakable("throughput stays level")
 
 
 def test_exhibits_are_called_as_in_the_paper() -> None:

@@ -28,7 +28,7 @@ def test_without_bounds_the_profile_interval_is_fiellers():
     columns = np.column_stack((GUESTS - 1, GUESTS * (GUESTS - 1), np.ones(18)))
     b = np.linalg.lstsq(columns, y, rcond=None)[0]
     v = np.linalg.inv(columns.T @ columns) * np.sum((y - columns @ b) ** 2) / 15
-    e = fit_usl_cost(GUESTS, y, bounded=False).estimate("alpha")
+    e = fit_usl_cost(GUESTS, y, bounded=False, noise="constant").estimate("alpha")
     f = fieller(b[0], b[2], v[0, 0], v[2, 2], v[0, 2], 15)
     assert (e.value, e.low, e.high) == pytest.approx((f.value, f.low, f.high), rel=1e-6)
 
@@ -57,7 +57,7 @@ def test_overhead_and_capacity():
 
 
 def test_an_overhead_limit_lies_on_the_threshold():
-    fit = fit_usl_cost(GUESTS, costs())
+    fit = fit_usl_cost(GUESTS, costs(), noise="constant")
     e = fit.overhead(20)
     columns = np.column_stack((GUESTS - 1, GUESTS * (GUESTS - 1), np.ones(18)))
     for limit in (e.low, e.high):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from virtperf.check.problems import Problems
+from virtperf.core.errors import StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
@@ -14,6 +17,8 @@ from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.printed import corrections
+from virtperf.summarize.observations import observed_factor
+from virtperf.summarize.timelines import series_factor
 
 CORRECTIONS = "corrections"
 
@@ -43,7 +48,7 @@ def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Pro
     with problems.caught(folder):
         claims = load_claims(study, problems.of(folder))
     _quantities(study, dictionary, problems)
-    _exhibits(study, problems)
+    _exhibits(study, dictionary, problems)
     _runs(study, problems)
     if claims is not None:
         _claims(study, claims, problems)
@@ -56,19 +61,47 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, problems: Pro
         rule = kind.observed_by
         if rule is None:
             continue
-        for source in (*rule.sources, *([rule.per] if rule.per else ())):
-            if dictionary is not None and source.metric not in dictionary:
-                _say(study.document, problems, f"{name} is observed by {source.metric!r}, which is no metric",
-                     "quantities", name, "observed", remedy="add it to data/metrics.yaml, or mend it")  # fmt: skip
+        place = ("quantities", name, "observed")
+        for source in rule.sources:
+            used = (source.metric, *([rule.per.metric] if rule.per else ()))
+            units = _metric_units(study, dictionary, problems, used, f"{name} is observed by", place)
+            if units:
+                _in_place(study, problems, place, partial(observed_factor, kind, *units))
         if rule.relative and not kind.references:
             _say(study.document, problems, f"{name} is relative but has no reference point", "quantities", name)
 
 
-def _exhibits(study: Study, problems: Problems) -> None:
+def _metric_units(
+    study: Study, dictionary: MetricDictionary | None, problems: Problems, metrics: Sequence[str], words: str,
+    place: tuple[str | int, ...],
+) -> list[str]:  # fmt: skip
+    """The units of metrics; none where one of them is unknown, which is told, or the dictionary can't be loaded."""
+    if dictionary is None:
+        return []
+    unknown = [metric for metric in metrics if metric not in dictionary]
+    for metric in unknown:
+        _say(study.document, problems, f"{words} {metric!r}, which is no metric", *place,
+             remedy="add it to data/metrics.yaml, or mend it")  # fmt: skip
+    return [] if unknown else [dictionary[metric].unit for metric in metrics]
+
+
+def _in_place(study: Study, problems: Problems, place: tuple[str | int, ...], check: Callable[[], object]) -> None:
+    try:
+        check()
+    except StudyError as err:
+        _say(study.document, problems, err.problem, *place, expected=err.expected, found=err.found, remedy=err.remedy)
+
+
+def _exhibits(study: Study, dictionary: MetricDictionary | None, problems: Problems) -> None:
     ids = [exhibit.id for exhibit in study.exhibits]
     for position, exhibit in enumerate(study.exhibits):
         if ids.index(exhibit.id) != position:
             _say(study.document, problems, f"the id {exhibit.id!r} is given twice", "exhibits", position)
+        for row, spec in enumerate(exhibit.spec["series"] if exhibit.kind == "timeseries" else ()):
+            place = ("exhibits", position, "series", row)
+            units = _metric_units(study, dictionary, problems, (spec["metric"],), f"{exhibit.id} shows", place)
+            if units:
+                _in_place(study, problems, place, partial(series_factor, exhibit, spec, *units))
     check_exhibits(study, problems.of(study.folder))
     with problems.caught(study.folder):
         corrections(study)

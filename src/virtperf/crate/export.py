@@ -101,9 +101,9 @@ def _missing(studies: Sequence[str], packed: Mapping[str, Packed]) -> list[str]:
     found = []
     for study in studies:
         needed = [
-            f"data/reconstructed/{study}/points.csv", f"data/reconstructed/{study}/claims.csv",
+            f"data/reconstructed/{study}/points.parquet", f"data/reconstructed/{study}/claims.parquet",
             f"data/samples/{study}/index.json", f"data/runs/{study}/observations.parquet",
-            f"data/verdicts/{study}/verdicts.csv", f"notebooks/{study}.ipynb", f"build/{study}.ipynb",
+            f"data/verdicts/{study}/verdicts.parquet", f"notebooks/{study}.ipynb", f"build/{study}.ipynb",
             *(f"reports/{name}" for name in pages(study)),
         ]  # fmt: skip
         missing = [path for path in needed if path not in packed]

@@ -1,4 +1,4 @@
-"""A statement as the relation between quantities that was computed with."""
+"""A claim as the relation between quantities that was computed with."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from virtperf.study.claims import Claim, Instance
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
-SHOWN = 3  # relations of one statement that are written out
+SHOWN = 3  # relations of one claim that are written out
 _RELATIONS = {"increasing": " < ", "decreasing": " > ", "nonincreasing": " ≥ ", "nondecreasing": " ≤ "}
 
 
 def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) -> list[str]:
-    """The statement's relations, the first few of many; those that speak of a quantity in `about` come first.
+    """The claim's relations, the first few of many; those that speak of a quantity in `about` come first.
 
     Quantities stand in words with their levels: ``throughput (Xen, 12 guests) ÷ throughput (12 guests): 0.59 to 0.61``.
     """

@@ -1,11 +1,11 @@
-"""A claim's numbers and verdicts in words: what is printed, what the other statements allow."""
+"""A claim's numbers and verdicts in words: what is printed, what the other claims allow."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from virtperf.exhibits.wording import NO_BREAK, VERDICTS, as_precise, escape, interval, pretty
+from virtperf.exhibits.wording import NO_BREAK, as_precise, interval, pretty
 from virtperf.study.claims import NUMBERED, Claim
 from virtperf.study.definition import Study
 
@@ -59,7 +59,7 @@ def printed(claim: Claim, unit: str = "") -> str:
 
 
 def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
-    """What all other statements together allow for the claim's number, or for what it says without one."""
+    """What all other claims together allow for the claim's number, or for what it says without one."""
     if not {"implied_low", "implied_high"} <= result.keys():
         return "not computed"
     low, high = float(result["implied_low"]), float(result["implied_high"])
@@ -75,7 +75,7 @@ def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
 def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
     """An order by its difference, which is positive where the order is the one that the claim states.
 
-    `sure` False: the claim orders several pairs, and for one of them the other statements leave only the reverse.
+    `sure` False: the claim orders several pairs, and for one of them the other claims leave only the reverse.
     """
     if low == high == 0:
         return "no difference"
@@ -95,7 +95,7 @@ def estimate_words(result: dict[str, Any], value: str, limits: str, unit: str) -
 
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
-    """Both verdicts on a claim: by the paper's other statements, and by measured runs."""
+    """Both verdicts on a claim: by the paper's other claims, and by measured runs."""
 
     def word(name: str, otherwise: str) -> str:
         value = result.get(name)
@@ -103,9 +103,3 @@ def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
 
     absent = "assumed" if claim.assumed else "not computed"
     return word("text_verdict", absent), word("measured_verdict", "no measurement")
-
-
-def verdict(word: str) -> str:
-    """A verdict as a badge; what it means stands in its title, and the word itself says it without colour."""
-    meaning = escape(VERDICTS.get(word, ""))
-    return f'<span class="vp-verdict vp-{escape(word.replace(" ", "-"))}" title="{meaning}">{escape(word)}</span>'

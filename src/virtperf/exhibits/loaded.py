@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from virtperf.core.errors import VirtperfError
-from virtperf.core.provenance import Provenance
+from virtperf.core.provenance import Origin, Provenance
 from virtperf.exhibits import data as stored
-from virtperf.exhibits import frames
+from virtperf.exhibits import frames, origins
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.exhibits.records import Record
@@ -133,10 +133,20 @@ class LoadedStudy:
         figure : Figure, optional
             The picture; without it the kind's default is drawn.
         shown
-            Fits (`virtperf.models.Fits`) and estimates that belong to the figure.
+            Fits (`virtperf.models.Fits`, or a mapping of series to a fit) that the figure has curves of.
+
+        Raises
+        ------
+        StudyError
+            There is no such exhibit; the error names near ones.
+        ProvenanceError
+            A fit says what is not true of the study's runs.
         """
         exhibit = frames.named(self.data, exhibit_id)
         kind = kind_of(exhibit)
+        for label, fit in (pair for item in shown if isinstance(item, Mapping) for pair in item.items()):
+            if isinstance(origin := getattr(fit, "origin", None), Origin):
+                origins.check(self.data, origin, str(label))
         if figure is None and kind.draw is not None:
             figure = kind.draw(self.context, exhibit, *shown)
         return _shown(kind.record(self.context, exhibit, figure, *shown), figure)
@@ -170,7 +180,7 @@ class LoadedStudy:
         return self._made("estimates", estimates, title=title, unit=unit)
 
     def equivalence(self, test: Any, *, title: str) -> Shown:
-        """The outcome of an equivalence test (`virtperf.models.equivalence`)."""
+        """The outcome of an equivalence test (`virtperf.models.tost`)."""
         return self._made("equivalence", test, title=title)
 
     def tests(self, tests: Mapping[str, Any], *, title: str) -> Shown:

@@ -1,35 +1,26 @@
-"""Numbers, intervals and names as a reader sees them: one place that rounds and one that escapes."""
+"""Numbers, intervals and names as a reader sees them: one place that rounds."""
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import textwrap
 from collections.abc import Iterable
 
 SIGNIFICANT = 4  # digits that exhibits print; digits before the decimal point are never dropped
-CSV_SIGNIFICANT = 6
 NO_BREAK = "\u00a0"
 PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
 
 VERDICTS = {
-    "corroborated": "the paper's other statements imply it",
-    "independent": "the paper's other statements leave it open",
-    "contradicted": "the paper's other statements exclude it",
-    "assumed": "an assumption of ours, not a statement of the paper",
+    "corroborated": "the paper's other claims imply it",
+    "independent": "the paper's other claims leave it open",
+    "contradicted": "the paper's other claims exclude it",
+    "assumed": "an assumption of ours, not a claim of the paper",
     "off": "an assumption of ours that is switched off",
     "reproduced": "measured runs agree with it",
     "refuted": "measured runs exclude it",
     "undecided": "measured runs neither confirm nor exclude it",
     "no measurement": "no measured run speaks of it",
-}
-
-PROVENANCES = {
-    "published": "printed in the paper",
-    "reconstructed": "computed from the paper's statements only, not measured",
-    "measured": "from raw files that a tool wrote on a real machine",
-    "example": "made up for documentation, counts in no verdict",
 }
 
 
@@ -105,23 +96,6 @@ def joined(parts: Iterable[str], last: str = "and") -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 run``, ``3 runs``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def escape(text: object) -> str:
-    """Text for HTML, attributes included."""
-    return html.escape(str(text), quote=True)
-
-
-def breakable(text: object, longest: int = 18) -> str:
-    """Escaped text in which words longer than `longest` may break (after ``_ - / .`` first)."""
-    words = []
-    for word in re.split(r"(\s+)", str(text)):
-        if len(word) <= longest:
-            words.append(escape(word))
-            continue
-        pieces = re.findall(rf"[^_/.:-]{{1,{longest}}}[_/.:-]*|[_/.:-]+", word)
-        words.append("<wbr>".join(escape(piece) for piece in pieces))
-    return "".join(words)
 
 
 def wrapped(text: object, width: int) -> str:

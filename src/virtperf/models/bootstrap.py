@@ -17,10 +17,10 @@ from scipy import special
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
-from virtperf.models.batched import refit_many
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate
-from virtperf.models.usl_law import LawResult
+from virtperf.models.usl import USLResult
+from virtperf.models.usl_law import columns, refit_many
 
 KINDS = ("parametric", "residual", "case")
 METHODS = ("percentile", "bca")
@@ -63,7 +63,7 @@ class BootstrapResult:
 
     Parameters
     ----------
-    fit : LawResult
+    fit : USLResult
     kind : {"parametric", "residual", "case"}
     seed : int
     coefficients : ndarray, shape (B, 3)
@@ -72,7 +72,7 @@ class BootstrapResult:
         Refits that did not converge and are left out.
     """
 
-    fit: LawResult
+    fit: USLResult
     kind: str
     seed: int
     coefficients: Array
@@ -148,29 +148,31 @@ class BootstrapResult:
         fit = self.fit
         weights = fit.weights * (1 - np.eye(fit.nobs))
         y = np.broadcast_to(fit.y, weights.shape)
-        found = refit_many(fit.kind, fit.x, y, fit.coefficients, weights=weights, bounded=_bounded(fit), tolerance=1e-5)
-        if not _determined(fit, weights).all() or not found.converged.all():
+        theta, converged = refit_many(
+            fit.kind, fit.x, y, noise=fit.noise, weights=weights, bounded=fit.bounded, tolerance=1e-5
+        )
+        if not _determined(fit, weights).all() or not converged.all():
             notes.append("leaving one row out does not determine the curve: no acceleration")
             return 0.0
-        gap = plain(found.coefficients)
+        gap = plain(theta)
         gap = gap.mean() - gap
         power = float(np.sum(gap**2))
         return float(np.sum(gap**3)) / (6 * power**1.5) if power > 0 else 0.0
 
 
 def bootstrap_usl(
-    fit: LawResult, replicates: int = 1999, seed: int = 20, *, kind: str = "parametric"
+    fit: USLResult, replicates: int = 1999, seed: int = 20, *, kind: str = "parametric"
 ) -> BootstrapResult:
     """Refit a scalability curve to resamples of its data.
 
     Parameters
     ----------
-    fit : LawResult
+    fit : USLResult
         Any kind of curve, with at least one residual degree of freedom.
     replicates : int
     seed : int
     kind : {"parametric", "residual", "case"}
-        Normal noise around the curve, whose variance is itself drawn, as rss over a chi-squared number, so that a fit
+        Noise around the curve, normal or (proportional) Gamma, whose scale is itself drawn, as rss over a chi-squared number, so that a fit
         of few points does not pretend to know it; residuals drawn with replacement, each divided by ``sqrt(1 - h)`` for
         its leverage h; or whole rows drawn with replacement (unequal variances are allowed; draws with too few distinct
         loads are repeated).
@@ -188,34 +190,32 @@ def bootstrap_usl(
     rng = np.random.default_rng(seed)
     y, weights = np.broadcast_to(fit.y, (replicates, fit.nobs)), fit.weights
     if kind == "parametric":
-        y = draw(fit, replicates, rng)
+        y = fit.draw(fit.rss / rng.chisquare(fit.df_resid, (replicates, 1)), rng)
     elif kind == "residual":
-        y = fit.fittedvalues + rng.choice(_residuals(fit), (replicates, fit.nobs)) / np.sqrt(fit.weights)
+        size = fit.fittedvalues if fit.noise == "proportional" else 1.0
+        drawn = fit.fittedvalues + size * rng.choice(_residuals(fit), (replicates, fit.nobs)) / np.sqrt(fit.weights)
+        y = np.maximum(drawn, 1e-9 * fit.fittedvalues) if fit.noise == "proportional" else drawn
     else:
         weights = fit.weights * _rows(fit, replicates, rng)
-    found = refit_many(fit.kind, fit.x, y, fit.coefficients, weights=weights, bounded=_bounded(fit))
-    if found.converged.mean() < 0.9:
+    theta, converged = refit_many(fit.kind, fit.x, y, noise=fit.noise, weights=weights, bounded=fit.bounded)
+    if converged.mean() < 0.9:
         raise ModelError("too many refits did not converge", remedy="fit a smaller curve or measure more loads")
-    return BootstrapResult(fit, kind, seed, found.coefficients[found.converged], int(np.sum(~found.converged)))
+    return BootstrapResult(fit, kind, seed, theta[converged], int(np.sum(~converged)))
 
 
-def draw(fit: LawResult, replicates: int, rng: np.random.Generator) -> Array:
-    """Return observations of the fitted curve with normal noise whose variance is drawn too, shape (B, n)."""
-    sd = np.sqrt(fit.rss / rng.chisquare(fit.df_resid, (replicates, 1)) / fit.weights)
-    return fit.fittedvalues + sd * rng.standard_normal((replicates, fit.nobs))
-
-
-def _residuals(fit: LawResult) -> Array:
-    """Weighted residuals over ``sqrt(1 - leverage)``, around their mean."""
-    root = np.sqrt(fit.weights)
-    free = [i for i, held in enumerate(fit.at_bound) if not held]
-    tangent = np.linalg.qr(root[:, None] * fit.curve.jacobian(fit.x, fit.params)[:, free])[0]
+def _residuals(fit: USLResult) -> Array:
+    """Weighted (Pearson) residuals over ``sqrt(1 - leverage)``, around their mean."""
+    mean = fit.fittedvalues
+    size = mean if fit.noise == "proportional" else np.ones_like(mean)
+    root = np.sqrt(fit.weights) / size
+    used = fit.b != 0
+    tangent = np.linalg.qr((root * mean**2)[:, None] * columns(fit.x)[:, used])[0]
     spare = np.maximum(1 - np.einsum("ij,ij->i", tangent, tangent), 1e-9)
     scaled = root * fit.resid / np.sqrt(spare)
-    return scaled - scaled.mean()
+    return np.asarray(scaled - scaled.mean())
 
 
-def _rows(fit: LawResult, replicates: int, rng: np.random.Generator) -> Array:
+def _rows(fit: USLResult, replicates: int, rng: np.random.Generator) -> Array:
     """How often each row is drawn, shape (B, n)."""
     counts = np.zeros((replicates, fit.nobs))
     missing = np.ones(replicates, dtype=bool)
@@ -225,11 +225,7 @@ def _rows(fit: LawResult, replicates: int, rng: np.random.Generator) -> Array:
     return counts
 
 
-def _determined(fit: LawResult, weights: Array) -> np.ndarray:
+def _determined(fit: USLResult, weights: Array) -> np.ndarray:
     """Whether rows of positive weight have as many distinct loads as there are parameters, shape (B,)."""
     levels = fit.x[:, None] == np.unique(fit.x)
     return np.sum((weights > 0) @ levels > 0, axis=1) >= len(fit.params)
-
-
-def _bounded(fit: LawResult) -> bool:
-    return bool(np.all(np.isfinite(fit.curve.bounds[0])))

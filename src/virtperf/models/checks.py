@@ -17,7 +17,9 @@ class ArgumentError(ModelError):
     """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the data."""
 
 
-def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
+def column(
+    values: ArrayLike, name: str, *, positive: bool = False, remedy: str = "drop rows in which nothing was measured"
+) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
     Parameters
@@ -27,6 +29,8 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         What the values are; errors use it.
     positive : bool
         Refuse zero and negative values.
+    remedy : str
+        What to do about these.
 
     Raises
     ------
@@ -47,7 +51,7 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         raise ModelError(f"{name} is empty", expected="at least one row")
     _refuse(~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value")
     if positive:
-        _refuse(array <= 0, array, name, "not positive", "drop rows in which nothing was measured")
+        _refuse(array <= 0, array, name, "not positive", remedy)
     return array
 
 

@@ -223,7 +223,7 @@ def _fit(
 ) -> Result:
     checks.one_of(cov_type, COVARIANCES, "covariance type")
     proportional = checks.noise(noise, weights) == "proportional"
-    ys = checks.column(y, "y", positive=proportional)
+    ys = checks.column(y, "y", positive=proportional, remedy="take the noise as constant")
     checks.same_length(("x", design), ("y", ys))
     n, p = design.shape
     if n < p:

@@ -1,125 +1,100 @@
-"""Profile-likelihood limits: where the best fit with a given value of a quantity becomes too bad."""
+"""Profile-likelihood limits: where the best fit with a given value of a quantity becomes too bad.
+
+References
+----------
+Bates, D. M., Watts, D. G. (1988). Nonlinear Regression Analysis and Its Applications. Section 6.1.
+"""
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from scipy import optimize
+import numpy as np
+from scipy.optimize import elementwise
 
 from virtperf.models.checks import Array
 
 MAX_DOUBLINGS = 60
+MOST = 1e6  # stands for "infinitely worse" where a root is bracketed
+
+Excess = Callable[[Array, Array], Array]
+"""``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape (m,)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Path:
-    """The parameter vectors that give a quantity the value c: a surface with coordinates phi.
+def limits(excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float) -> tuple[Array, Array]:
+    """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m quantities.
+
+    The signed root is nearly linear in c; it is followed outwards in doubled steps, and solved between two of them.
 
     Parameters
     ----------
-    embed : callable
-        ``(c, phi) -> (params, d params / d phi)``, of shapes (p,) and (p, q).
-    phi : ndarray, shape (q,)
-        Coordinates of the optimum.
-    bounds : callable
-        ``c -> (lower, upper)`` of phi.
-    value : float
+    excess : callable
+        See `Excess`; the quantities are handled together.
+    value : ndarray, shape (m,)
         c at the optimum.
-    se : float
-        Standard error of c by the delta method, a first guess of the width (NaN if there is none).
-    domain : tuple of float
+    se : ndarray, shape (m,)
+        A first guess of the width, in units of c (NaN if there is none).
+    domain : pair of ndarray, shape (m,)
         Smallest and largest c that the model allows.
-    """
-
-    embed: Callable[[float, Array], tuple[Array, Array]]
-    phi: Array
-    bounds: Callable[[float], tuple[Array, Array]]
-    value: float
-    se: float
-    domain: tuple[float, float]
-
-
-def limits(
-    rss_at: Callable[[float], float],
-    path: Path,
-    *,
-    rss: float,
-    scale: float,
-    quantile: float,
-) -> tuple[float, float]:
-    """Return the ends of ``{c : rss_at(c) <= rss + quantile**2 * scale}`` around the optimum.
-
-    The root is sought on the signed root ``sqrt((rss_at(c) - rss) / scale)``, which is nearly linear in c.
-
-    Parameters
-    ----------
-    rss_at : callable
-        Residual sum of squares profiled at c.
-    path : Path
-        Gives the optimum, a guess of the width and the domain.
-    rss, scale : float
-        Residual sum of squares and residual variance at the optimum.
     quantile : float
         Two-sided t quantile (its square is the F(1, df) quantile).
 
     Returns
     -------
-    low, high : float
+    low, high : ndarray, shape (m,)
         The end of the domain (possibly infinite) where it is reached first.
     """
-    if math.isinf(quantile) or math.isnan(scale):
-        return path.domain
-    if scale <= 0:
-        return path.value, path.value
+    m = len(value)
+    sign = np.repeat([-1.0, 1.0], m)
+    start, end, which = np.tile(value, 2), np.concatenate(domain), np.tile(np.arange(m), 2)
 
-    def excess(c: float) -> float:
-        return math.sqrt(max(rss_at(c) - rss, 0.0) / scale) - quantile
+    def gap(c: Array, k: Array) -> Array:
+        return np.minimum(np.nan_to_num(excess(c, which[k]), nan=MOST, posinf=MOST), MOST) - quantile
 
-    return _limit(excess, quantile, path, -1, path.domain[0]), _limit(excess, quantile, path, 1, path.domain[1])
-
-
-def _limit(excess: Callable[[float], float], quantile: float, path: Path, sign: int, end: float) -> float:
-    if path.value == end:
-        return end
-    step = path.se if math.isfinite(path.se) and path.se > 0 else max(abs(path.value), 1e-3)
+    step = np.where(np.isfinite(se) & (se > 0), se, np.maximum(np.abs(value), 1e-3))
     # A standard error can be absurdly wide beside a near end of the domain; the search then starts half-way.
-    width = 2 * step if math.isinf(end) else min(2 * step, abs(end - path.value) / 2)
-    tolerance = 1e-10 * width
-    # At the optimum the signed root is zero by definition.
-    known = {path.value: -quantile}
-
-    def once(c: float) -> float:
-        if c not in known:
-            known[c] = excess(c)
-        return known[c]
-
-    inner = path.value
-    rise: list[float] = []
+    width = np.minimum(2 * np.tile(step, 2), np.where(np.isinf(end), np.inf, np.abs(end - start) / 2))
+    inner, outer = start.copy(), start.copy()
+    found = np.where(start == end, end, sign * np.inf)
+    bracketed = np.zeros(2 * m, dtype=bool)
+    live = np.flatnonzero(start != end)
+    rises: list[Array] = []
+    last = np.full(2 * m, -quantile)  # at the optimum the signed root is zero by definition
     for _ in range(MAX_DOUBLINGS):
-        outer = path.value + sign * width
-        if sign * (outer - end) >= 0:
-            outer = end
-        if once(outer) > 0:
-            return float(optimize.brentq(once, *sorted((inner, outer)), xtol=tolerance, rtol=1e-12))
-        if outer == end:
-            return end
-        rise.append(once(outer) - once(inner))
-        if math.isinf(end) and _flat(rise, -once(outer)):
+        if not len(live):
             break
-        inner, width = outer, width * 2
-    return math.copysign(math.inf, sign)
+        outer[live] = start[live] + sign[live] * width[live]
+        beyond = live[sign[live] * (outer[live] - end[live]) >= 0]
+        outer[beyond] = end[beyond]
+        here = gap(outer[live], live)
+        rise = np.zeros(2 * m)
+        rise[live], last[live] = here - last[live], here
+        rises.append(rise)
+        bracketed[live[here > 0]] = True
+        rest = live[here <= 0]
+        at_end = outer[rest] == end[rest]
+        found[rest[at_end]] = end[rest[at_end]]
+        rest = rest[~at_end]
+        if len(rises) >= 8:
+            rest = rest[~(np.isinf(end[rest]) & _flat(np.array(rises[-4:])[:, rest], -last[rest]))]
+        inner[rest], width[rest] = outer[rest], 2 * width[rest]
+        live = rest
+    k = np.flatnonzero(bracketed)
+    if len(k):
+        ends = np.sort(np.array([inner[k], outer[k]]), axis=0)
+        solved = elementwise.find_root(
+            gap, (ends[0], ends[1]), args=(k,),
+            tolerances={"xatol": 1e-14 * float(np.min(width[k])), "xrtol": 1e-11, "fatol": 1e-10, "frtol": 0.0},
+        )  # fmt: skip
+        found[k] = solved.x
+    return found[:m], found[m:]
 
 
-def _flat(rise: list[float], missing: float) -> bool:
+def _flat(rise: Array, missing: Array) -> Array:
     """Tell whether the signed root, whose rises over successive doublings shrink, will never rise by `missing`.
 
     A root that tends to a finite value c like 1/c halves its rise with each doubling; all later rises together then
     equal the last one, and four times that is taken as the most that they can bring.
     """
-    if len(rise) < 8:
-        return False
-    shrinking = all(late <= 0.75 * early + 1e-9 for early, late in itertools.pairwise(rise[-4:]))
-    return shrinking and 4 * rise[-1] < missing
+    shrinking = np.all(rise[1:] <= 0.75 * rise[:-1] + 1e-9, axis=0)
+    return np.asarray(shrinking & (4 * rise[-1] < missing))

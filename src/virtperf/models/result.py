@@ -221,7 +221,9 @@ class FitResult(ABC):
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion, the residual variance being counted as a parameter (as R's AIC does)."""
+        """Akaike's criterion, the residual variance being counted as a parameter (as R's AIC does); NaN if exact."""
+        if math.isinf(self.llf):
+            return math.nan
         return 2 * (len(self.params) + 1) - 2 * self.llf
 
     @property
@@ -229,7 +231,7 @@ class FitResult(ABC):
         """`aic` with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``)."""
         k = len(self.params) + 1
         spare = self.nobs - k - 1
-        return self.aic + 2 * k * (k + 1) / spare if spare > 0 else math.inf
+        return self.aic + 2 * k * (k + 1) / spare if spare > 0 or math.isnan(self.aic) else math.inf
 
     def cov_params(self) -> Array:
         """Return the covariance of `params`, shape (p, p)."""

@@ -1,9 +1,14 @@
-"""Universal Scalability Law, with Amdahl's law and linear scaling nested in it."""
+"""Universal Scalability Law, with Amdahl's law and linear scaling nested in it.
+
+A generalized linear model with inverse link (`usl_law`), fitted by statsmodels. The noise of throughput is a share of
+its mean unless the caller says otherwise: the Gamma family, whose canonical link this is.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,52 +16,71 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from virtperf.core.errors import ModelError
-from virtperf.models import checks, usl_paths
+from virtperf.models import checks, usl_law
 from virtperf.models.checks import Array
-from virtperf.models.nls import best_fit
+from virtperf.models.glm_curve import Question, fit_glm, notes_of
+from virtperf.models.irls import solve
 from virtperf.models.result import Estimate, FTest, f_test
-from virtperf.models.usl_law import KINDS, PLACES, LawResult, curve, gradient, throughput
+from virtperf.models.usl_law import FORMULAS, FREE, KINDS, NAMES, PLACES, gradient, mean_of, throughput
+from virtperf.models.usl_quantities import Quantities
 
 __all__ = ["KINDS", "USLComparison", "USLResult", "compare_usl", "fit_usl", "gradient", "throughput"]
 
+SUPERLINEAR = 0.05  # p-value below which a bound contradicts the data
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class USLResult(LawResult):
-    """A fitted scalability curve; see `FitResult` for the common part.
+class USLResult(Quantities):
+    """A fitted scalability curve: parameters alpha, beta, gamma; see `GLMCurve` and `Quantities`.
 
-    The quantities below take ``alpha`` (one minus the confidence level) and ``method``: "profile" (the default: the
-    law is rewritten in the quantity, and its likelihood profiled) or "delta".
+    ``results`` has the coefficients of ``1/X = b0/N + b1 (N - 1)/N + b2 (N - 1)``: ``gamma = 1/b0``, ``alpha = b1/b0``,
+    ``beta = b2/b0``. With alpha on its bound 1, the first two columns are one: ``1/X = b0 + b2 (N - 1)``.
     """
 
-    def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
+    inverse: ClassVar[bool] = True
 
-        The upper limit is infinite if Amdahl's law (no peak) fits as well as the level asks.
-        """
-        return usl_paths.peak_load(self, alpha, method)
+    columns = staticmethod(usl_law.columns)
 
-    def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return the greatest throughput ``X(max(N*, 1))``; for Amdahl's law the asymptote."""
-        return usl_paths.peak_throughput(self, alpha, method)
+    def free(self) -> Array:
+        """Which of (d, s, k) the kind has."""
+        return np.array(FREE[self.kind])
 
-    def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return ``gamma / alpha``: the throughput that contention alone would allow."""
-        return usl_paths.asymptote(self, alpha, method)
+    @property
+    def coefficients(self) -> Array:
+        """(alpha, beta, gamma), zero where the kind has no such coefficient."""
+        return usl_law.coefficients(self.b)
 
-    def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return ``X(N) / (gamma N)``: the share of linear scaling that is reached at a load of 1 or more."""
-        return usl_paths.efficiency(self, load, alpha, method)
+    def question(self, name: str) -> Question:
+        """The equation of a parameter."""
+        alpha, beta, gamma = (float(v) for v in self.coefficients)
+        one, zero = np.ones_like, np.zeros_like
+        least = 0.0 if self.bounded else -math.inf
+        if name == "alpha":
+            top = 1.0 if self.bounded else math.inf
+            return Question(lambda c: np.stack((-c, 1 - c, zero(c)), 1), zero, alpha, (least, top))
+        if name == "beta":
+            return Question(lambda c: np.stack((-c, -c, one(c)), 1), zero, beta, (least, math.inf))
+        return Question(
+            lambda c: np.stack((one(c), one(c), zero(c)), 1), lambda c: c, 1 / gamma, (0.0, math.inf), _inverse
+        )
+
+    def at(self, x: float) -> Question:
+        """The equation of one over the throughput at a load."""
+        row = usl_law.columns(np.array([x]))
+        return Question(
+            lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf), _inverse
+        )
+
+
+def _inverse(value: float) -> float:
+    return 1 / value if value > 0 else math.inf
 
 
 def fit_usl(
-    load: ArrayLike,
-    throughput: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    kind: str = "usl",
-    bounded: bool = True,
-) -> USLResult:
-    """Fit a scalability curve by least squares.
+    load: ArrayLike, throughput: ArrayLike, *, weights: ArrayLike | None = None, kind: str = "usl",
+    bounded: bool = True, noise: str = "proportional",
+) -> USLResult:  # fmt: skip
+    """Fit a scalability curve as a generalized linear model with inverse link.
 
     ``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` with contention ``alpha``, coherency ``beta`` and the
     throughput ``gamma`` of a load of one (Gunther 2007). Replicates are rows with equal load.
@@ -68,11 +92,14 @@ def fit_usl(
     throughput : array_like, shape (n,)
         Positive, in any unit; gamma has the same unit per unit of load.
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each throughput.
+        Proportional to one over the variance (proportional noise: the relative variance) of each throughput.
     kind : {"usl", "amdahl", "linear"}
     bounded : bool
-        Keep ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). A best value on a bound is reported in ``at_bound``
-        and ``warnings``.
+        Keep ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). Where the best coefficient is negative, the model is
+        fitted again without its column; ``at_bound`` and ``warnings`` say so.
+    noise : {"proportional", "constant"}
+        Standard deviation a share of the mean (Gamma family), as replicates of throughput mostly show, or the same
+        everywhere (Gaussian family: least squares). Replicates that speak against the choice make a warning.
 
     Returns
     -------
@@ -82,65 +109,76 @@ def fit_usl(
     ------
     ModelError
         For rows that are not positive or not finite, or too few rows or distinct loads.
+
+    References
+    ----------
+    Gunther, N. J. (2007). Guerrilla Capacity Planning. Springer.
+    McCullagh, P., Nelder, J. A. (1989). Generalized Linear Models. Section 8.4 (Gamma family, inverse link).
     """
-    chosen = curve(kind, bounded)
+    checks.one_of(kind, KINDS, "kind of scalability curve")
+    mean = mean_of(noise)
     n, x = checks.column(load, "load", positive=True), checks.column(throughput, "throughput", positive=True)
     checks.same_length(("load", n), ("throughput", x))
-    checks.enough(n, chosen.param_names, name="load")
+    names = tuple(NAMES[i] for i in PLACES[kind])
+    checks.enough(n, names, name="load")
     w = checks.weights_or_ones(weights, len(n))
-    grid, rss = _grid(n, x, w, kind)
-    place = list(PLACES[kind])
-    near = _linearised(n, x, w, kind)
-    if near is not None:
-        try:
-            fit = best_fit(USLResult, chosen, n, x, w, [near[place]], kind=kind)
-        except ModelError:
-            fit = None
-        # A point of the grid that is better than this optimum belongs to a better one.
-        if fit is not None and fit.rss <= rss.min():
-            return fit
-    best = np.argsort(rss, kind="stable")[:2]
-    starts = [near[place]] if near is not None else []
-    return best_fit(USLResult, chosen, n, x, w, [*starts, *grid[best][:, place]], kind=kind)
+    design, free = usl_law.columns(n), np.array(FREE[kind])
+    found = solve(mean, design, x[None, :], w[None, :], free=free, bounded=bounded)
+    if not (np.isfinite(found.deviance[0]) and found.converged[0]):
+        raise ModelError(
+            f"the fit did not converge: {FORMULAS[kind]}", remedy="fit a smaller curve or measure more loads"
+        )
+    used = free & (found.b[0] != 0)
+    turn, labels = _stated(used)
+    results = fit_glm(design @ turn, labels, x, w, mean, np.linalg.lstsq(turn, found.b[0], rcond=None)[0])
+    b = turn @ np.asarray(results.params)
+    df = len(n) - int(used.sum())
+    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
+    slope = usl_law.derivatives(b)[list(PLACES[kind])]
+    covariance = slope @ cov_b @ slope.T
+    held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
+    at_bound = tuple(held[i] for i in PLACES[kind])
+    covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
+    fit = USLResult(
+        model=FORMULAS[kind], param_names=names, params=usl_law.coefficients(b)[list(PLACES[kind])],
+        covariance=covariance, x=n, y=x, weights=w, fittedvalues=1 / (design @ b),
+        df_resid=df, results=results, noise=noise, kind=kind, bounded=bounded, b=b, cov_b=cov_b,
+        at_bound=at_bound,
+    )  # fmt: skip
+    return replace(fit, warnings=(*notes_of(fit), *_against_bounds(fit)))
 
 
-def _linearised(load: Array, x: Array, w: Array, kind: str) -> Array | None:
-    """Return (alpha, beta, gamma) by linear least squares of ``N/X``, or None if that has no use as a start.
-
-    ``N/X = 1/gamma + (alpha/gamma) (N - 1) + (beta/gamma) N (N - 1)`` is linear in the three quotients; an error of X
-    makes one of ``N/X`` that is ``N/X**2`` times as large, whence the weights. A negative quotient is set to zero.
-    """
-    root = np.sqrt(w) * x * x / load
-    columns = root[:, None] * np.column_stack((load - 1, load * (load - 1), np.ones(len(load))))
-    used = list(PLACES[kind])
-    while used[0] < 2:
-        found = np.linalg.lstsq(columns[:, used], root * load / x, rcond=None)[0]
-        if found.min() >= 0:
-            break
-        used.pop(int(np.argmin(found[:-1])))
-    else:
-        found = np.linalg.lstsq(columns[:, used], root * load / x, rcond=None)[0]
-    theta = np.zeros(3)
-    theta[used] = found
-    if not theta[2] > 0:
-        return None
-    return np.array([min(theta[0] / theta[2], 1.0), theta[1] / theta[2], 1 / theta[2]])
+def _stated(used: Array) -> tuple[Array, list[str]]:
+    """The matrix that turns statsmodels' coefficients into (d, s, k), and the names of their columns."""
+    if not used[0]:  # alpha is 1
+        return np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]], ["1", "N - 1"][: 1 + used[2]]
+    turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    return turn[:, used], [n for n, u in zip(("1/N", "(N - 1)/N", "N - 1"), used, strict=True) if u]
 
 
-def _grid(load: Array, x: Array, w: Array, kind: str) -> tuple[Array, Array]:
-    """Return points (alpha, beta, gamma) in units of the largest load, gamma being the best one, and their RSS."""
-    top = load.max()
-    shares = np.array([0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0]) / max(top, 1.0)
-    peaks = np.array([0.1, 0.25, 0.5, 1.0, 2.0, 5.0]) * top
-    alphas = np.minimum(shares, 0.99) if kind != "linear" else np.zeros(1)
-    betas = np.append(0.0, peaks**-2) if kind == "usl" else np.zeros(1)
-    a, b = (g.ravel() for g in np.meshgrid(alphas, betas))
-    below = 1 + (load - 1) * (a[:, None] + b[:, None] * load)
-    below[below <= 0] = np.inf  # loads below 1 allow a denominator that the law forbids
-    shape = load / below
-    cross = shape @ (w * x)
-    gamma = cross / np.maximum(shape**2 @ w, 1e-300)
-    return np.column_stack((a, b, gamma)), float(w @ (x * x)) - gamma * cross
+def _against_bounds(fit: USLResult) -> tuple[str, ...]:
+    """Warn where a curve without bounds fits better than noise explains."""
+    if not fit.bounded or fit.df_resid < 2 or fit.exact or not (any(fit.at_bound) or fit.kind == "linear"):
+        return ()
+    free = fit.free() | np.array([True, True, False])
+    if len(np.unique(fit.x)) < free.sum():
+        return ()
+    found = solve(fit._mean(), fit.columns(fit.x), fit.y[None, :], fit.weights[None, :], free=free, bounded=False)
+    spent = int(free.sum())
+    left, df = float(found.deviance[0]), fit.nobs - spent
+    if not math.isfinite(left) or df < 1:
+        return ()
+    p = f_test(fit.deviance - left, spent - (fit.nobs - fit.df_resid), left, df, "").pvalue
+    if p >= SUPERLINEAR:
+        return ()
+    if found.b[0, 1] < 0:
+        return (
+            f"throughput grows faster than the load (superlinear, p = {p:.2g}), which the law does not describe: "
+            "look for its cause, for example a cache that begins to suffice, before using the curve",
+        )
+    if found.b[0, 2] < 0 or found.b[0, 0] < 0:
+        return (f"a curve outside the law's bounds fits better (p = {p:.2g}): the law does not describe these data",)
+    return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +199,8 @@ class USLComparison:
     def preferred(self, alpha: float = 0.05) -> USLResult:
         """Return the largest curve that an F test at `alpha` still asks for.
 
-        The test is two-sided although coefficients are bounded, so that the choice agrees with the profile interval:
-        USL is preferred if the interval of beta excludes zero.
+        The test is two-sided although coefficients are bounded, and has the larger curve's scale and degrees of
+        freedom, as its profile interval has: the USL is preferred if the interval of beta excludes zero.
         """
         checks.level(alpha)
         for kind in ("usl", "amdahl"):
@@ -180,12 +218,12 @@ class USLComparison:
         smaller = None
         for kind in KINDS:
             fit = self.fits[kind]
-            row: dict[str, object] = {"kind": kind, "rss": fit.rss, "df_resid": fit.df_resid}
+            row: dict[str, Any] = {"kind": kind, "deviance": fit.deviance, "df_resid": fit.df_resid}
             row |= {"llf": fit.llf, "aic": fit.aic, "aicc": fit.aicc}
             if smaller is not None:
                 test = self.tests[kind]
-                ratio = max(2 * (fit.llf - smaller.llf), 0.0) if math.isfinite(fit.llf) else math.inf
-                p = float(special.chdtrc(1, ratio)) if math.isfinite(ratio) else 0.0
+                ratio = max(2 * (fit.llf - smaller.llf), 0.0)
+                p = float(special.chdtrc(1, ratio))
                 row |= {"f": test.statistic, "f_pvalue": test.pvalue, "lr": ratio, "lr_pvalue": p}
                 row["lr_pvalue_bound"] = p / 2 if ratio > 1e-9 else 1.0  # less is rounding at the bound itself
             rows.append(row)
@@ -194,20 +232,22 @@ class USLComparison:
 
 
 def compare_usl(
-    load: ArrayLike, throughput: ArrayLike, *, weights: ArrayLike | None = None, bounded: bool = True
-) -> USLComparison:
-    """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one.
+    load: ArrayLike, throughput: ArrayLike, *, weights: ArrayLike | None = None, bounded: bool = True,
+    noise: str = "proportional",
+) -> USLComparison:  # fmt: skip
+    """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one; see `fit_usl`.
 
     Raises
     ------
     ModelError
         As `fit_usl`, and if no degrees of freedom are left for the test of the USL.
     """
-    fits = {k: fit_usl(load, throughput, weights=weights, kind=k, bounded=bounded) for k in KINDS}
+    fits = {k: fit_usl(load, throughput, weights=weights, kind=k, bounded=bounded, noise=noise) for k in KINDS}
     tests = {}
     for small, large in (("linear", "amdahl"), ("amdahl", "usl")):
         fit = fits[large]
-        tests[large] = f_test(
-            fits[small].rss - fit.rss, 1, fit.rss, fit.nobs - len(fit.params), f"{small} scaling suffices"
-        )
+        spare = max(fit.df_resid, 0)
+        left = 0.0 if fit.exact else fit.scale * spare
+        gain = fits[small].deviance - fit.deviance
+        tests[large] = f_test(0.0 if fits[small].exact else gain, 1, left, spare, f"{small} scaling suffices")
     return USLComparison(fits, tests)

@@ -1,17 +1,16 @@
 """The scalability law in its form for cost: how much processor time a transaction takes at each load.
 
-Throughput of a test that is limited by something else says little about overhead; the processor time that each
-transaction takes does. With N loads (clients, guests) of which each is either served or waits for the others, the USL
-says that one transaction takes ``N / X(N) = (1 + alpha (N - 1) + beta N (N - 1)) / gamma`` of a load's time (Little's
-law). If that time is spent on a processor, because waiting is polling, switching, paging or keeping caches coherent
-rather than sleeping, the busy processors are proportional to N, and by the utilization law (Denning and Buzen 1978) the
-service demand of one transaction, ``C = busy processors / throughput``, has the same shape:
+With N loads (clients, guests) of which each is either served or waits for the others, the USL says that one transaction
+takes ``N / X(N) = (1 + alpha (N - 1) + beta N (N - 1)) / gamma`` of a load's time (Little's law). If that time is spent
+on a processor, because waiting is polling, switching, paging or keeping caches coherent rather than sleeping, the busy
+processors are proportional to N, and by the utilization law (Denning and Buzen 1978) the service demand of one
+transaction, ``C = busy processors / throughput``, has the same shape:
 
     C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))
 
 That is the assumption. It says nothing about how many processors there are: once all of them are busy, throughput is
-``processors / C(N)``. Where a part of the waiting is sleep, alpha and beta are smaller than those of throughput:
-they are then the overheads in processor time alone, which is why they are worth fitting on their own.
+``processors / C(N)``. Where a part of the waiting is sleep, alpha and beta are smaller than those of throughput. The
+curve is linear in ``demand``, ``demand alpha`` and ``demand beta``: a generalized linear model with identity link.
 
 References
 ----------
@@ -22,7 +21,8 @@ Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapter 5.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,16 +30,20 @@ from numpy.typing import ArrayLike
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.nls import Curve, NLSResult, best_fit
-from virtperf.models.profile import Path
+from virtperf.models.glm_curve import GLMCurve, Question, fit_glm, notes_of
+from virtperf.models.irls import Mean, solve
+from virtperf.models.noise import NOISES
 from virtperf.models.result import Estimate
 
-NAMES = ("alpha", "beta", "demand")
 FORMULAS = {
     "usl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))",
     "amdahl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1))",
     "linear": "Cost of a transaction: C(N) = demand",
 }
+# (demand, demand alpha, demand beta): which a kind has, and what statsmodels' table calls their columns.
+FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (True, False, False)}
+COLUMNS = ("1", "N - 1", "N (N - 1)")
+NAMES = ("alpha", "beta", "demand")
 PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 
 
@@ -64,82 +68,79 @@ def cost_per_transaction(busy: ArrayLike, throughput: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CostResult(NLSResult):
-    """A fitted cost of a transaction; see `FitResult` for the common part.
+class CostResult(GLMCurve):
+    """A fitted cost of a transaction: parameters alpha, beta, demand; see `GLMCurve`."""
 
-    Parameters
-    ----------
-    kind : {"usl", "amdahl", "linear"}
-    """
+    inverse: ClassVar[bool] = False
 
-    kind: str
+    @staticmethod
+    def columns(x: Array) -> Array:
+        """The design in (demand, demand alpha, demand beta), shape (n, 3)."""
+        return np.column_stack((np.ones(len(x)), x - 1, x * (x - 1)))
+
+    def free(self) -> Array:
+        """Which of (demand, demand alpha, demand beta) the kind has."""
+        return np.array(FREE[self.kind])
 
     @property
     def coefficients(self) -> Array:
         """(alpha, beta, demand), zero where the kind has no such coefficient."""
-        theta = np.zeros(3)
-        theta[list(PLACES[self.kind])] = self.params
-        return theta
+        return np.array([self.b[1] / self.b[0], self.b[2] / self.b[0], self.b[0]])
+
+    def question(self, name: str) -> Question:
+        """The equation of a parameter."""
+        place = NAMES.index(name)
+        value = float(self.coefficients[place])
+        one, zero = np.ones_like, np.zeros_like
+        if name == "demand":
+            return Question(lambda c: np.stack((one(c), zero(c), zero(c)), 1), lambda c: c, value, (0.0, math.inf))
+        share = np.eye(3)[place + 1]
+        return Question(
+            lambda c: share - np.outer(c, [1.0, 0.0, 0.0]), zero, value, (0.0 if self.bounded else -math.inf, math.inf)
+        )
+
+    def at(self, x: float) -> Question:
+        """The equation of the cost at a load."""
+        row = self.columns(np.array([x]))
+        return Question(lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf))
 
     def overhead(self, load: float, alpha: float = 0.05) -> Estimate:
-        """Return ``C(N) / C(1) - 1``: what a transaction costs more than at a load of one, as a share.
-
-        Its profile writes alpha as ``overhead / (N - 1) - beta N``, with beta and the demand free.
-        """
+        """Return ``C(N) / C(1) - 1``: what a transaction costs more than at a load of one, as a share."""
         if not (math.isfinite(load) and load >= 1):
             raise ModelError("an overhead needs a load", expected="a finite number of at least 1", found=repr(load))
         if load == 1 or self.kind == "linear":
             return Estimate(0.0, 0.0, 0.0, 1 - alpha, "profile likelihood")
-        n, more = float(load), float(load) - 1
-        a, b, _ = (float(c) for c in self.coefficients)
-        rows = list(PLACES[self.kind])
-        free = slice(0, 2) if self.kind == "usl" else slice(1, 2)
-        tangent = np.array([[-n, 0.0], [1.0, 0.0], [0.0, 1.0]])[rows, free]
-        bounded = bool(np.all(np.isfinite(self.curve.bounds[0])))
-
-        def embed(c: float, phi: Array) -> tuple[Array, Array]:
-            beta = phi[0] if len(phi) == 2 else 0.0
-            return np.array([c / more - beta * n, beta, phi[-1]])[rows], tangent
-
-        def bounds(c: float) -> tuple[Array, Array]:
-            least = 0.0 if bounded else -math.inf
-            most = max(c / more / n, 0.0) if bounded else math.inf
-            return np.array([least, 0.0])[free], np.array([most, math.inf])[free]
-
-        slope = np.array([more, more * n, 0.0])[rows]
-        covariance = np.where(np.isnan(self.covariance), 0.0, self.covariance)
-        se = math.sqrt(max(float(slope @ covariance @ slope), 0.0))
-        domain = (0.0 if bounded else -1.0, math.inf)
-        path = Path(embed, np.array([b, self.params[-1]])[free], bounds, more * (a + b * n), se, domain)
-        return self.profile(path, alpha, "overhead")
+        more = np.array([0.0, load - 1, load * (load - 1)])
+        asked = Question(
+            lambda c: more - np.outer(c, [1.0, 0.0, 0.0]), np.zeros_like, float(more @ self.b / self.b[0]),
+            (0.0 if self.bounded else -1.0, math.inf),
+        )  # fmt: skip
+        return self.profile(asked, alpha, "overhead")
 
     def capacity(self, load: float, processors: float, alpha: float = 0.05) -> Estimate:
         """Return ``processors / C(N)``: the throughput at which so many processors would be busy all the time.
 
-        The interval is that of the curve at N, by the delta method with t quantiles.
+        The interval is the profile interval of C(N), turned over; a warning says if N was not tested.
         """
         if not (math.isfinite(processors) and processors > 0):
             raise ModelError("a capacity needs processors", expected="a positive number", found=repr(processors))
-        band = self.predict([load], interval="mean", alpha=alpha)
-        value, low, high = (float(v) for v in np.asarray(band)[0, [0, 2, 3]])
-        return Estimate(value, max(low, 0.0), high, 1 - alpha, "delta").map(
-            lambda c: processors / c if c > 0 else math.inf
-        )
+        if not (math.isfinite(load) and load > 0):
+            raise ModelError("a capacity needs a load", expected="a positive number", found=repr(load))
+        found = self.profile(self.at(float(load)), alpha, "cost").map(lambda c: processors / c if c > 0 else math.inf)
+        first, last = float(self.x.min()), float(self.x.max())
+        if first <= load <= last:
+            return found
+        note = f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond"
+        return replace(found, warnings=(*found.warnings, note))
 
 
 def fit_usl_cost(
-    load: ArrayLike,
-    cost: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    kind: str = "usl",
-    bounded: bool = True,
-) -> CostResult:
-    """Fit the processor time of a transaction over the load, by least squares.
+    load: ArrayLike, cost: ArrayLike, *, weights: ArrayLike | None = None, kind: str = "usl", bounded: bool = True,
+    noise: str = "proportional",
+) -> CostResult:  # fmt: skip
+    """Fit the processor time of a transaction over the load, as a generalized linear model with identity link.
 
-    ``C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))``; the module says from which assumption it follows. The curve
-    is linear in ``demand``, ``demand alpha`` and ``demand beta``, so that it has one optimum; without bounds the
-    profile intervals of alpha and beta are Fieller's for the ratios of these.
+    ``C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))``; the module says from which assumption it follows.
 
     Parameters
     ----------
@@ -154,45 +155,43 @@ def fit_usl_cost(
     bounded : bool
         Keep alpha and beta at zero or more. Unlike for throughput alpha has no upper bound: overhead may cost more than
         a complete queue.
+    noise : {"proportional", "constant"}
+        As in `usl.fit_usl`.
 
     Raises
     ------
     ModelError
         For rows that are not positive or not finite, or too few rows or distinct loads.
     """
-    places = list(PLACES[checks.one_of(kind, tuple(PLACES), "kind of scalability curve")])
-    names = tuple(NAMES[i] for i in places)
+    checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
+    mean = Mean(False, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
     n, c = checks.column(load, "load", positive=True), checks.column(cost, "cost", positive=True)
     checks.same_length(("load", n), ("cost", c))
+    names = tuple(NAMES[i] for i in PLACES[kind])
     checks.enough(n, names, name="load")
     w = checks.weights_or_ones(weights, len(n))
-    lower = tuple(0.0 if bounded else -math.inf for _ in names)
-    curve = Curve(
-        FORMULAS[kind],
-        names,
-        lambda x, p: _columns(x, places) @ _linear(p),
-        lambda x, p: _jacobian(x, p, places),
-        lower,
+    design, free = CostResult.columns(n), np.array(FREE[kind])
+    found = solve(mean, design, c[None, :], w[None, :], free=free, bounded=bounded)
+    if not (np.isfinite(found.deviance[0]) and found.b[0, 0] > 0):
+        raise ModelError(
+            "the cost at a load of one would not be positive", remedy="fit a smaller curve or measure at smaller loads"
+        )
+    used = free & (found.b[0] != 0)
+    results = fit_glm(
+        design[:, used], [name for name, u in zip(COLUMNS, used, strict=True) if u], c, w, mean, found.b[0, used]
     )
-    root = np.sqrt(w)
-    found = np.linalg.lstsq(root[:, None] * _columns(n, places), root * c, rcond=None)[0]
-    # The free optimum, and the simplest curve for data whose optimum lies on a bound.
-    starts = [np.append(np.zeros(len(names) - 1), np.average(c, weights=w))]
-    if found[-1] > 0:
-        starts.insert(0, np.append(found[:-1] / found[-1], found[-1]))
-    return best_fit(CostResult, curve, n, c, w, starts, kind=kind)
-
-
-def _columns(load: Array, places: list[int]) -> Array:
-    return np.column_stack((load - 1, load * (load - 1), np.ones(len(load))))[:, places]
-
-
-def _linear(params: Array) -> Array:
-    """(demand alpha, demand beta, demand) of (alpha, beta, demand)."""
-    return np.append(params[:-1] * params[-1], params[-1])
-
-
-def _jacobian(load: Array, params: Array, places: list[int]) -> Array:
-    columns = _columns(load, places)
-    shape = np.append(params[:-1], 1.0)
-    return np.column_stack((columns[:, :-1] * params[-1], columns @ shape))
+    turn, df = np.eye(3)[:, used], len(n) - int(used.sum())
+    b = turn @ np.asarray(results.params)
+    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
+    d = b[0]
+    slope = np.array([[-b[1] / d**2, 1 / d, 0], [-b[2] / d**2, 0, 1 / d], [1, 0, 0]])[list(PLACES[kind])]
+    at_bound = tuple((free[1] and not used[1], free[2] and not used[2], False)[i] for i in PLACES[kind])
+    covariance = slope @ cov_b @ slope.T
+    covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
+    params = np.array([b[1] / d, b[2] / d, d])[list(PLACES[kind])]
+    fit = CostResult(
+        model=FORMULAS[kind], param_names=names, params=params, covariance=covariance, x=n, y=c, weights=w,
+        fittedvalues=design @ b, df_resid=df, results=results, noise=noise, kind=kind, bounded=bounded, b=b, cov_b=cov_b,
+        at_bound=at_bound,
+    )  # fmt: skip
+    return replace(fit, warnings=notes_of(fit))

@@ -1,17 +1,23 @@
-"""The Universal Scalability Law as a curve: formula, derivatives, bounds, and what every fit of it has."""
+"""The Universal Scalability Law as a generalized linear model: coefficients, columns, derivatives.
+
+``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` is one over ``b0/N + b1 (N - 1)/N + b2 (N - 1)``, which is
+linear in ``b0 = 1/gamma``, ``b1 = alpha/gamma`` and ``b2 = beta/gamma``. Written as ``d/N + s + k (N - 1)`` with
+``d = b0 - b1``, ``s = b1`` and ``k = b2``, the bounds ``0 <= alpha <= 1`` and ``beta >= 0`` are ``d, s, k >= 0``.
+
+References
+----------
+Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapters 4 to 6.
+"""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.typing import NDArray
 
-from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.nls import Curve, NLSResult
-from virtperf.models.result import Estimate, t_interval
+from virtperf.models.irls import Mean, solve
+from virtperf.models.noise import NOISES
 
 KINDS = ("linear", "amdahl", "usl")
 FORMULAS = {
@@ -22,6 +28,8 @@ FORMULAS = {
 # The place of each kind's parameters among (alpha, beta, gamma).
 PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 NAMES = ("alpha", "beta", "gamma")
+FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (True, False, False)}
+"""Which of (d, s, k) a kind has."""
 
 
 def throughput(load: Array, theta: Array) -> Array:
@@ -30,7 +38,7 @@ def throughput(load: Array, theta: Array) -> Array:
     below = 1 + (load - 1) * (alpha + beta * load)
     if below.min() <= 0:
         return np.full(len(load), np.inf)
-    return gamma * load / below
+    return np.asarray(gamma * load / below)
 
 
 def gradient(load: Array, theta: Array) -> Array:
@@ -42,73 +50,59 @@ def gradient(load: Array, theta: Array) -> Array:
     return np.column_stack((by_alpha, by_alpha * load, share))
 
 
-def full(kind: str, params: Array) -> Array:
-    """Return (alpha, beta, gamma) of a kind's own parameters, absent coefficients being zero."""
-    theta = np.zeros(3)
-    theta[list(PLACES[kind])] = params
-    return theta
+def columns(load: Array) -> Array:
+    """Return the design in (d, s, k), shape (n, 3): ``1/N, 1, N - 1``."""
+    return np.column_stack((1 / load, np.ones(len(load)), load - 1))
 
 
-def _value_amdahl(load: Array, params: Array) -> Array:
-    return throughput(load, np.array([params[0], 0.0, params[1]]))
+def coefficients(b: Array) -> Array:
+    """Return (alpha, beta, gamma) of (d, s, k), both of shape (..., 3)."""
+    d, s, k = np.moveaxis(b, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.stack((s, k, np.ones_like(s)), axis=-1) / (d + s)[..., None]
 
 
-def _gradient_amdahl(load: Array, params: Array) -> Array:
-    return gradient(load, np.array([params[0], 0.0, params[1]]))[:, [0, 2]]
+def derivatives(b: Array) -> Array:
+    """Return the derivatives of (alpha, beta, gamma) in (d, s, k), shape (3, 3)."""
+    d, s, k = b
+    g = 1 / (d + s)
+    return np.array([[-s * g * g, d * g * g, 0.0], [-k * g * g, -k * g * g, g], [-g * g, -g * g, 0.0]])
 
 
-def _value_linear(load: Array, params: Array) -> Array:
-    return params[0] * load
+def mean_of(noise: str) -> Mean:
+    """Return how mean and variance follow: inverse link, and the variance of the kind of noise."""
+    return Mean(True, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
 
 
-def _gradient_linear(load: Array, params: Array) -> Array:
-    return load[:, None].copy()
-
-
-VALUES = {"usl": throughput, "amdahl": _value_amdahl, "linear": _value_linear}
-GRADIENTS = {"usl": gradient, "amdahl": _gradient_amdahl, "linear": _gradient_linear}
-
-
-def curve(kind: str, bounded: bool = True) -> Curve:
-    """Return the curve of a kind; bounded means 0 <= alpha <= 1, beta >= 0 and gamma >= 0."""
-    places = PLACES[checks.one_of(kind, KINDS, "kind of scalability curve")]
-    low = (0.0, 0.0, 0.0) if bounded else (-math.inf,) * 3
-    high = (1.0, math.inf, math.inf) if bounded else (math.inf,) * 3
-    return Curve(
-        FORMULAS[kind],
-        tuple(NAMES[i] for i in places),
-        VALUES[kind],
-        GRADIENTS[kind],
-        tuple(low[i] for i in places),
-        tuple(high[i] for i in places),
-    )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LawResult(NLSResult):
-    """A fitted scalability curve without its derived quantities; see `FitResult` for the common part.
+def refit_many(
+    kind: str, load: Array, y: Array, *, noise: str, weights: Array | None = None, bounded: bool = True,
+    tolerance: float = 1e-7,
+) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+    """Fit a scalability curve to each row of `y`, all together.
 
     Parameters
     ----------
     kind : {"usl", "amdahl", "linear"}
+    load : ndarray, shape (n,)
+        Positive.
+    y : ndarray, shape (B, n)
+        Throughputs; positive for proportional noise.
+    noise : {"proportional", "constant"}
+    weights : ndarray, shape (n,) or (B, n), optional
+        Zero leaves a row out.
+    bounded : bool
+        As in `fit_usl`.
+    tolerance : float
+        Relative offset at which a fit stops; 1e-7 leaves 1e-14 of the deviance, and 1e-7 standard errors.
+
+    Returns
+    -------
+    coefficients : ndarray, shape (B, 3)
+        (alpha, beta, gamma), zero where the kind has no such coefficient.
+    converged : ndarray of bool, shape (B,)
     """
-
-    kind: str = "usl"
-
-    @property
-    def coefficients(self) -> Array:
-        """(alpha, beta, gamma), zero where the kind has no such coefficient."""
-        return full(self.kind, self.params)
-
-    def delta(self, value: float, slope: Array, alpha: float) -> Estimate:
-        """Return the delta-method interval of a quantity with derivatives `slope` in (alpha, beta, gamma)."""
-        if any(self.at_bound):
-            held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
-            raise ModelError(f"the delta method means nothing with {held} on a bound", remedy='use method="profile"')
-        return t_interval(value, self.se_of(slope), self.df_resid, alpha, "delta")
-
-    def se_of(self, slope: Array) -> float:
-        """Return the delta-method standard error, coefficients on a bound being held there."""
-        own = slope[list(PLACES[self.kind])]
-        covariance = np.where(np.isnan(self.covariance), 0.0, self.covariance)
-        return math.sqrt(max(float(own @ covariance @ own), 0.0))
+    w = np.broadcast_to(1.0 if weights is None else weights, y.shape)
+    found = solve(
+        mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), bounded=bounded, tolerance=tolerance
+    )
+    return coefficients(found.b), found.converged & np.isfinite(found.deviance)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Positive, Texts, load_model
+from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression
@@ -161,7 +161,6 @@ class TableClaims(Model):
     key: dict[str, str] = {}
     columns: dict[str, str] = Field(min_length=1)
     half_width: NotNegative
-    scale: Positive = 1.0
     about: tuple[str, ...] = Field(min_length=1)
     section: Texts
     ledger: Texts

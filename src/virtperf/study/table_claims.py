@@ -42,7 +42,7 @@ def table_claims(study: Study, file: ClaimsFile, document: Document) -> Iterator
                 if cells[column] == "":
                     continue
                 try:
-                    value = float(cells[column]) * entry.scale
+                    value = float(cells[column])
                 except ValueError:
                     problem = f"{path.name}, row {row}: {column} is no number"
                     raise document.error(problem, *where, found=repr(cells[column])) from None

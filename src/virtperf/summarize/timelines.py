@@ -32,28 +32,36 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
 def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
     """Every sample of a run that a figure over time shows, summed over entities; columns of `stage_tables.TIMELINES`.
 
-    Raises
-    ------
-    StudyError
-        A metric's unit can't be converted to that of its series; the error names both.
+    Raises as `series_factor` does.
     """
     for spec in exhibit.spec["series"]:
         _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
         if not found:
             continue
-        try:
-            factor = conversion_factor(run.metrics[spec["metric"]]["unit"], spec["unit"])
-        except VirtperfError as err:
-            raise StudyError(
-                f"{exhibit.id}, {spec['label']}: {err.problem}", file="study.yaml", expected=err.expected,
-                found=err.found, remedy="give the series a unit that its metric can be converted to.",
-            ) from err  # fmt: skip
+        factor = series_factor(exhibit, spec, run.metrics[spec["metric"]]["unit"])
         total = _summed(found.values())
         for t, value in zip(total.t.tolist(), total.value.tolist(), strict=True):
             yield {
                 "exhibit": exhibit.id, "series": spec["label"], "unit": spec["unit"],
                 "provenance": run.info["provenance"], "run_id": run.info["run_id"], "t_s": t, "value": value * factor,
             }  # fmt: skip
+
+
+def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float:
+    """What a metric in `unit` is multiplied by to be in the unit of a series of a figure over time.
+
+    Raises
+    ------
+    StudyError
+        No such conversion is known; the error names both units.
+    """
+    try:
+        return conversion_factor(unit, spec["unit"])
+    except VirtperfError as err:
+        raise StudyError(
+            f"{exhibit.id}, {spec['label']}: {err.problem}", file="study.yaml", expected=err.expected, found=err.found,
+            remedy="give the series a unit that its metric can be converted to.",
+        ) from err  # fmt: skip
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Origin, Provenance, origin_of
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.models.result import Estimate, FTest, Missing
+from virtperf.models.tost import tost_ratio
 from virtperf.render.record import record_html
 
 

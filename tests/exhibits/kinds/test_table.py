@@ -12,7 +12,7 @@ from virtperf.core.errors import StudyError
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds.table import REWORDED
 from virtperf.exhibits.loaded import LoadedStudy, load_study
-from virtperf.exhibits.trace_tables import table_text, table_trails
+from virtperf.exhibits.trace_tables import table_text, table_traces
 from virtperf.render.record import record_html
 
 
@@ -26,8 +26,8 @@ def test_a_reworded_table_says_so_wherever_it_is_called_printed(loaded: LoadedSt
     shown = ours.show("table-1")
     assert REWORDED in plain(shown) and shown.record.numbers[0].words == "Download reworded (CSV)"
     assert "transcribed" not in plain(shown) and "reworded into" in plain(shown)
-    (trail,) = [t for t in table_trails(ours.data) if t.exhibit == "table-1"]
-    assert trail.reworded and "reworded, numbers as printed in section 'Setup'" in table_text(trail, {})
+    (trace,) = [t for t in table_traces(ours.data) if t.exhibit == "table-1"]
+    assert "reworded, numbers as printed in section 'Setup'" in table_text(trace, {})
 
 
 def test_a_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStudy) -> None:

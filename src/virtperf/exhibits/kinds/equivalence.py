@@ -19,7 +19,7 @@ def record(context: Context, test: Any, *, title: str) -> Record:
 
     Parameters
     ----------
-    test : virtperf.models.equivalence.Equivalence, or Missing
+    test : virtperf.models.tost.Equivalence, or Missing
 
     Raises
     ------

@@ -11,10 +11,11 @@ import pandas as pd
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.kinds import Context, Kind
 from virtperf.exhibits.origins import lineage, one_origin, provenances
-from virtperf.exhibits.records import Grid, Numbers, Record
+from virtperf.exhibits.records import Grid, Numbers, Paragraph, Record
 from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import as_precise, number, pretty, slug
 
+NOTHING = "There are no values yet that anything could be estimated from."
 _PARTS = ("value", "low", "high", "level", "method")
 
 
@@ -67,7 +68,8 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     return Record(
         kind="estimates", id=anchor, study=study, title=title, provenance=provenances(origin), lineage=lineage(origin),
         numbers=(Numbers.of(pd.DataFrame(csv), f"{study}-{anchor}"),),
-        blocks=(Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)),),
+        blocks=(Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)),)
+        if rows else (Paragraph(words=NOTHING, style="note"),),
         text=f"{title}\n{table_text(['estimate', 'value', 'low', 'high', 'interval', 'remarks'], text)}",
     )  # fmt: skip
 

@@ -1,0 +1,425 @@
+"""Curves that are generalized linear models in statsmodels, with bounds, profile intervals and predictions.
+
+The mean, or one over the mean, is ``columns(x) @ b`` with coefficients b that are zero or more. Every quantity of such a
+curve is written as one linear equation ``row(c) @ b = target(c)``, so that its profile likelihood is a sequence of
+constrained fits of the same model.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings as python_warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from numpy.typing import ArrayLike
+
+from virtperf.core.errors import ModelError
+from virtperf.models import checks
+from virtperf.models.checks import Array
+from virtperf.models.irls import EXACT, Mean, solve
+from virtperf.models.noise import NOISES, check_noise, gamma_llf
+from virtperf.models.profile import limits
+from virtperf.models.result import Estimate, FitResult, FTest, f_test, t_interval, t_quantile
+
+METHODS = ("profile", "delta")
+MISFIT = 0.01  # p-value of a lack-of-fit test below which a fit warns
+NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
+NO_DF = "no degrees of freedom are left"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A quantity of one or several curves, as the equation ``row(c) @ b = target(c)``.
+
+    Parameters
+    ----------
+    row : callable
+        c of shape (m,) to ndarray of shape (m, p).
+    target : callable
+        c of shape (m,) to ndarray of shape (m,).
+    value : float
+        c of the fitted curve.
+    domain : tuple of float
+        Smallest and largest c that the model allows.
+    back : callable
+        c to the quantity that a reader asks for; monotone.
+    """
+
+    row: Callable[[Array], Array]
+    target: Callable[[Array], Array]
+    value: float
+    domain: tuple[float, float]
+    back: Callable[[float], float] = float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GLMCurve(FitResult):
+    """A fitted curve; see `FitResult` for the common part.
+
+    Parameters
+    ----------
+    results : statsmodels GLMResults
+        The fit with the coefficients that are not zero by a bound.
+    noise : {"proportional", "constant"}
+        Gamma family (standard deviation a share of the mean) or Gaussian.
+    kind : str
+        Which of the nested curves.
+    bounded : bool
+    b : ndarray, shape (p,)
+        All coefficients of the linear form, zeros included.
+    cov_b : ndarray, shape (p, p)
+        Their covariance; zero for those on a bound.
+    at_bound : tuple of bool
+        True for a parameter whose best value is its bound: it has no standard error, and its profile interval is
+        one-sided.
+    """
+
+    results: Any
+    noise: str
+    kind: str
+    bounded: bool
+    b: Array
+    cov_b: Array
+    at_bound: tuple[bool, ...]
+
+    inverse: ClassVar[bool]
+
+    @staticmethod
+    @abstractmethod
+    def columns(x: Array) -> Array:
+        """The design of the linear form, shape (n, p)."""
+
+    @abstractmethod
+    def free(self) -> Array:
+        """Which of the coefficients the kind has, shape (p,)."""
+
+    @abstractmethod
+    def question(self, name: str) -> Question:
+        """The equation of a parameter."""
+
+    @abstractmethod
+    def at(self, x: float) -> Question:
+        """The equation of the mean at x, in units of ``columns(x) @ b``."""
+
+    @property
+    def rss(self) -> float:
+        """Weighted sum of squared residuals; with proportional noise, of relative ones (Pearson's statistic)."""
+        size = self.fittedvalues if self.noise == "proportional" else 1.0
+        return float(np.sum(self.weights * (self.resid / size) ** 2))
+
+    @property
+    def deviance(self) -> float:
+        """What the fit minimises: the sum of squares, or the Gamma deviance."""
+        return float(self._mean().deviance(self.y[:, None], self.weights[:, None], (self.columns(self.x) @ self.b)[:, None])[0])
+
+    @property
+    def exact(self) -> bool:
+        """Whether the curve goes through all points: what is left is rounding."""
+        return bool(self.deviance <= EXACT * self._mean().size(self.y[:, None], self.weights[:, None])[0] * 100)
+
+    @property
+    def llf(self) -> float:
+        """Log-likelihood at the best scale (NaN if the fit is exact); comparable between both kinds of noise."""
+        if self.exact:
+            return math.nan
+        return gamma_llf(self.y, self.weights, self.fittedvalues) if self.noise == "proportional" else super().llf
+
+    def _mean(self) -> Mean:
+        return Mean(self.inverse, NOISES[self.noise])
+
+    def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return one parameter with its interval.
+
+        Parameters
+        ----------
+        name : str
+        alpha : float
+            One minus the confidence level.
+        method : {"profile", "t"}
+            Profile likelihood, ``{c : D(c) <= D + scale F(1 - alpha; 1, df)}`` with the deviance D and the other
+            coefficients refitted inside their bounds (Bates and Watts 1988, section 6.1), or
+            ``c +- t(1 - alpha/2, df) se``.
+        """
+        checks.one_of(method, ("profile", "t"), "interval method")
+        if method == "t":
+            return super().estimate(name, alpha)
+        self.index(name)
+        return self.profile(self.question(name), alpha, name)
+
+    def conf_int(self, alpha: float = 0.05, method: str = "profile") -> Array:
+        """Return the limits of all parameters, shape (p, 2); see `estimate` for the methods."""
+        return super().conf_int(alpha, method)
+
+    def _default_estimate(self, name: str, alpha: float) -> Estimate:
+        return self.estimate(name, alpha)
+
+    def profile(self, asked: Question, alpha: float, name: str, method: str = "profile") -> Estimate:
+        """Return the interval of a quantity, by profile likelihood or by the delta method."""
+        checks.one_of(method, METHODS, "interval method")
+        if method == "delta":
+            return self._delta(asked, alpha)
+        return self._profiled(asked, alpha, self._deviance_along([asked]), name)
+
+    def _profiled(
+        self, asked: Question, alpha: float, deviance: Callable[[Array, Array], Array], name: str
+    ) -> Estimate:
+        low, high, better = self._limits([asked], alpha, deviance)
+        notes = []
+        if asked.value in asked.domain:
+            notes.append(f"{name} is on its bound {asked.value:g}: the interval is one-sided")
+        if self.df_resid <= 0:
+            notes.append(NO_DF)
+        elif self.exact:
+            notes.append(NO_NOISE)
+        if better:
+            notes.append("the profile found a better fit than the reported optimum")
+        ends = sorted((asked.back(float(low[0])), asked.back(float(high[0]))))
+        return Estimate(asked.back(asked.value), ends[0], ends[1], 1 - alpha, "profile likelihood", tuple(notes))
+
+    def _delta(self, asked: Question, alpha: float) -> Estimate:
+        if any(self.at_bound):
+            held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
+            raise ModelError(
+                f"the delta method has no standard error for {held}, which is on a bound",
+                remedy="take the profile interval",
+            )
+        h = 1e-5 * abs(asked.value)
+        slope = abs(asked.back(asked.value + h) - asked.back(asked.value - h)) / (2 * h)
+        return t_interval(asked.back(asked.value), slope * self._se(asked), self.df_resid, alpha, "delta")
+
+    def _se(self, asked: Question) -> float:
+        """Standard error of c by implicit differentiation of its equation."""
+        c = np.array([asked.value])
+        h = 1e-5 * max(abs(asked.value), 1e-12)
+        with np.errstate(all="ignore"):
+            by_c = [float((asked.row(c + s) @ self.b - asked.target(c + s))[0]) for s in (h, -h)]
+            row = asked.row(c)[0]
+            variance = float(row @ self.cov_b @ row)
+            return math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
+
+    def _deviance_along(self, asked: list[Question]) -> Callable[[Array, Array], Array]:
+        design, mean, free = self.columns(self.x), self._mean(), np.array(self.free())
+
+        def deviance(c: Array, which: Array) -> Array:
+            rows, targets = np.empty((len(c), design.shape[1])), np.empty(len(c))
+            with np.errstate(all="ignore"):
+                for k in np.unique(which):
+                    of = which == k
+                    rows[of], targets[of] = asked[k].row(c[of]), asked[k].target(c[of])
+            shape = (len(c), self.nobs)
+            y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
+            return solve(
+                mean, design, y, w, free=free, bounded=self.bounded, row=rows, target=targets, tolerance=1e-6
+            ).deviance
+
+        return deviance
+
+    def _limits(
+        self, asked: list[Question], alpha: float, deviance: Callable[[Array, Array], Array]
+    ) -> tuple[Array, Array, bool]:
+        """Limits of several quantities, and whether a better fit than the optimum was met on the way."""
+        quantile = t_quantile(self.df_resid, alpha)
+        value = np.array([q.value for q in asked])
+        domain = np.array([q.domain[0] for q in asked]), np.array([q.domain[1] for q in asked])
+        if math.isinf(quantile) or math.isnan(self.scale):
+            return domain[0], domain[1], False
+        if self.exact or self.scale <= 0:
+            return value, value, False
+        best, scale = self.deviance, self.scale
+        least = [best]
+
+        def excess(c: Array, which: Array) -> Array:
+            found = deviance(c, which)
+            least[0] = min(least[0], float(found.min()))
+            return np.sqrt(np.maximum(found - best, 0.0) / scale)
+
+        low, high = limits(excess, value, np.array([self._se(q) for q in asked]), domain, quantile)
+        return low, high, least[0] < (1 - 1e-6) * best
+
+    def draw(self, scale: Array, rng: np.random.Generator) -> Array:
+        """New observations around the fitted curve, shape (B, n); `scale`, of shape (B, 1), is that of each draw."""
+        spread = scale / self.weights
+        if self.noise == "proportional":
+            return np.asarray(self.fittedvalues * spread * rng.gamma(1 / spread))
+        return np.asarray(self.fittedvalues + np.sqrt(spread) * rng.standard_normal(spread.shape))
+
+    def covers(self, asked: Question, c: float, alpha: float) -> bool:
+        """Whether the profile interval of a quantity contains c: one fit, where the limits take some twenty."""
+        worse = float(self._deviance_along([asked])(np.array([c]), np.array([0]))[0]) - self.deviance
+        return worse <= t_quantile(self.df_resid, alpha) ** 2 * self.scale
+
+    def predict(
+        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, *, weights: ArrayLike | None = None,
+        method: str = "profile",
+    ) -> Array | pd.DataFrame:  # fmt: skip
+        """Evaluate the fitted curve.
+
+        Parameters
+        ----------
+        new : array_like, shape (m,)
+            Values of x, inside or outside the tested range.
+        interval : {None, "mean", "observation"}
+            Interval for the curve, or for one new observation.
+        alpha : float
+            One minus the confidence level.
+        weights : array_like, shape (m,), optional
+            Of new observations. A fit with unequal weights asks for them, because it can't know the noise of new rows.
+        method : {"profile", "delta"}
+            The interval of the curve: its value profiled, which holds in extrapolation and with a coefficient on its
+            bound, or first derivatives and t quantiles.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            Without `interval`.
+        DataFrame
+            Columns ``value, se, low, high``, and ``extrapolated``: whether x lies outside the tested range. ``se`` is
+            the delta method's.
+
+        Notes
+        -----
+        A new observation deviates from the fitted curve by the error of the curve and by its own noise. Their distances
+        are added in quadrature on each side (Zou and Donner 2008), on the scale of logarithms if the noise is
+        proportional; for a straight line that is the usual prediction interval.
+
+        References
+        ----------
+        Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat. Med. 27, 1693-1702.
+        """
+        x = self._new(new)
+        value, gradient = self._curve(x)
+        if interval is None:
+            return value
+        checks.one_of(interval, ("mean", "observation"), "interval")
+        checks.one_of(method, METHODS, "interval method")
+        se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.cov_b, gradient), 0.0))
+        if method == "delta":
+            half = t_quantile(self.df_resid, alpha) * se
+            low, high = value - half, value + half
+        else:
+            asked = [self.at(float(v)) for v in x]
+            ends = self._limits(asked, alpha, self._deviance_along(asked))[:2]
+            back = np.array([[q.back(float(c)) for q, c in zip(asked, end, strict=True)] for end in ends])
+            low, high = back.min(axis=0), back.max(axis=0)
+        if interval == "observation":
+            spread = np.sqrt(self.scale / weights_of_new(self.weights, weights, len(x)))
+            low, high = self._with_noise(value, low, high, t_quantile(self.df_resid, alpha) * spread, method)
+            se = np.hypot(se, spread * (value if self.noise == "proportional" else 1.0))
+        outside = (x < self.x.min()) | (x > self.x.max())
+        return pd.DataFrame({"value": value, "se": se, "low": low, "high": high, "extrapolated": outside})
+
+    def _with_noise(self, value: Array, low: Array, high: Array, noise: Array, method: str) -> tuple[Array, Array]:
+        with np.errstate(all="ignore"):
+            if self.noise == "proportional" and method == "profile":
+                under, over = np.hypot(np.log(value / low), noise), np.hypot(np.log(high / value), noise)
+                return value * np.exp(-under), value * np.exp(over)
+            size = noise * (value if self.noise == "proportional" else 1.0)
+            return value - np.hypot(value - low, size), value + np.hypot(high - value, size)
+
+    def _curve(self, new: Array) -> tuple[Array, Array]:
+        """Values and their gradient in b."""
+        design = self.columns(new)
+        eta = design @ self.b
+        with np.errstate(divide="ignore"):
+            return (1 / eta, -design / eta[:, None] ** 2) if self.inverse else (eta, design)
+
+    def lack_of_fit(self) -> FTest:
+        """Test the curve against the spread of replicates (rows with the same x); raises without replicates."""
+        _, group = np.unique(self.x, return_inverse=True)
+        levels, spent = int(group.max()) + 1, self.nobs - self.df_resid
+        if levels == self.nobs or levels <= spent:
+            raise ModelError(
+                f"{levels} distinct x in {self.nobs} rows allow no lack-of-fit test",
+                expected=f"replicates, and more than {spent} distinct x",
+            )
+        means = (np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights))[group]
+        pure = float(Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])[0])
+        null = "the curve goes through the true means"
+        return f_test(self.deviance - pure, levels - spent, pure, self.nobs - levels, null)
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """Return the parameters with their profile intervals, then statsmodels' table of the linear form."""
+        table = self.results.summary(alpha=alpha).tables[1]
+        return f"{super().summary(alpha)}{self.noise} noise; coefficients of the linear form (statsmodels GLM):\n{table}\n"
+
+
+def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
+    """The weights of new observations: as given, or the weight that all fitted rows share.
+
+    Raises
+    ------
+    ModelError
+        If they are needed and not given.
+    """
+    if new is not None:
+        checked = checks.column(np.atleast_1d(np.asarray(new)), "weight of a new row", positive=True)
+        checks.same_length(("weights of new rows", checked), ("new x", np.empty(rows)))
+        return checked
+    if np.ptp(fitted) > 1e-9 * fitted.max():
+        raise ModelError(
+            "the noise of a new observation is not known, because the fitted rows have unequal weights",
+            remedy="give the weights of the new rows, or fit proportional noise without weights",
+        )
+    return np.full(rows, fitted[0])
+
+
+def fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array) -> Any:
+    """Fit by statsmodels, from a start.
+
+    Parameters
+    ----------
+    design : ndarray, shape (n, q)
+    names : list of str
+        Of the columns, for the summary.
+    y, weights : ndarray, shape (n,)
+    mean : Mean
+    start : ndarray, shape (q,)
+
+    Returns
+    -------
+    GLMResults
+    """
+    links = sm.families.links
+    link = links.InversePower() if mean.inverse else links.Identity()
+    family = sm.families.Gaussian(link) if mean.power == 0 else sm.families.Gamma(link)
+    # statsmodels warns of every link that is not the usual one, and of the scale where no degrees of freedom are left.
+    with python_warnings.catch_warnings(), np.errstate(all="ignore"):
+        python_warnings.simplefilter("ignore")
+        model = sm.GLM(y, design, family=family, var_weights=weights)
+        model.data.xnames = names
+        settings: dict[str, Any] = {"maxiter": 50, "tol_criterion": "params", "atol": 0.0, "rtol": 1e-11}
+        try:
+            return model.fit(start_params=start, **settings)
+        except ValueError:  # from an exact start it divides nothing by nothing
+            return model.fit(start_params=start * (1 + 1e-7), **settings)
+
+
+def notes_of(fit: GLMCurve) -> tuple[str, ...]:
+    """What a reader should know before the numbers: bounds, noise that the replicates contradict, misfit."""
+    notes = [
+        f"{name} is on its bound {value:g}; standard errors of the others are conditional on it"
+        for name, value, held in zip(fit.param_names, fit.params, fit.at_bound, strict=True)
+        if held
+    ]
+    if fit.df_resid <= 0:
+        notes.append(f"{NO_DF}: the curve goes through all points, and no interval has a limit")
+        return tuple(notes)
+    if fit.exact:
+        notes.append(NO_NOISE)
+        return tuple(notes)
+    checked = check_noise(fit.x, fit.y, fit.weights)
+    contradicted = checked.warning(fit.noise) if checked else None
+    if contradicted:
+        notes.append(contradicted)
+    levels = len(np.unique(fit.x))
+    if fit.nobs - fit.df_resid < levels < fit.nobs:
+        p = fit.lack_of_fit().pvalue
+        if p < MISFIT:
+            notes.append(f"the curve misses the means of the replicates by more than their spread explains (p = {p:.2g})")
+    return tuple(notes)
