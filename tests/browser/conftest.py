@@ -12,8 +12,8 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.exhibits import toy
-from tests.render.toy_notebook import executed
-from virtperf.exhibits.book import Book
+from tests.render.toy_notebook import of_study
+from virtperf.exhibits.loaded import load_study
 from virtperf.render.report import render
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -57,7 +57,7 @@ def toy_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def render_toy(factory: pytest.TempPathFactory) -> Path:
     """The toy study's notebook, rendered."""
     folder = factory.mktemp("page")
-    nbformat.write(executed(Book("toy", toy.build(folder), show_examples=True)), folder / "toy.ipynb")
+    nbformat.write(of_study(load_study("toy", toy.build(folder), show_examples=True)), folder / "toy.ipynb")
     return render(folder / "toy.ipynb", folder / "toy.html")
 
 

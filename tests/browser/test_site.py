@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import nbformat
 import pytest
 
 from tests.browser.conftest import SITE, Opener
@@ -15,8 +16,10 @@ from tests.browser.test_report import CONTRAST
 from tests.conftest import ROOT
 from tests.exhibits import toy
 from tests.exhibits.toy import HOSTILE
+from tests.render.toy_notebook import of_study
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
+from virtperf.exhibits.loaded import load_study
 from virtperf.render.site.build import build_site, build_study_pages
 
 pytestmark = pytest.mark.browser
@@ -33,7 +36,9 @@ def site_file(request: pytest.FixtureRequest) -> Path:
 def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of the toy study, whose texts are hostile."""
     root = tmp_path_factory.mktemp("site")
-    toy.build(root)
+    data = toy.build(root)
+    (root / "build").mkdir()
+    nbformat.write(of_study(load_study("toy", data)), root / "build" / "toy.ipynb")
     shutil.copy(ROOT / "data" / "metrics.yaml", root / "data" / "metrics.yaml")
     build_site(Layout(root), Parameters(seed=1), root / "reports")
     build_study_pages(Layout(root), Parameters(seed=1), "toy", root / "reports")
@@ -126,16 +131,16 @@ def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
     page = visit(CLAIMS).page
     rows = page.locator("#claims tbody tr")
     total = rows.count()
-    assert page.locator("#count").inner_text() == f"{total} statements"
+    assert page.locator("#count").inner_text() == f"{total} claims"
     page.select_option("select[name=verdict]", "contradicted")
     shown = page.locator("#claims tbody tr:visible")
     assert 0 < shown.count() < total
     assert all("contradicted" in row.get_attribute("data-verdict") for row in shown.all())
     assert page.evaluate("location.hash") == "#verdict=contradicted"
     page.fill("input[name=q]", "no such words anywhere")
-    assert shown.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} statements"
+    assert shown.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} claims"
     page.click("button[type=reset]")
-    page.wait_for_function(f"document.getElementById('count').textContent === '{total} statements'")
+    page.wait_for_function(f"document.getElementById('count').textContent === '{total} claims'")
     assert shown.count() == total
 
 
@@ -179,5 +184,5 @@ def test_hostile_text_is_text(visit: Opener, toy_site: Path) -> None:
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
     words = visit(toy_site / "claims.html").page.locator("#claims").inner_text().replace("\u200b", "")
     assert "<script>alert(1)</script> gains 66 %" in words
-    trail = visit(toy_site / "trail-toy.html").page.locator("main").text_content().replace("\u200b", "")
-    assert HOSTILE in trail
+    trace = visit(toy_site / "trace-toy.html").page.locator("main").text_content().replace("\u200b", "")
+    assert HOSTILE in trace

@@ -97,7 +97,7 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
     text = repr(shown)
     assert re.search(r"text: corroborated +1", text) and re.search(r"measured: refuted +1", text)
     assert re.search(r"measured: reproduced +0", text) and re.search(r"measured runs +9", text)
-    assert "1 notes are not quantitative" in plain(shown) and "2 are unbounded above" in plain(shown)
+    assert "1 note is not quantitative" in plain(shown) and "2 are unbounded above" in plain(shown)
 
 
 def test_a_summary_before_the_stages_says_what_is_missing(bare: LoadedStudy) -> None:

@@ -145,10 +145,9 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Wor
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
         cell.append(Span(text=f"narrows its range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small"))
-    if numbers:
-        aside = "set aside, see" if result.get("dropped") else "takes part in"
-        cell.append(Span(text=f"{aside} contradiction{'' if len(numbers) == 1 else 's'}", style="small"))
-        cell += [Span(text=f" {k}", style="small", link=f"#contradiction-{k}") for k in numbers]
+    for number in numbers:
+        aside = "" if number != numbers[0] else "set aside, see " if result.get("dropped") else "takes part in "
+        cell.append(Span(text=f"{aside}contradiction {number}", style="small", link=f"#contradiction-{number}"))
     return tuple(cell)
 
 

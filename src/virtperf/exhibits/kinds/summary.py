@@ -69,18 +69,20 @@ def record(context: Context) -> Record:
     given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
     simulated = plural(int(runs.get("simulated", 0)), "simulated run")
     ledger = plural(int(data.study.data.get("claims_in_ledger", 0)), "note")
+    alone = f"{plural(bare.within[0], 'point')}; {bare.open_ended} are unbounded above"
     facts = (
         Fact(
             value=f"{given.within[0]} of {given.points}", label="plotted points pinned down to ±5 % or better",
-            note=f"by the text and {plural(len(used), 'assumption')} of ours; without our assumptions: "
-                 f"{plural(bare.within[0], 'point')}; {bare.open_ended} are unbounded above",
+            note=f"by the text and {plural(len(used), 'assumption')} of ours; without our assumptions: {alone}"
+                 if used else f"by the text alone; {plural(bare.open_ended, 'point is', 'points are')} unbounded above",
         ),
         Fact(
             value=str(len(claims)), label="claims of the paper, as relations between numbers",
-            note=f"made from {ledger} on the paper; {left_out} notes are not quantitative",
+            note=f"made from {ledger} on the paper; "
+                 f"{plural(left_out, 'note is', 'notes are')} not quantitative",
         ),
         Fact(
-            value=str(text["contradicted"]), label="claims that the paper contradicts",
+            value=str(text["contradicted"]), label="claims that the paper contradicts elsewhere",
             note="listed under Contradictions",
         ),
         Fact(
