@@ -58,6 +58,8 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         (STUDY, "at: {system: b}, levels: [1, 2, 4]", "at: {system: c}, levels: [1, 2, 4]", "unknown level 'c' of system"),
         (STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}", "unknown level 3 of guests"),
         (STUDY, "metric: page_element_throughput", "metric: speed", "'speed', which is no metric"),
+        (STUDY, "      relative: true\n", "", "no conversion is known from '1/s' to '% of reference'"),
+        (STUDY, "      relative: true\n", "      per: {metric: speed, entity_kind: driver}\n", "by 'speed', which is no metric"),
         (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "exhibits/table-1: 'title' is missing"),
         (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "'titel' stands there: mend it"),
         (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import pyplot
 
 from tests.exhibits import toy
 from virtperf.core.errors import VirtperfError
@@ -71,3 +72,16 @@ def test_examples_are_left_out_unless_asked_for(loaded: LoadedStudy, toy_data: P
 def test_without_assumptions_limits_are_those_of_the_text(loaded: LoadedStudy, toy_data: Path) -> None:
     plain = load_study("toy", toy_data, assumptions=False)
     assert (loaded.points("figure-2")["low"].iloc[0], plain.points("figure-2")["low"].iloc[0]) == (45, 10)
+
+
+def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStudy) -> None:
+    default = loaded.show("figure-2")
+    figure, axes = pyplot.subplots()
+    axes.set_title("Mine")
+    for own in (figure, axes):
+        shown = loaded.show("figure-2", own)
+        assert shown.figure is figure and shown.record.drawing is not None
+        assert "Mine" in shown.record.drawing.svg and shown.record.text == default.record.text
+    assert not pyplot.get_fignums()  # a figure that is shown is not drawn again below the cell
+    with pytest.raises(VirtperfError, match="a figure is shown with fits by series"):
+        loaded.show("figure-2", 3.0)

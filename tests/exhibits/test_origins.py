@@ -90,7 +90,7 @@ def test_a_readers_own_data_need_no_run(loaded: LoadedStudy) -> None:
 
 def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
     fits = models.line("value ~ guests", simulated, by="series")
-    assert fits[HOSTILE].available and loaded.show("figure-2", None, fits).figure is not None
+    assert fits[HOSTILE].available and loaded.show("figure-2", fits).figure is not None
     false = models.line("value ~ guests", simulated.assign(provenance="measured"), by="series")
     with pytest.raises(ProvenanceError, match="it says measured, but run simulated-a-2-r1 is simulated"):
-        loaded.show("figure-2", None, false)
+        loaded.show("figure-2", false)

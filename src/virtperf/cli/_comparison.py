@@ -77,8 +77,8 @@ def _summary(outcome: Outcome) -> None:
         show(("package", "version", "pinned"), versions, title="Packages of another version than the pinned one")
     if outcome.agrees:
         same = sum(file.status == "identical" for file in outcome.files)
-        what = f"Everything is identical or within tolerance; {same:,} of {len(outcome.files):,} files have the same bytes."
-        say(what, style="bold", before=1)
+        say("Everything is identical or within tolerance.", style="bold", before=1)
+        say(f"{same:,} of {len(outcome.files):,} files have the same bytes.")
 
 
 def _line(change: Change) -> tuple[str, str, str, str, str]:

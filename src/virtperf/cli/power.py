@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,7 +52,7 @@ def power(
 
     spread, source = _spread(file, y, group, where, cv)
     question, asked = _question(effect, margin, low, high)
-    options = {"cv": spread, "alpha": 1 - level, **question}
+    options: dict[str, Any] = {"cv": spread, "alpha": 1 - level, **question}
     needed = runs_needed(target=target, **options)
     counts = sorted({*SHOWN, *([needed] if needed else [])})
     table = power_table([n for n in counts if needed is None or n <= 2 * needed + 2], **options)

@@ -1,1 +1,1 @@
-"""Exhibits: the figures and tables of a study in one house style; notebooks use `virtperf.exhibits.book.Book`."""
+"""Exhibits: a study with its results, frames for analysts, the kinds of figures and tables, and the words for them."""

@@ -125,15 +125,14 @@ class LoadedStudy:
 
     # ---- exhibits ---------------------------------------------------------------------------------------------------
 
-    def show(self, exhibit_id: str, figure: Figure | None = None, *shown: object) -> Shown:
+    def show(self, exhibit_id: str, *shown: Any) -> Shown:
         """An exhibit that study.yaml declares: a table, a diagram, a figure.
 
         Parameters
         ----------
-        figure : Figure, optional
-            The picture; without it the kind's default is drawn.
-        shown
-            Fits (`virtperf.models.Fits`, or a mapping of series to a fit) that the figure has curves of.
+        *shown
+            The picture (a Matplotlib figure or axes, or a grid of seaborn), where it is not the default one; fits
+            (`virtperf.models.Fits`, or a mapping of series to a fit) that the default picture has curves of.
 
         Raises
         ------
@@ -144,12 +143,13 @@ class LoadedStudy:
         """
         exhibit = frames.named(self.data, exhibit_id)
         kind = kind_of(exhibit)
-        for label, fit in (pair for item in shown if isinstance(item, Mapping) for pair in item.items()):
+        pictures = [item.figure for item in shown if hasattr(item, "figure") and not isinstance(item, Mapping)]
+        fits = [item for item in shown if isinstance(item, Mapping) or not hasattr(item, "figure")]
+        for label, fit in (pair for item in fits if isinstance(item, Mapping) for pair in item.items()):
             if isinstance(origin := getattr(fit, "origin", None), Origin):
                 origins.check(self.data, origin, str(label))
-        if figure is None and kind.draw is not None:
-            figure = kind.draw(self.context, exhibit, *shown)
-        return _shown(kind.record(self.context, exhibit, figure, *shown), figure)
+        figure = pictures[-1] if pictures else kind.draw(self.context, exhibit, *fits) if kind.draw else None
+        return _shown(kind.record(self.context, exhibit, figure, *fits), figure)
 
     def claims(self, exhibit_id: str | None = None) -> Shown:
         """What the paper says about an exhibit ("text": about none; None: everything), with verdicts."""

@@ -94,7 +94,7 @@ class Grid(_Part):
 
 
 class Fact(_Part):
-    """One number of a headline: ``12``, ``statements``, and a remark."""
+    """One number of a headline: ``12``, ``claims``, and a remark."""
 
     value: str
     label: str

@@ -1,4 +1,4 @@
-"""The notebook of a new study: the paper's order, a cell for each exhibit and its claims, what concerns all of it at the end."""
+"""The notebook of a new study: the paper's order, each exhibit with its claims, what concerns all of it at the end."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _failed(names: Sequence[str]) -> VirtperfError:
 
 def _dvc(root: Path, arguments: Sequence[str], label: str, say: Say, lock: int) -> bool:
     """`dvc repro` with these arguments; says what comes on standard error, and returns whether it ended well."""
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *arguments]
+    command = [sys.executable, "-P", "-m", "dvc", "--wait-for-lock", "repro", *arguments]
     # DVC starts `virtperf` by its name: the one of this environment.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     with (

@@ -68,6 +68,11 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
         numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
     blocks: list[Block] = [
         *_scale_note(points),
+        *(
+            Paragraph(words=f"No curve for {label}: {fit.reason}", style="note")
+            for label, fit in fits.items()
+            if not getattr(fit, "available", True)
+        ),
         trace(study, exhibit),
         Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers"),)),
         Folded(summary="Where this comes from", blocks=_sources(points, factor)),
@@ -117,7 +122,7 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
 
 
 def _is_fit(value: object) -> bool:
-    return any(hasattr(value, name) for name in ("predict", "get_prediction", "reason"))
+    return any(hasattr(value, name) for name in ("predict", "get_prediction"))
 
 
 def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any) -> Figure:
@@ -125,12 +130,7 @@ def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **
     points = frames.points(context.data, exhibit, assumptions=context.assumptions)
     means = frames.means(context.data, exhibit, level=context.level, of=points)
     means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
-    several = points["quantity"].nunique() > 1
-    return function(
-        points, x=exhibit.series[0].over, hue="series", row="quantity" if several else None, means=means,
-        ylabel=None if several else points.attrs["axes"]["labels"][points["quantity"].iloc[0]], level=context.level,
-        **more,
-    )  # fmt: skip
+    return function(points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more)
 
 
 def _curves(points: pd.DataFrame, fits: Mapping[str, Any], factor: Factor, level: float) -> pd.DataFrame:

@@ -37,7 +37,7 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
         raise VirtperfError("no curve can be drawn over levels that are not numbers", expected="a numeric axis")
     at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
-    if hasattr(fit, "get_prediction") and not hasattr(fit, "param_names"):  # ours have both, and know their intervals
+    if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels'; ours have predict with its intervals
         table = fit.get_prediction(_rows(fit, x, at)).summary_frame(alpha=1 - level).rename(columns=_NAMES)
     elif hasattr(fit, "predict"):
         table = fit.predict(at, interval="mean", alpha=1 - level)
@@ -64,15 +64,15 @@ def _rows(fit: Any, x: str, at: np.ndarray) -> Any:
     return np.column_stack([np.full(len(at), columns[0, k]) if k in constant else at for k in range(columns.shape[1])])
 
 
-def curves_of(fits: Any, labels: Sequence[str], levels: Mapping[str, Sequence[Any]], x: str, level: float) -> dict[
-    str, pd.DataFrame
+def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[
+    Any, pd.DataFrame
 ]:  # fmt: skip
     """Curves by series label.
 
     Parameters
     ----------
     fits : mapping of str to fit, or a fit
-        A single fit belongs to a figure's only series.
+        One fit belongs to a figure's only series, whatever it is called.
 
     Raises
     ------
@@ -81,7 +81,9 @@ def curves_of(fits: Any, labels: Sequence[str], levels: Mapping[str, Sequence[An
     """
     if fits is None:
         return {}
-    named = dict(fits) if isinstance(fits, Mapping) else {labels[0] if len(labels) == 1 else "": fits}
+    named = dict(fits) if isinstance(fits, Mapping) else {"": fits}
+    if len(named) == len(labels) == 1:
+        named = dict(zip(labels, named.values(), strict=True))
     for label in named:
         if label not in labels:
             raise VirtperfError(f"no curve can be drawn for {label!r}, which is no series of this figure",
@@ -91,8 +93,8 @@ def curves_of(fits: Any, labels: Sequence[str], levels: Mapping[str, Sequence[An
 
 
 def _missing(fit: Any) -> bool:
-    """Whether a fit could not be had: such objects say why by `reason`."""
-    return bool(getattr(fit, "reason", ""))
+    """Whether a fit could not be had (`virtperf.models.result.Missing`)."""
+    return not getattr(fit, "available", True)
 
 
 def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.axis import Words
 from virtperf.exhibits.plot.marks import Columns
 
+QUANTITY = "quantity"  # the column of a study's frames that says what is measured
 ONLY = ""  # the one panel, or the one series, of a figure without such a column
 
 
@@ -28,6 +30,10 @@ class Layers:
         As `marks.marks_of` and `marks.bands_of` make them; single runs are marks too.
     rows, series : tuple
         Panels and series, in order of appearance.
+    needs_words : bool
+        Whether the legend explains marks: those of somebody's own runs speak for themselves.
+    given : tuple of DataFrame
+        The caller's frames: their levels stand on the axis, whether there is something to draw or not.
     """
 
     columns: Columns
@@ -37,8 +43,10 @@ class Layers:
     rows: tuple[Any, ...]
     series: tuple[Any, ...]
     words: Words
+    y: str
     ylabel: str
     needs_words: bool
+    given: tuple[pd.DataFrame, ...]
 
     @property
     def x(self) -> str:
@@ -47,13 +55,24 @@ class Layers:
 
     @property
     def frames(self) -> list[pd.DataFrame]:
-        """Everything that has a place on the axis; what came first decides the order of levels."""
+        """Everything that is drawn."""
         return [self.bands, self.marks, self.runs]
 
     @property
     def label(self) -> str:
         """Words at the y axis of the first panel."""
-        return self.words.label(self.rows[0]) if self.columns.row is not None else self.ylabel
+        return self.ylabel or self.words.label(self.quantity)
+
+    @property
+    def quantity(self) -> str:
+        """What the first panel shows: its value of the column of rows, else the figure's only quantity or column."""
+        return str(self.rows[0]) if self.columns.row is not None else self.y
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Natural bounds of the first panel's quantity; from 0 where none are known."""
+        low, high = self.words.bounds.get(self.quantity, (0.0, math.inf))
+        return low, high
 
     def part(self, row: Any) -> Layers:
         """One panel."""
@@ -114,19 +133,23 @@ def gathered(
     VirtperfError
         There is no frame, or one has not the columns that are named; the error names near ones.
     """
-    columns = Columns(x, hue, row)
     given = {"points": points, "means": means, "printed": printed, "runs": runs}
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:
         raise VirtperfError("there is nothing to draw", expected="one of the frames points, means, printed, runs")
+    quantities = list(dict.fromkeys(q for f in frames.values() if QUANTITY in f for q in f[QUANTITY].tolist()))
+    if row is None and len(quantities) > 1 and all(QUANTITY in f for f in frames.values()):
+        row = QUANTITY  # different units share no axis
+    columns = Columns(x, hue, row)
     for name, frame in frames.items():
         for column in (*columns.keys(), *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
                 raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
-    explained = not (_plain(means) and _plain(runs) and printed is None)
     words = Words.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
+    only = str(quantities[0]) if len(quantities) == 1 and str(quantities[0]) in words.labels else y
     drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
     bands = marks.bands_of(columns, points, drawn)
+    own = _plain(means) and _plain(runs) and set(drawn["mark"]) <= {marks.SOLID}
     single = marks.marks_of(columns, None, _values(runs, y), None)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
@@ -136,7 +159,8 @@ def gathered(
 
     return Layers(
         columns, drawn, bands, single, distinct(row), distinct(hue), words,
-        ylabel or words.label(y), explained or len(bands) > 0 or not set(drawn["mark"]) <= {marks.SOLID},
+        only if y == "value" else y, ylabel or "", not own or len(bands) > 0,
+        tuple(frames.values()),
     )  # fmt: skip
 
 

@@ -19,6 +19,10 @@ from virtperf.exhibits.wording import pretty, printable, wrapped
 LINE = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
 MOST = 4  # columns
+_RUNS = {
+    marks.HOLLOW: (SURFACE_COLOUR, "single runs, simulated"), marks.SOLID: (INK_COLOUR, "single runs"),
+    marks.CROSS: (INK_COLOUR, "single runs, made up"),
+}  # fmt: skip
 
 Entry = tuple[Artist, str]
 
@@ -72,13 +76,14 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
         half = _mark("o", INK_COLOUR)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
         entries.append((half, "printed in the paper"))
-    if marks.SOLID in kinds:
+    if marks.SOLID in kinds and layers.needs_words:
         words = f"measured, {percent} interval" if with_interval else "measured"
         entries.append((_mark("o", INK_COLOUR), words))
     if marks.CROSS in kinds:
         entries.append((_mark("x", INK_COLOUR), "made-up example"))
-    if len(layers.runs):
-        entries.append((_mark("o", INK_COLOUR, 4), "single runs"))
+    for kind, (fill, words) in _RUNS.items():
+        if layers.needs_words and kind in set(layers.runs["mark"]):
+            entries.append((_mark("x" if kind == marks.CROSS else "o", fill, 4), words))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries

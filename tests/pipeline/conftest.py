@@ -1,0 +1,81 @@
+"""A repository with two studies whose stages copy files, so that DVC itself is what runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STAGES = """\
+vars: [{{study: {study}}}]
+stages:
+  first:
+    wdir: ../..
+    cmd: python step.py in/${{study}}.txt out/${{study}}-1.txt
+    deps: ["in/${{study}}.txt"]
+    outs: ["out/${{study}}-1.txt"]
+  second:
+    wdir: ../..
+    cmd: python step.py out/${{study}}-1.txt out/${{study}}-2.txt
+    deps: ["out/${{study}}-1.txt"]
+    outs: ["out/${{study}}-2.txt"]
+"""
+SITE = """\
+stages:
+  site:
+    cmd: python step.py in/a.txt site.txt
+    deps: [out]
+    outs: [site.txt]
+"""
+COPY = """\
+import os, pathlib, sys, time
+time.sleep(float(os.environ.get("PAUSE", "0")))
+source, target = map(pathlib.Path, sys.argv[1:])
+if source.read_text() == "fail":
+    sys.exit("the input says fail")
+target.parent.mkdir(exist_ok=True)
+target.write_text(source.read_text())
+with open("ran.log", "a") as log:
+    print(target.name, file=log)
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Studies a and b, a shared stage, nothing run yet."""
+    root = tmp_path / "repository"
+    for study in ("a", "b"):
+        for path, text in {
+            f"pipelines/{study}/dvc.yaml": STAGES.format(study=study), f"in/{study}.txt": f"text of {study}",
+            f"data/published/{study}/study.yaml": f"study: {study}\n",
+        }.items():  # fmt: skip
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+    (root / "dvc.yaml").write_text(SITE)
+    (root / "step.py").write_text(COPY)
+    environment = {**os.environ, "DVC_NO_ANALYTICS": "1"}
+    subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "-q"], cwd=root, check=True, env=environment)
+    return root
+
+
+def command(root: Path, *arguments: str) -> list[str]:
+    """`virtperf pipeline` as a process."""
+    return [str(Path(sys.executable).parent / "virtperf"), "--root", str(root), "pipeline", *arguments]
+
+
+def pipeline(root: Path, *arguments: str, status: int = 0, **environment: str) -> str:
+    """Run it, check its status, return what it said."""
+    done = subprocess.run(
+        command(root, *arguments), capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == status, said
+    return said
+
+
+def locks(root: Path) -> dict[str, bytes]:
+    """Every dvc.lock."""
+    return {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("dvc.lock")) if ".dvc" not in p.parts}

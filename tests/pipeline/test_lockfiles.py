@@ -1,0 +1,125 @@
+"""Broken lock files are found and put back; whole ones have their stages in the order of dvc.yaml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from virtperf.pipeline.lockfiles import COPIES, RWLOCK, broken, in_order, mend, settle
+
+LOCK = """\
+schema: '2.0'
+stages:
+  first:
+    cmd: copy
+    deps:
+    - path: in
+      hash: md5
+      md5: 0123.dir
+      size: 1204
+      nfiles: 23
+    outs:
+    - path: out
+      hash: md5
+      md5: '4567'
+      size: 99
+  second:
+    cmd:
+    - copy
+    - again
+    params:
+      params.yaml:
+        level: 0.95
+    outs:
+    - path: end
+      hash: md5
+      md5: 89ab
+      size: 1204
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "dvc.yaml").write_text("stages: {first: {cmd: copy}, second: {cmd: copy}}\n")
+    (tmp_path / "dvc.lock").write_text(LOCK)
+    (tmp_path / "pipelines" / "a").mkdir(parents=True)
+    (tmp_path / "pipelines" / "a" / "dvc.yaml").write_text("stages: {first: {cmd: copy}, second: {cmd: copy}}\n")
+    (tmp_path / "pipelines" / "a" / "dvc.lock").write_text(LOCK)
+    return tmp_path
+
+
+def mended(root: Path) -> list[str]:
+    said: list[str] = []
+    mend(root, said.append)
+    return said
+
+
+def test_whole_files_stay_and_are_copied_without_a_word(root):
+    assert mended(root) == []
+    assert (root / "dvc.lock").read_text() == LOCK
+    assert (root / COPIES / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+
+
+def test_a_file_cut_anywhere_is_either_found_broken_or_lacks_whole_stages(root):
+    second = LOCK.index("  second:")
+    for end in range(len(LOCK)):
+        cut = LOCK[:end]
+        if not broken(cut.encode()):
+            # DVC runs a stage again that lacks inputs or outputs; no entry may be half of one
+            assert (
+                cut == LOCK[:second]
+                or cut.endswith(("nfiles: 23\n", "    outs:\n", "cmd: copy\n", "size: 99\n"))
+                or (end > second and "  second:\n    cmd:" in cut)
+            ), cut[-60:]
+            assert cut.count("path:") == cut.count("size:")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        LOCK[:-3],
+        LOCK[: LOCK.index("      nfiles")],
+        "a: [\n",
+        "stages: []\nschema: x\n",
+        "<<<<<<< ours\n" + LOCK,
+    ],
+)
+def test_a_broken_file_is_restored_from_its_copy_with_one_line(root, text):
+    mended(root)
+    (root / "pipelines" / "a" / "dvc.lock").write_text(text)
+    (said,) = mended(root)
+    assert said.startswith("restored pipelines/a/dvc.lock, which an interrupted run left broken (")
+    assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+
+
+def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
+    (root / "dvc.lock").write_text("")
+    assert mended(root) == ["removed dvc.lock, which is broken (it is empty): its stages run again"]
+    assert not (root / "dvc.lock").exists()
+
+
+@pytest.mark.parametrize(("text", "gone"), [("", True), ('{"a": ', True), ("[]", True), ("{}", False)])
+def test_an_rwlock_that_is_no_json_is_removed_with_one_line(root, text, gone):
+    (root / RWLOCK).parent.mkdir(parents=True)
+    (root / RWLOCK).write_text(text)
+    assert len(mended(root)) == gone and (root / RWLOCK).exists() is not gone
+
+
+def test_stages_stand_in_the_order_of_dvc_yaml(root):
+    second = LOCK.index("  second:")
+    other = LOCK[: LOCK.index("  first:")] + LOCK[second:] + LOCK[LOCK.index("  first:") : second]
+    assert in_order(other, ["first", "second"]) == LOCK
+    assert in_order(LOCK, ["second"]) == other
+    (root / "pipelines" / "a" / "dvc.lock").write_text(other)
+    settle(root)
+    assert (root / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+    assert (root / COPIES / "pipelines" / "a" / "dvc.lock").read_text() == LOCK
+
+
+def test_the_repositorys_own_files_are_whole(request):
+    for path in request.config.rootpath.glob("**/dvc.lock"):
+        if ".dvc" not in path.parts:
+            assert broken(path.read_bytes()) == "", path
