@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import matplotlib
 import pytest
+
+matplotlib.use("Agg")  # no test opens a window
 
 ROOT = Path(__file__).resolve().parent.parent
 

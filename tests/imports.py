@@ -39,13 +39,13 @@ def _direct(name: str) -> frozenset[str]:
     return frozenset(found | {p for p in parents if module_path(p)})
 
 
-def closure(names: set[str]) -> set[str]:
-    """Everything that importing these modules imports of the package, themselves included."""
+def closure(names: set[str], without: frozenset[str] = frozenset()) -> set[str]:
+    """Everything that importing these modules imports of the package, themselves included; `without` leads nowhere."""
     found: set[str] = set()
     todo = set(names)
     while todo:
         name = todo.pop()
-        if name not in found:
+        if name not in found and name not in without:
             found.add(name)
             todo |= _direct(name)
     return found

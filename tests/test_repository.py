@@ -21,7 +21,9 @@ LAYERS = [
     {"verdicts"},
     {"exhibits"},
     {"render"},
-    {"new_study", "intake", "pipeline", "verify", "crate"},
+    {"new_study", "intake", "pipeline"},
+    {"verify"},
+    {"crate"},
     {"check"},
     {"cli"},
 ]

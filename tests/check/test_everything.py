@@ -12,9 +12,7 @@ from tests.new_study.conftest import layout as layout
 from tests.toy_runs import sar, write_run
 from virtperf.check.everything import check_everything
 from virtperf.core.paths import Layout
-from virtperf.ingest.stage import ingest
 from virtperf.new_study.write import write_study
-from virtperf.study.definition import load_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
 
@@ -277,32 +275,6 @@ def test_all_problems_of_a_run_are_listed(repository):
     assert "replicate: wrong value; expected a whole number; found 'none'" in text
     assert "there is no 'speed' here" in text
     assert "docs/run-folders.md" in text
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("replicate: 1", "replicate: 100000000000000000000", "not valid YAML: a whole number of more than 18 digits"),
-        ("replicate: 1", "replicate: 0x" + "f" * 30_000, "not valid YAML: a whole number of more than 18 digits"),
-        ("replicate: 1", "replicate: 1\nclients: 1" + "0" * 400, "not valid YAML: a whole number of more than 18 digits"),
-        ("replicate: 1", "replicate: 1\nclients: 10000000000", "clients: wrong value; expected less than or equal to 1000000000"),
-        ("duration_s: 1200", "duration_s: 1e11", "found '1e11'. YAML takes it for text: write 1.0e+11"),
-        ("duration_s: 1200", "duration_s: 1.0e+11", "duration_s: wrong value; expected less than or equal to 31622400"),
-    ],
-)  # fmt: skip
-def test_numbers_that_nobody_means_are_found_and_quarantine_one_run(repository, tmp_path, old, new, message):
-    root = repository.measured("mine")
-    for name in ("good", "wild"):
-        write_run(root, name, raw={"sar.txt": sar()}, study="mine", factors=FACTORS)
-    (root / "wild" / "sar.txt").write_bytes(sar().replace(b"12", b"13"))
-    path = root / "wild" / "run.yaml"
-    assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
-    (problem,) = found(repository)
-    assert problem.startswith("data/measured/mine/wild/run.yaml line ") and message in problem and len(problem) < 400
-    study = load_study(repository.published("mine"))
-    done = ingest(study, {"measured": root}, repository.metrics, tmp_path / "out", tmp_path / "cache", jobs=1)
-    assert [q["run"] for q in done.quarantined] == ["wild"] and done.n_ok == 1
 
 
 def test_the_folder_for_runs_has_to_be_there(repository):

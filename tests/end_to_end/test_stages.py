@@ -1,4 +1,4 @@
-"""Every stage lists exactly the package files that its command really imports."""
+"""Every stage depends on the folders of the package that its commands import, and on the data that they read."""
 
 from __future__ import annotations
 
@@ -7,84 +7,88 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.imports import SOURCE, closure, imported, module_path
+from virtperf.core.paths import Layout
+from virtperf.pipeline.stages import Stage, load_stages
 
 ROOT = SOURCE.parent
-WRITTEN = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-STUDIES = next(stage["foreach"] for stage in WRITTEN.values() if "foreach" in stage)
-STAGES = {name: stage.get("do", stage) for name, stage in WRITTEN.items()}
+PACKAGE = SOURCE / "virtperf"
+STUDIES = Layout(ROOT).studies()
+STAGES = {stage.name: stage for stage in load_stages(ROOT) if stage.study in ("", STUDIES[0])}
 
-# The command line and the error classes: every command passes through them, none of their lines changes a result.
-COMMON = {
-    "virtperf", "virtperf.cli", "virtperf.cli._terminal", "virtperf.core.errors", "virtperf.core.paths",
-}  # fmt: skip
-
-
-def code_dependencies(stage: str) -> set[Path]:
-    return {ROOT / dep for dep in STAGES[stage]["deps"] if dep.startswith("src/")}
+# What every command passes through, and no line of which changes a result.
+COMMON = frozenset(
+    {"virtperf", "virtperf.cli", "virtperf.cli._terminal", "virtperf.core.errors", "virtperf.core.paths"}
+)
+# What notebooks reach by the package's own face, which imports it when it is asked for.
+FACE = {"virtperf.exhibits.loaded", "virtperf.exhibits.plot", "virtperf.models"}
 
 
-def listed_modules(stage: str) -> set[Path]:
-    return {p for dep in code_dependencies(stage) for p in (dep.rglob("*.py") if dep.is_dir() else [dep])}
+def folders(stage: Stage) -> set[str]:
+    return {dep for dep in stage.deps if dep.startswith("src/")}
 
 
-def command_function(stage: str) -> tuple[ast.FunctionDef, dict[str, ast.FunctionDef], set[str]]:
-    """The function behind a stage's command, the others of its module, and what that module imports at its top."""
-    name = STAGES[stage]["cmd"].split()[1]
-    for file in ("cli.py", f"commands/{name}.py"):
-        tree = ast.parse((SOURCE / "virtperf" / file).read_text())
-        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        if name in functions:
-            top = ast.Module([node for node in tree.body if isinstance(node, ast.ImportFrom)], [])
-            return functions[name], functions, imported(top) if file != "cli.py" else set()
-    raise AssertionError(f"no command is called {name}")
-
-
-def used_modules(stage: str) -> set[Path]:
-    function, functions, names = command_function(stage)
-    names = names | imported(function)
+def command_imports(name: str) -> set[str]:
+    """What the function behind a command imports, and what its module imports at the top."""
+    file = PACKAGE / "cli" / f"{name}.py"
+    tree = ast.parse((file if file.is_file() else PACKAGE / "cli" / "__init__.py").read_text())
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    found = imported(functions[name])
     for helper in ("_load", "_parameters"):
-        if helper in functions and f"{helper}(" in ast.unparse(function):
-            names |= imported(functions[helper])
-    if stage == "notebook":
+        if f"{helper}(" in ast.unparse(functions[name]) and helper in functions:
+            found |= imported(functions[helper])
+    if file.is_file():
+        found |= imported(ast.Module([node for node in tree.body if isinstance(node, ast.ImportFrom)], []))
+    return found
+
+
+def used_folders(stage: Stage) -> set[str]:
+    names = {name for command in stage.commands for name in command_imports(command[1].replace("-", "_"))}
+    if stage.name == "notebook":
+        names |= FACE
         for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
             cells = json.loads(notebook.read_text())["cells"]
             source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
             names |= imported(ast.parse(source))
-    names = closure(names)
-    if any(name.startswith("virtperf.formats") for name in names):  # formats are found by entry point
-        names |= closure({f"virtperf.formats.{p.stem}" for p in (SOURCE / "virtperf" / "formats").glob("[a-z]*.py")})
-    return {path for name in names - COMMON if (path := module_path(name)) and path.stat().st_size}
+    paths = [path for name in closure(names, COMMON) if (path := module_path(name)) and path.stat().st_size]
+    return {f"src/virtperf/{path.relative_to(PACKAGE).parts[0]}" for path in paths if path.parent != PACKAGE}
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_every_used_module_is_a_dependency(stage):
-    missing = {str(p.relative_to(ROOT)) for p in used_modules(stage) - listed_modules(stage)}
-    assert not missing, f"add to deps of {stage} in dvc.yaml: {sorted(missing)}"
+def test_the_folders_of_a_stage_are_those_that_it_imports(stage: str) -> None:
+    assert folders(STAGES[stage]) == used_folders(STAGES[stage]), f"change deps of {stage} in dvc.yaml"
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_no_unused_module_is_a_dependency(stage):
-    used = used_modules(stage)
-    idle = {
-        str(dep.relative_to(ROOT))
-        for dep in code_dependencies(stage)
-        if not (set(dep.rglob("*.py")) if dep.is_dir() else {dep}) & used
-    }
-    assert not idle, f"remove from deps of {stage} in dvc.yaml: {sorted(idle)}"
+def test_the_command_line_itself_is_no_dependency() -> None:
+    assert not any(dep.startswith("src/virtperf/cli") for stage in STAGES.values() for dep in stage.deps)
 
 
-def test_every_dependency_exists_in_the_repository_or_is_produced():
-    produced = {out for stage in STAGES.values() for out in stage["outs"]}
-    produced |= {out.replace("${item}", study) for out in produced for study in STUDIES}
-    for stage in STAGES.values():
-        for dep in stage["deps"]:
-            made = any(dep == out or dep.startswith(out + "/") or out.startswith(dep + "/") for out in produced)
-            studies = [dep.replace("${item}", study) for study in STUDIES]
-            assert made or all((ROOT / path).exists() for path in studies), dep
+def test_every_dependency_is_produced_or_kept_in_the_repository() -> None:
+    stages = load_stages(ROOT)
+    outs = [Path(out) for stage in stages for out in stage.outs]
+    for stage in stages:
+        for dep in map(Path, stage.deps):
+            made = any(dep.is_relative_to(out) or out.is_relative_to(dep) for out in outs)
+            assert made or (ROOT / dep).exists(), f"{stage.study} {stage.name}: {dep}"
 
 
-def test_every_study_is_in_the_pipeline():
-    assert sorted(STUDIES) == sorted(path.parent.name for path in ROOT.glob("data/published/*/study.yaml"))
+def test_the_shared_pages_come_after_every_stage_of_every_study() -> None:
+    """`dvc repro` at the root runs what the stages there need: that has to be everything."""
+    stages = load_stages(ROOT)
+    needed = {dep for stage in stages if not stage.study for dep in stage.deps}
+    reached: set[tuple[str, str]] = set()
+    while True:
+        more = {
+            (stage.study, stage.name) for stage in stages for out in map(Path, stage.outs)
+            if any(out.is_relative_to(dep) or Path(dep).is_relative_to(out) for dep in needed)
+        }  # fmt: skip
+        if more == reached:
+            break
+        reached = more
+        needed |= {dep for stage in stages if (stage.study, stage.name) in reached for dep in stage.deps}
+    assert {(stage.study, stage.name) for stage in stages if stage.study} <= reached
+
+
+def test_every_study_has_its_stages() -> None:
+    assert sorted({stage.study for stage in load_stages(ROOT) if stage.study}) == STUDIES

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 from scipy import optimize
-
 from virtperf.models.batched import refit_many
+
 from virtperf.models.usl import fit_usl, throughput
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])

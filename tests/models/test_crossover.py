@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from virtperf.models.meeting import meetings
 
 from virtperf.core.errors import ModelError
 from virtperf.models.crossover import line_crossover, usl_crossover
 from virtperf.models.linear import fit_line
-from virtperf.models.meeting import meetings
 from virtperf.models.usl import fit_usl, throughput
 
 X = np.arange(0.0, 10)

@@ -11,20 +11,18 @@ from virtperf.core.paths import Layout
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A new folder, or a file *.zip.")
-@click.option("--study", "studies", multiple=True, metavar="STUDY", help="Only this study; may be given several times.")
-@click.option("--date", help="Date of publication; default: that of CITATION.cff or of the commit.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A new or an empty folder.")
 @click.pass_obj
-def crate(layout: Layout, output: Path, studies: tuple[str, ...], date: str | None) -> None:
-    """Export inputs, notebooks, results, reports and source as an RO-Crate, a folder or zip file with metadata.
+def crate(layout: Layout, output: Path) -> None:
+    """Copy inputs, notebooks, results, reports and source into a folder that describes itself (RO-Crate 1.1).
 
-    The metadata says what each file is, whose it is, which papers the studies regenerate and which run of the pipeline
-    made which report. Nothing is run; results that are missing or out of date are named. The same state gives the same
-    bytes.
+    Its ro-crate-metadata.json lists every file with size and hash, the papers that the studies regenerate, and which
+    command made what. Nothing is run; results that are missing or out of date are named. `virtperf verify --against`
+    takes such a folder.
     """
     from virtperf.crate.export import export
 
     with status("exporting") as progress:
-        done = export(layout, output, studies=studies, date=date, progress=progress)
+        done = export(layout, output, progress)
     warn(done.warnings)
     say(f"{output}: {done.files} files, {done.size / 1e6:.1f} MB")

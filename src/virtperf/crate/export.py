@@ -1,121 +1,192 @@
-"""The export: collect, copy, describe."""
+"""A repository's state as an RO-Crate 1.1: a folder of files with one that says what they are and how they were made.
+
+Whoever archives results needs a list of files with sizes and hashes, what each folder rests on, and which command made
+what from what. All of it is known from git and from the stages; no library is needed to write one JSON file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from virtperf.core.errors import VirtperfError
+from virtperf.core.files import json_text
 from virtperf.core.paths import Layout
 from virtperf.core.yamlio import load_yaml
-from virtperf.crate.about import citation, commit, published, software
-from virtperf.crate.describe import METADATA, State, metadata
-from virtperf.crate.pack import Packed, target
-from virtperf.crate.parts import FILES, FOLDERS, Parts, collect, pages
+from virtperf.pipeline.stages import Stage, load_stages
+from virtperf.verify.files import against_locks
+
+METADATA = "ro-crate-metadata.json"
+LEFT_OUT = ("data/samples/*/*.parquet", "data/reconstructed/*/runs/*")
+"""Outputs that are large, and that `virtperf reconstruct` and `virtperf ingest` write again."""
+PROVENANCES = {
+    "published": "Typed off a paper: tables, and statements of its text.",
+    "measured": "Raw files as tools wrote them on a machine.",
+    "reconstructed": "Computed from published statements alone. Never a measurement.",
+}
+_MEDIA = {
+    ".csv": "text/csv", ".html": "text/html", ".ipynb": "application/x-ipynb+json", ".json": "application/json",
+    ".md": "text/markdown", ".parquet": "application/vnd.apache.parquet", ".py": "text/x-python",
+    ".svg": "image/svg+xml", ".yaml": "application/yaml", ".lock": "text/plain", ".txt": "text/plain",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote: number of files beside the metadata, their bytes, and what a reader should know."""
+    """What an export did: number of files, their size in bytes, and what is missing or not as recorded."""
 
     files: int
     size: int
     warnings: tuple[str, ...]
 
 
-def export(
-    layout: Layout, out: Path, *, studies: Sequence[str] = (), date: str | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-) -> Exported:  # fmt: skip
-    """Write the state of a repository as an RO-Crate: into a zip file if the name ends so, else into a folder.
+def export(layout: Layout, out: Path, progress: Callable[[str], None] = lambda _: None) -> Exported:
+    """Copy what git keeps and what the stages wrote into a new folder, and describe it.
 
-    The same state gives the same bytes. Nothing is run: results go in as they stand, and what is missing, or not what
-    `dvc.lock` records, is said in the warnings and in the metadata.
-
-    Parameters
-    ----------
-    studies : sequence of str
-        None: all, with the pages over all of them.
-    date : str, optional
-        Of publication (ISO); without it, `date-released` of CITATION.cff or the date of the commit.
+    `.dvc` stays out, whose configuration may hold passwords; so do links, and `LEFT_OUT`.
 
     Raises
     ------
     VirtperfError
-        An unknown study, no date, CITATION.cff without title or license, a link or a name that no crate should have, a
-        place that is taken or is part of what is exported.
+        The folder is not empty, or this is no git repository.
     """
-    for study in studies:
-        layout.known(study)
-    chosen = sorted(set(studies)) or layout.studies()
-    _outside(layout.root, out)
-    cited = citation(layout.root / "CITATION.cff")
-    parts = collect(layout, chosen)
-    stands = commit(layout.root, [*FILES, *FOLDERS, "data/published", "data/measured", "notebooks"])
-    when = published(date, cited, stands)
-    described = {study: load_yaml(layout.published(study) / "study.yaml").data for study in chosen}
-    with target(out) as to:
-        packed = {}
-        for path in parts.paths:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise VirtperfError("it is there already", file=out, expected="a new or an empty folder")
+    root = layout.root.resolve()
+    stages = load_stages(root)
+    progress("listing files")
+    made, missing = _outputs(root, stages)
+    paths = sorted({*_kept(root), *made})
+    warnings = [f"the crate has no {path}: `dvc repro` writes it" for path in missing]
+    warnings += [f"{finding.path}: {finding.problem}" for finding in against_locks(root, stages)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        entities, size = [], 0
+        for path in paths:
             progress(path)
-            packed[path] = to.file(layout.root, path)
-        recorded = _recorded(layout, packed)
-        known = frozenset(path for path, md5 in recorded.items() if packed[path].md5 == md5)
-        state = State(parts, packed, described, cited, stands, when, software(layout.root), known)
-        to.text(METADATA, metadata(state))
-    told = [*_missing(chosen, packed), *_other(recorded, known), *_skipped(parts)]
-    return Exported(len(packed), sum(p.size for p in packed.values()), tuple(told))
+            target = fresh / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(root / path, target)
+            target.chmod(0o755 if os.access(root / path, os.X_OK) else 0o644)
+            entities.append(_file(path, target))
+            size += target.stat().st_size
+        (fresh / METADATA).write_text(json_text(_metadata(layout, root, stages, set(paths), entities, warnings)))
+        fresh.chmod(0o755)
+        if out.exists():
+            out.rmdir()
+        fresh.rename(out)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return Exported(len(paths), size, tuple(warnings))
 
 
-def _outside(root: Path, out: Path) -> None:
-    """Refuse a place that the next crate would be made of."""
-    here, there = root.resolve(), out.resolve()
-    taken = [here / name for name in (*FOLDERS, *FILES, "data", "notebooks", "build", "reports", ".git", ".dvc")]
-    if there == here or any(there.is_relative_to(place) for place in taken):
-        raise VirtperfError(
-            "the crate would stand among what it is made of",
-            file=out,
-            remedy="choose a place outside of these folders.",
-        )
+def _git(root: Path, *arguments: str) -> str:
+    program = shutil.which("git")
+    done = program and subprocess.run([program, "-C", str(root), *arguments], capture_output=True, check=False)  # noqa: S603
+    if not done or done.returncode:
+        raise VirtperfError("a crate is made of a git repository with a commit", file=root)
+    return done.stdout.decode()
 
 
-def _recorded(layout: Layout, packed: Mapping[str, Packed]) -> dict[str, str]:
-    """Hashes that dvc.lock has for files of the crate which stages wrote, by path."""
-    path = layout.root / "dvc.lock"
-    stages = load_yaml(path).data.get("stages") if path.is_file() else None
+def _kept(root: Path) -> list[str]:
+    names = [name for name in _git(root, "ls-files", "-z").split("\0") if name and not name.startswith(".dvc")]
+    return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
+
+
+def _outputs(root: Path, stages: list[Stage]) -> tuple[list[str], list[str]]:
+    """The files that stages wrote, and the outputs that are not there."""
+    made, missing = [], []
+    for out in (out for stage in stages for out in stage.outs):
+        path = root / out
+        files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+        names = [PurePosixPath(p.relative_to(root).as_posix()) for p in files]
+        made += [str(name) for name in names if not any(_below(name, pattern) for pattern in LEFT_OUT)]
+        if not path.exists():
+            missing.append(out)
+    return made, missing
+
+
+def _below(path: PurePosixPath, pattern: str) -> bool:
+    return any(part.match(pattern) for part in (path, *path.parents))
+
+
+def _file(path: str, copy: Path) -> dict[str, Any]:
+    with copy.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    media = _MEDIA.get(copy.suffix, "application/octet-stream")
     return {
-        str(out["path"]): str(out.get("md5"))
-        for stage in _mappings(stages.values() if isinstance(stages, dict) else ())
-        for out in _mappings(stage.get("outs") or ())
-        if out.get("path") in packed
+        "@id": path, "@type": "File", "contentSize": str(copy.stat().st_size), "sha256": digest, "encodingFormat": media
+    }  # fmt: skip
+
+
+def _metadata(
+    layout: Layout, root: Path, stages: list[Stage], paths: set[str], files: list[dict[str, Any]], warnings: list[str]
+) -> dict[str, Any]:
+    cited = load_yaml(root / "CITATION.cff").data
+    commit, date = _git(root, "log", "-1", "--format=%H %cs").split()
+    changed = bool(_git(root, "status", "--porcelain", "--untracked-files=no").strip())
+    people = [
+        {"@id": f"#author-{k}", "@type": "Person" if "family-names" in entry else "Organization",
+         "name": " ".join(str(entry[part]) for part in ("given-names", "family-names", "name") if part in entry)}
+        for k, entry in enumerate(cited.get("authors", ()), start=1)
+    ]  # fmt: skip
+    folders = [
+        {"@id": f"data/{word}/", "@type": "Dataset", "name": word, "description": text}
+        for word, text in PROVENANCES.items() if any(path.startswith(f"data/{word}/") for path in paths)
+    ]  # fmt: skip
+    papers = [_paper(layout, study) for study in layout.studies()]
+    actions = [action for stage in stages if (action := _action(stage, paths)) is not None]
+    description = f"{' '.join(str(cited.get('abstract', '')).split())} Commit {commit}"
+    description += ", with changes that are not committed." if changed else "."
+    whole: dict[str, Any] = {
+        "@id": "./", "@type": "Dataset", "name": cited["title"], "description": "; ".join([description, *warnings]),
+        "license": {"@id": f"https://spdx.org/licenses/{cited['license']}"},
+        "datePublished": str(cited.get("date-released", date)), "author": _refs(people),
+        "hasPart": _refs([*folders, *files]), "mentions": _refs(actions), "isBasedOn": _refs(papers),
+    }  # fmt: skip
+    about = {
+        "@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"},
+        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
+    }  # fmt: skip
+    graph = [about, whole, *people, *papers, *folders, *actions, *files]
+    return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
+
+
+def _paper(layout: Layout, study: str) -> dict[str, Any]:
+    data = load_yaml(layout.published(study) / "study.yaml").data
+    source = json.dumps(data.get("bibliography", {}), ensure_ascii=False, default=str)
+    return {
+        "@id": f"#paper-{study}",
+        "@type": "CreativeWork",
+        "name": str(data.get("title", study)),
+        "description": source,
     }
 
 
-def _mappings(found: Iterable[Any]) -> list[dict[str, Any]]:
-    return [item for item in found if isinstance(item, dict)]
+def _action(stage: Stage, paths: set[str]) -> dict[str, Any] | None:
+    """Which command made which files from which; None where none of them is in the crate."""
+
+    def inside(names: tuple[str, ...]) -> list[dict[str, str]]:
+        return [{"@id": p} for name in names for p in sorted(paths) if p == name or p.startswith(f"{name}/")]
+
+    result = inside(stage.outs)
+    if not result:
+        return None
+    commands = "; ".join(" ".join(command) for command in stage.commands)
+    return {
+        "@id": f"#run-{stage.study or 'all'}-{stage.name}", "@type": "CreateAction", "name": commands,
+        "object": inside(tuple(dep for dep in stage.deps if not dep.startswith("src/"))), "result": result,
+    }  # fmt: skip
 
 
-def _missing(studies: Sequence[str], packed: Mapping[str, Packed]) -> list[str]:
-    found = []
-    for study in studies:
-        needed = [
-            f"data/reconstructed/{study}/points.parquet", f"data/reconstructed/{study}/claims.parquet",
-            f"data/samples/{study}/index.json", f"data/runs/{study}/observations.parquet",
-            f"data/verdicts/{study}/verdicts.parquet", f"notebooks/{study}.ipynb", f"build/{study}.ipynb",
-            *(f"reports/{name}" for name in pages(study)),
-        ]  # fmt: skip
-        missing = [path for path in needed if path not in packed]
-        if missing:
-            found.append(f"{study}: the crate has no {', '.join(missing)}; `dvc repro` writes what stages make")
-    return found
-
-
-def _other(recorded: Mapping[str, str], known: frozenset[str]) -> list[str]:
-    other = [path for path in recorded if path not in known]
-    return [f"not as dvc.lock records them: {', '.join(other)}"] if other else []
-
-
-def _skipped(parts: Parts) -> list[str]:
-    return [f"{path} is neither a file nor a folder and was left out" for path in parts.skipped]
+def _refs(entities: list[dict[str, Any]]) -> list[dict[str, str]]:
+    return [{"@id": entity["@id"]} for entity in entities]

@@ -17,9 +17,9 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.mean import Mean
 from virtperf.core.schema import Table
 from virtperf.study.claims import Claims, load_claims
+from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
-from virtperf.summarize.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 
 
 @dataclass(frozen=True, eq=False)

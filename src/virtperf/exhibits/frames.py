@@ -20,9 +20,9 @@ from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.rescale import rescaled
+from virtperf.study.conditions import OWN, RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
-from virtperf.summarize.conditions import OWN, RELATIVE, scale_of
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 

@@ -116,7 +116,9 @@ class GLMCurve(FitResult):
     @property
     def deviance(self) -> float:
         """What the fit minimises: the sum of squares, or the Gamma deviance."""
-        return float(self._mean().deviance(self.y[:, None], self.weights[:, None], (self.columns(self.x) @ self.b)[:, None])[0])
+        return float(
+            self._mean().deviance(self.y[:, None], self.weights[:, None], (self.columns(self.x) @ self.b)[:, None])[0]
+        )
 
     @property
     def exact(self) -> bool:
@@ -201,7 +203,9 @@ class GLMCurve(FitResult):
             by_c = [float((asked.row(c + s) @ self.b - asked.target(c + s))[0]) for s in (h, -h)]
             row = asked.row(c)[0]
             variance = float(row @ self.cov_b @ row)
-            return math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
+            return (
+                math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
+            )
 
     def _deviance_along(self, asked: list[Question]) -> Callable[[Array, Array], Array]:
         design, mean, free = self.columns(self.x), self._mean(), np.array(self.free())
@@ -339,14 +343,18 @@ class GLMCurve(FitResult):
                 expected=f"replicates, and more than {spent} distinct x",
             )
         means = (np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights))[group]
-        pure = float(Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])[0])
+        pure = float(
+            Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])[0]
+        )
         null = "the curve goes through the true means"
         return f_test(self.deviance - pure, levels - spent, pure, self.nobs - levels, null)
 
     def summary(self, alpha: float = 0.05) -> str:
         """Return the parameters with their profile intervals, then statsmodels' table of the linear form."""
         table = self.results.summary(alpha=alpha).tables[1]
-        return f"{super().summary(alpha)}{self.noise} noise; coefficients of the linear form (statsmodels GLM):\n{table}\n"
+        return (
+            f"{super().summary(alpha)}{self.noise} noise; coefficients of the linear form (statsmodels GLM):\n{table}\n"
+        )
 
 
 def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
@@ -421,5 +429,7 @@ def notes_of(fit: GLMCurve) -> tuple[str, ...]:
     if fit.nobs - fit.df_resid < levels < fit.nobs:
         p = fit.lack_of_fit().pvalue
         if p < MISFIT:
-            notes.append(f"the curve misses the means of the replicates by more than their spread explains (p = {p:.2g})")
+            notes.append(
+                f"the curve misses the means of the replicates by more than their spread explains (p = {p:.2g})"
+            )
     return tuple(notes)

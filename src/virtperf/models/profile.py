@@ -21,7 +21,9 @@ Excess = Callable[[Array, Array], Array]
 """``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape (m,)."""
 
 
-def limits(excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float) -> tuple[Array, Array]:
+def limits(
+    excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float
+) -> tuple[Array, Array]:
     """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m quantities.
 
     The signed root is nearly linear in c; it is followed outwards in doubled steps, and solved between two of them.

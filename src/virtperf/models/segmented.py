@@ -15,8 +15,8 @@ from scipy import special
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
-from virtperf.models.checks import Array
 from virtperf.models.breakpoint_search import Kinks
+from virtperf.models.checks import Array
 from virtperf.models.glm_curve import NO_DF, NO_NOISE, weights_of_new
 from virtperf.models.noise import NOISES, check_noise
 from virtperf.models.profile import limits
@@ -136,7 +136,9 @@ class SegmentedResult(FitResult):
         places, notes = self._places(quantile)
         if places is None:
             return Estimate(value, value, value, 1 - alpha, label, (NO_NOISE,))
-        row = {"slope2": [0.0, 1.0, 1.0][-len(self.params) + 1 :]}.get(name, np.eye(len(self.params) - 1)[self.index(name)])
+        row = {"slope2": [0.0, 1.0, 1.0][-len(self.params) + 1 :]}.get(
+            name, np.eye(len(self.params) - 1)[self.index(name)]
+        )
         if self.form == "rise-plateau" and name == "slope1":
             row = [0.0, -1.0]
         if self.form == "plateau-decline" and name == "slope2":
@@ -167,8 +169,11 @@ class SegmentedResult(FitResult):
         ends = sorted(sign * np.clip([low, high], *inside))
         also = np.append(sign * kinks.knots, self.params[-1])
         design = partial(_design, self.form)
-        told = ("a curve without a break fits as well: the interval assumes a break among the x",) if notes and (
-            math.isinf(low) or math.isinf(high)) else ()
+        told = (
+            ("a curve without a break fits as well: the interval assumes a break among the x",)
+            if notes and (math.isinf(low) or math.isinf(high))
+            else ()
+        )
         return Places.of(design, self.x, self.y, self.weights, float(ends[0]), float(ends[1]), also), told
 
     def loss(self, share: float, alpha: float = 0.05) -> Estimate:

@@ -79,9 +79,7 @@ def usl_crossover(
     return Crossover(CROSSING, found, (low, high))
 
 
-def _profiled(
-    pair: Pair, roots: Array, domain: tuple[float, float], alpha: float, notes: tuple[str, ...]
-) -> Crossover:
+def _profiled(pair: Pair, roots: Array, domain: tuple[float, float], alpha: float, notes: tuple[str, ...]) -> Crossover:
     if len(roots) == 0:
         # No crossing is certain if a pair that meets at any of the loads fits too badly.
         loads = np.unique(np.clip(np.append(pair.loads, domain), *domain))
@@ -141,7 +139,9 @@ class Pair:
         design = np.zeros((len(self.loads), 6))
         design[: first.nobs, :3], design[first.nobs :, 3:] = columns(first.x), columns(second.x)
         self._design = design
-        self._y, self._weights = (np.concatenate([getattr(f, k) for f in self.parts])[None, :] for k in ("y", "weights"))
+        self._y, self._weights = (
+            np.concatenate([getattr(f, k) for f in self.parts])[None, :] for k in ("y", "weights")
+        )
         self._free = np.concatenate([f.free() for f in self.parts])
 
     def excess(self, load: Array) -> Array:

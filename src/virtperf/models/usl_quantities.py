@@ -124,7 +124,9 @@ class Quantities(GLMCurve):
             raise ModelError("an efficiency is a share", expected="a number between 0 and 1", found=repr(share))
         one = np.ones_like
         return self._load_where(
-            lambda c: np.stack((one(c), c, c * (c - 1)), 1) - np.array([1 / share, 1 / share, 0.0]), np.zeros_like, alpha
+            lambda c: np.stack((one(c), c, c * (c - 1)), 1) - np.array([1 / share, 1 / share, 0.0]),
+            np.zeros_like,
+            alpha,
         )
 
     def load_within_response(self, response: float, think: float = 0.0, alpha: float = 0.05) -> Estimate:

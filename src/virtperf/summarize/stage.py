@@ -10,9 +10,9 @@ from typing import Any
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import replaced_folder
 from virtperf.core.stage_tables import AUDITS, LINEAGE, MEANS, OBSERVATIONS, SERIES, THUMBNAILS, TIMELINES
+from virtperf.study.conditions import condition_means
 from virtperf.study.definition import Study
 from virtperf.summarize.audits import audit
-from virtperf.summarize.conditions import condition_means
 from virtperf.summarize.observations import add_relative, observe
 from virtperf.summarize.series import RunSeries, load_series
 from virtperf.summarize.timelines import chosen_runs, thumbnail, timeline

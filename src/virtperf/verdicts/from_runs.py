@@ -18,9 +18,9 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.study.claims import NUMBERED, Claim, Claims, Instance
+from virtperf.study.conditions import OWN, means_by_quantity, scale_of
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
-from virtperf.summarize.conditions import OWN, means_by_quantity, scale_of
 
 MEASURED, SIMULATED = Provenance.MEASURED.value, Provenance.SIMULATED.value
 

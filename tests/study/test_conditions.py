@@ -9,7 +9,7 @@ import pytest
 from tests.toy_runs import toy_study
 from virtperf.core.mean import over_runs
 from virtperf.core.stage_tables import MEANS, OBSERVATIONS
-from virtperf.summarize.conditions import condition_means, means_by_quantity
+from virtperf.study.conditions import condition_means, means_by_quantity
 
 FACTORS = ("test", "system", "guests")
 
