@@ -32,13 +32,27 @@ def record_html(
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
     blocks, tail = _split(record.blocks)
     if notebook:
-        blocks, tail = ([b for b in part if not isinstance(b, Folded)] for part in (blocks, tail))
+        blocks, tail = ([_open(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     html = macros.record(
         record, blocks, tail, picture, notebook, downloads.address, lambda link: where.address(link, record.study)
     )
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
+
+
+def _open(block: Block) -> Block:
+    """A block whose cells have no folded text."""
+    if not isinstance(block, Grid):
+        return block
+    rows = [
+        [
+            cell if isinstance(cell, str) else tuple(s for s in cell if isinstance(s, str) or s.style != "folded")
+            for cell in row
+        ]
+        for row in block.rows
+    ]
+    return block.model_copy(update={"rows": tuple(map(tuple, rows))})
 
 
 def ids(records: Iterable[Record]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What line and bar figures share: caption, numbers, sources, picture."""
+"""What line and bar figures share: caption, numbers, picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from virtperf.exhibits.axis_words import level_text, unit_words
 from virtperf.exhibits.finding import finding
 from virtperf.exhibits.joined import KINDS, joined, rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
-from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record
 from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import exhibit_name, interval, number, pretty
 from virtperf.study.definition import Exhibit, Factor, Study
@@ -75,7 +75,6 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
         ),
         trace(study, exhibit),
         Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers"),)),
-        Folded(summary="Where this comes from", blocks=_sources(points, factor)),
     ]
     return Record(
         kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
@@ -227,30 +226,3 @@ def _mean_words(value: float, low: float, high: float, otherwise: str = "none") 
     if math.isnan(value):
         return "none" if otherwise == pretty(math.nan) else otherwise
     return f"{pretty(value)} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else pretty(value)
-
-
-def _sources(points: pd.DataFrame, factor: Factor) -> tuple[Block, ...]:
-    """Per point: the claims that set its limits, and its runs."""
-    rows: list[tuple[Words, ...]] = []
-    for p in rows_of(points):
-        runs: list[str | Span] = []
-        for kind in ("measured", "simulated", "example"):
-            ids = getattr(p, f"{kind}_runs")
-            runs += [f"{'; ' if runs else ''}{kind}: ", *_listed(ids, "run")] if ids else []
-        place = f"{p.series}, {level_text(factor, p.x)}"
-        rows.append((place, _claims(p.low_by), _claims(p.high_by), tuple(runs) or "none"))
-    columns = ("Point", "Lower limit set by", "Upper limit set by", "Runs")
-    note = "A limit without a claim follows from natural bounds or from a scale that is set by convention."
-    return Grid(label="Sources of every point", columns=columns, rows=tuple(rows)), Paragraph(words=note, style="small")
-
-
-def _claims(ids: Sequence[str]) -> Words:
-    return _listed(ids, "claim") or "no claim"
-
-
-def _listed(ids: Sequence[str], kind: str) -> tuple[str | Span, ...]:
-    parts: list[str | Span] = []
-    for name in ids:
-        parts += [", "] if parts else []
-        parts.append(Span(text=name, style="code", link=f"{kind}:{name}"))
-    return tuple(parts)

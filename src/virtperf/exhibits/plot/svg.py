@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -15,6 +16,7 @@ _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _FONT = re.compile(r"(font(?:-family)?):[^;]*")
+_DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _SIZE = re.compile(r"[\d.]+px")
 
 
@@ -89,8 +91,21 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
             elif element.tag == f"{{{_SVG}}}text" and name == "style":
                 value = _FONT.sub(_inherited, value)
+            elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
+                value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
-    return list(raw)
+    return list(_unwrapped(raw))
+
+
+def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
+    """The children of an element, those of a group that says nothing in its place."""
+    for child in list(parent):
+        inner = list(_unwrapped(child))
+        if child.tag == f"{{{_SVG}}}g" and not child.attrib:
+            yield from inner
+        else:
+            child[:] = inner
+            yield child
 
 
 def _inherited(style: re.Match[str]) -> str:
