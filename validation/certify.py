@@ -1,7 +1,7 @@
-"""How many digits of certified results the models reach: NIST's nonlinear and linear regression sets.
+"""How many digits of certified results the models reach: NIST's linear regression sets.
 
-A reference is one JSON file of `tests/reference`, read as a dictionary: ``model`` ("nist" for the nonlinear sets,
-"linear"), ``options`` (``set`` and ``level``, and ``starts`` or the form of the model), ``x``, ``y``, ``expected`` with
+A reference is one JSON file of `tests/reference`, read as a dictionary: ``model`` ("linear"), ``options`` (``set``,
+``level`` and the form of the model), ``x``, ``y``, ``expected`` with
 ``params`` and ``bse``, and ``rtol``, the relative errors that are allowed. A ``reason`` says why one of them is large.
 """
 
@@ -18,12 +18,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from validation.nist import curve
 from virtperf.core.errors import ModelError, VirtperfError
 from virtperf.core.files import write_atomically
 from virtperf.models.checks import Array
 from virtperf.models.linear import LinearResult, fit_line, fit_linear, fit_polynomial
-from virtperf.models.nls import NLSResult, fit_nls
 
 ROOT = Path(__file__).parent.parent
 Reference = dict[str, Any]
@@ -60,14 +58,6 @@ def required_digits(reference: Reference, quantity: str) -> float:
     """Return the digits that the file's tolerance of a quantity stands for."""
     rtol = reference["rtol"]
     return -math.log10(rtol.get(quantity, rtol["default"]))
-
-
-def fit_nonlinear(reference: Reference, start: int) -> NLSResult:
-    """Fit a nonlinear set from one of its starts (counted from 0); a ``response`` of "log(y)" takes logarithms."""
-    options, y = reference["options"], np.asarray(reference["y"], dtype=float)
-    form = curve(options["set"], len(options["starts"][start]))
-    response = np.log(y) if options.get("response") == "log(y)" else y
-    return fit_nls(form, reference["x"], response, [options["starts"][start]])
 
 
 def fit_linear_set(reference: Reference) -> LinearResult:

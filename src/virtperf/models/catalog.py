@@ -92,7 +92,7 @@ CATALOG: Mapping[str, Model] = {
     "line-crossing": Model("Where two straight lines cross", CROSSING, "linear.fit_line",
                            crossing="crossover.line_crossover"),
     "usl-crossing": Model("Where two scalability curves cross", CROSSING, "usl.fit_usl", {"kind": "usl"},
-                          crossing="crossover.usl_crossover"),
+                          crossing="usl_crossing.usl_crossover"),
     "anova": Model("Analysis of variance with one factor, or two that may act together", FACTORS, "anova.fit_anova"),
     "anova-additive": Model("Analysis of variance with two factors whose effects add", FACTORS, "anova.fit_anova",
                             {"interaction": False}),
