@@ -108,7 +108,7 @@ class Quantities(GLMCurve):
             if turn == 0 and places[1] == len(log_load) - 1:
                 asymptote = self._highest_asymptote(alpha)
             tops = [_vertex(log_load, end, place) for end, place in zip(ends, places, strict=True)]
-            step /= 3
+            step /= 4
             around = np.concatenate([log_load[p] + step * np.arange(-3, 4) for p in places])
             log_load = np.unique(np.maximum(around, 0.0))
         return tops[0], max(tops[1], asymptote)
