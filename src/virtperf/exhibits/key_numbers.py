@@ -105,7 +105,7 @@ def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
             if reference is not None and reference[0] == quantity:
                 fixed.append((exhibit.id, series.label, level))
     keys = list(zip(points["exhibit"], points["series"], points["x"], strict=True))
-    return points[[key not in set(fixed) for key in keys]]
+    return points[np.array([key not in set(fixed) for key in keys], dtype=bool)]
 
 
 def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
