@@ -114,7 +114,7 @@ def _working_tree(layout: Layout, folder: Path, progress: Progress) -> Place:
 def _place(layout: Layout, name: str, folder: Path, open_: ExitStack, progress: Progress) -> Place:
     """A place by its name, with its inputs; results where it is a folder of them."""
     path = Path(name)
-    if path.is_dir() and path.resolve() == layout.root.resolve():
+    if name == "." or (path.is_dir() and path.resolve() == layout.root.resolve()):
         return _working_tree(layout, folder, progress)
     if path.is_dir() and (os.sep in name or name.startswith(".")):
         if not any((path / part).is_dir() for part in ("data", "build", "reports")):
