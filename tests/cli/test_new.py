@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from tests.new_study.conftest import layout as layout
+from virtperf.core.params import load_parameters
 from virtperf.core.stage_tables import POINTS, VERDICTS
+from virtperf.new_study.notebook import notebook_text
+from virtperf.study.definition import load_study
 
 STUDY = "my-study"
 COMPUTED = ("reconstruct", "ingest", "summarize", "judge")
@@ -73,6 +76,7 @@ def test_stages_run_with_next_to_nothing(new, layout, missing):
         claims.write_text(claims.read_text().replace("about: [figure-1]", "about: [table-1]"))
     if missing.startswith("exhibits"):
         (folder / "study.yaml").write_text(study[: study.index("exhibits:")] + "exhibits: []\n")
+    layout.notebook(STUDY).write_text(notebook_text(load_study(folder), load_parameters(layout.parameters)))
     for stage in COMPUTED:
         new(stage, STUDY)
     assert shown(layout)

@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
+import pandas as pd
 import pytest
-from virtperf.exhibits.anchor import anchored
-from virtperf.exhibits.book import Book
-from virtperf.exhibits.layers import Mean, Point
+
+from virtperf.exhibits.rescale import rescaled
+
+PLACE = ["series", "quantity", "guests"]
 
 
 @pytest.fixture
-def points(book: Book) -> list[Point]:
-    """The points of a relative figure, as if nobody had run anything; bands of 10 %, but 2 % at the second."""
-    found = []
-    for i, p in enumerate(book._points["figure-2"]):
-        width = 2 if i == 1 else 10
-        found.append(replace(p, centre=100.0, low=100.0 - width, high=100.0 + width, measured=None, anchor=None))
-    return found
+def points() -> pd.DataFrame:
+    """Three points of a relative quantity; bands of 10 to either side, but of 2 at the second."""
+    rows = [("s", "throughput", g, 100.0 - w, 100.0 + w, 100.0) for g, w in ((2, 10), (4, 2), (8, 10))]
+    return pd.DataFrame(rows, columns=[*PLACE, "low", "high", "centre"])
 
 
-def test_the_narrowest_band_is_the_anchor_and_ratios_stay(points):
-    runs = {(p.quantity, "measured"): Mean(50.0 + 5 * i, 49.0, 51.0, ("r",)) for i, p in enumerate(points[:3])}
-    found = anchored(points, runs, "measured")
-    assert found[1].measured.value == pytest.approx(100)
-    assert found[2].measured.value / found[0].measured.value == pytest.approx(60 / 50)
-    assert {p.anchor for p in found[:3]} == {points[1].quantity}
-    assert all(p.measured is None for p in found[3:])
+def means(scale: str = "own", provenance: str = "measured") -> pd.DataFrame:
+    rows = [
+        {"series": "s", "quantity": "throughput", "guests": g, "provenance": provenance, "scale": scale,
+         "place": f"{g} guests", "value": 50.0 + 5 * k, "low": 49.0, "high": 51.0, "se": 1.0}
+        for k, g in enumerate((2, 4, 8))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
-def test_nothing_changes_where_the_reference_was_run(points):
-    points[0] = replace(points[0], measured=Mean(90.0, 89.0, 91.0, ("r",)))
-    runs = {(p.quantity, "measured"): Mean(50.0, 49.0, 51.0, ("r",)) for p in points}
-    assert anchored(points, runs, "measured") == points
+def test_the_narrowest_band_sets_the_scale_and_ratios_stay(points: pd.DataFrame) -> None:
+    found = rescaled(means(), points, {"throughput"}, "guests")
+    assert list(found["value"]) == pytest.approx([50 * 100 / 55, 100, 60 * 100 / 55])
+    assert list(found["se"]) == pytest.approx([100 / 55] * 3)
+    assert set(found["scaled_at"]) == {"4 guests"} and list(found["sets_scale"]) == [False, True, False]
 
 
-def test_a_point_without_a_closed_band_is_no_anchor(points):
-    open_ended = [replace(p, high=math.inf) for p in points]
-    runs = {(p.quantity, "measured"): Mean(50.0, 49.0, 51.0, ("r",)) for p in points}
-    assert anchored(open_ended, runs, "measured") == open_ended
+def test_nothing_is_scaled_where_the_reference_was_run(points: pd.DataFrame) -> None:
+    both = pd.concat([means(), means("relative").iloc[:1].assign(value=90.0)], ignore_index=True)
+    found = rescaled(both, points, {"throughput"}, "guests")
+    assert found["value"].tolist() == [90.0] and set(found["scaled_at"]) == {""}
+
+
+def test_an_absolute_quantity_stays_as_it_is(points: pd.DataFrame) -> None:
+    found = rescaled(means(), points, set(), "guests")
+    assert found["value"].tolist() == [50, 55, 60]
+
+
+def test_without_a_closed_band_there_is_no_scale(points: pd.DataFrame) -> None:
+    assert rescaled(means(), points.assign(high=math.inf), {"throughput"}, "guests").empty
+
+
+def test_simulated_runs_are_never_scaled(points: pd.DataFrame) -> None:
+    assert rescaled(means(provenance="simulated"), points, {"throughput"}, "guests").empty

@@ -225,7 +225,7 @@ def write(table: Table, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folde
 def change(data: Path, table: Table, where: Mapping[str, Any], **cells: Any) -> None:
     """Overwrite cells of the rows of data/runs/toy that have these values."""
     folder = data / "runs" / "toy"
-    frame = table.load(folder, FACTORS)
+    frame = table.read(folder / table.file, FACTORS)
     chosen = pd.Series(True, index=frame.index)
     for name, value in where.items():
         chosen &= frame[name] == value

@@ -16,7 +16,6 @@ from virtperf.core.errors import ModelError
 from virtperf.models import (
     bootstrap,
     linear,
-    nls,
     ordering,
     queueing,
     queueing_open,
@@ -102,7 +101,7 @@ def test_a_load_that_is_not_positive_is_named_with_its_row(name, value):
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan])
-@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("name", [name for name in CURVES if CATALOG[name].weighted])
 def test_a_weight_that_is_none_is_named_with_its_row(name, value):
     first, *others = good(name)
     w = np.ones(len(first.y))
@@ -114,7 +113,7 @@ def test_a_weight_that_is_none_is_named_with_its_row(name, value):
 @pytest.mark.parametrize("name", CURVES)
 def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
     first, *others = good(name)
-    parameters = {"linear-scaling": 1, "scalability": 3, "usl": 3, "usl-crossing": 3, "parabola": 3, "segmented": 4,
+    parameters = {"linear-scaling": 1, "scalability": 3, "usl": 3, "usl-crossing": 3, "cost": 3, "parabola": 3, "segmented": 4,
                   "plateau-decline": 3, "rise-plateau": 3}.get(name, 2)  # fmt: skip
     if parameters > 1:
         few = slice(0, parameters - 1)
@@ -179,19 +178,12 @@ def exact():
     return fit_usl(LOAD[:3], throughput(LOAD[:3], np.array([0.05, 0.02, 10.0])))
 
 
-def curve():
-    return nls.Curve(
-        "y = a x", ("a",), lambda x, p: p[0] * np.asarray(x), lambda x, p: np.asarray(x)[:, None], (-math.inf,)
-    )
-
-
 @pytest.mark.parametrize(
     ("function", "message"),
     [
         (lambda: linear.fit_linear(np.column_stack((np.ones(4), BAD)), X, ("a", "b")), r"row 2"),
         (lambda: linear.fit_linear(np.ones((4, 2)), X, ("a", "b")), "a and b|distinct|depend|rank"),
         (lambda: linear.fit_polynomial(X, BAD, 1), FINITE),
-        (lambda: nls.fit_nls(curve(), X, BAD, [[1.0]]), FINITE),
         (lambda: usl_cost.fit_usl_cost(X, ZERO), "cost " + POSITIVE),
         (lambda: usl_cost.fit_usl_cost(BAD, X), "load " + FINITE),
         (lambda: usl_cost.fit_usl_cost([1, 2], [1, 2]), "2 rows can't determine 3 parameters"),

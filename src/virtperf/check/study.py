@@ -97,7 +97,9 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, problems: Probl
     for position, exhibit in enumerate(study.exhibits):
         if ids.index(exhibit.id) != position:
             _say(study.document, problems, f"the id {exhibit.id!r} is given twice", "exhibits", position)
-        for row, spec in enumerate(exhibit.spec["series"] if exhibit.kind == "timeseries" else ()):
+        for row, spec in enumerate(exhibit.spec.get("series") or ()):
+            if not (isinstance(spec, dict) and all(isinstance(spec.get(key), str) for key in ("metric", "unit"))):
+                continue  # a line of a quantity, or what the kind's model refuses
             place = ("exhibits", position, "series", row)
             units = _metric_units(study, dictionary, problems, (spec["metric"],), f"{exhibit.id} shows", place)
             if units:

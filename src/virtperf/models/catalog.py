@@ -48,6 +48,8 @@ class Model:
         Whether the model needs a margin that is declared beforehand.
     noise : bool
         Whether it can take the noise as proportional.
+    weighted : bool
+        Whether rows may have weights.
     """
 
     title: str
@@ -59,6 +61,7 @@ class Model:
     crossing: str = ""
     margin: bool = False
     noise: bool = True
+    weighted: bool = True
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ CATALOG: Mapping[str, Model] = {
     "line-hc3": Model("Straight line, intervals robust against unequal variances (HC3)", CURVE, "linear.fit_line",
                       {"cov_type": "HC3"}, {}, _LINE, noise=False),
     "line-huber": Model("Straight line that outliers hardly move (Huber's M estimator); they are named", CURVE,
-                        "linear.fit_robust_line", noise=False),
+                        "linear.fit_robust_line", noise=False, weighted=False),
     "parabola": Model("Parabola", CURVE, "linear.fit_polynomial", {"degree": 2}, {}, _FIT),
     "segmented": Model("Two straight pieces", CURVE, "segmented.fit_segmented", {"form": "free"}, {}, _BREAK),
     "plateau-decline": Model("A plateau, then a slope", CURVE, "segmented.fit_segmented", {"form": "plateau-decline"},
@@ -163,7 +166,7 @@ CATALOG: Mapping[str, Model] = {
     "line-crossing": Model("Where two straight lines cross", CROSSING, "linear.fit_line",
                            crossing="crossover.line_crossover", noise=False),
     "usl-crossing": Model("Where two scalability curves cross", CROSSING, "usl.fit_usl", {"kind": "usl"},
-                          crossing="crossover.usl_crossover"),
+                          crossing="usl_crossing.usl_crossover"),
     "anova": Model("Analysis of variance with one factor, or two that may act together", FACTORS, "variance.fit_anova"),
     "anova-additive": Model("Analysis of variance with two factors whose effects add", FACTORS, "variance.fit_anova",
                             {"interaction": False}),

@@ -39,6 +39,8 @@ def column(
     """
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
     try:
+        if isinstance(values, list | tuple) and any(isinstance(v, bool | np.bool_) for v in values):
+            raise TypeError(values)
         raw: Any = np.asarray(values)
         if raw.dtype.kind not in "iuf":
             raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)

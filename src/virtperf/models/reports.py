@@ -104,6 +104,8 @@ def _function(path: str) -> Callable[..., Any]:
 def _given(model: Model, sample: Sample, options: Options) -> dict[str, Any]:
     """How the noise is taken: weights of one's own, or as asked."""
     if sample.weights is not None:
+        if not model.weighted:
+            raise ModelError("the model takes no weights", remedy="leave them out")
         return {"weights": sample.weights, **({"noise": "constant"} if model.noise else {})}
     return {"noise": options.noise} if model.noise else {}
 

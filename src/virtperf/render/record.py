@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from virtperf.exhibits.records import Block, Folded, Grid, Heading, Record
+from virtperf.exhibits.records import Block, Folded, Grid, Heading, Paragraph, Record, Span
 from virtperf.render import downloads
 from virtperf.render.places import NOTEBOOK, Place
 from virtperf.render.templating import environment
@@ -30,21 +30,15 @@ def record_html(
         Where it is shown; without one, a page that holds this record alone.
     """
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
-    blocks, folded = _split(record.blocks)
+    blocks, tail = _split(record.blocks)
     if notebook:
-        blocks, folded = [block for block in blocks if not isinstance(block, Folded)], ()
+        blocks, tail = ([b for b in part if not isinstance(b, Folded)] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     html = macros.record(
-        record, blocks, folded, picture, notebook, downloads.address, lambda link: where.address(link, record.study)
+        record, blocks, tail, picture, notebook, downloads.address, lambda link: where.address(link, record.study)
     )
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
-
-
-def blocks_html(blocks: Sequence[Block], study: str, place: Place) -> Markup:
-    """The markup of blocks that belong to no record, for pages of the site."""
-    macros: Any = environment().get_template("record.html.j2").module
-    return Markup(str(macros.blocks(blocks, lambda link: place.address(link, study))).strip())  # noqa: S704 (as above)
 
 
 def ids(records: Iterable[Record]) -> Iterator[str]:
@@ -73,11 +67,18 @@ def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Recor
 
 
 def _split(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
-    """The blocks, and the folded ones at the end, which stand in one line with the downloads."""
+    """The blocks, and the folded ones and links at the end, which stand in one line with the downloads."""
     end = len(blocks)
-    while end and isinstance(blocks[end - 1], Folded):
+    while end and (isinstance(blocks[end - 1], Folded) or _only_link(blocks[end - 1])):
         end -= 1
     return blocks[:end], blocks[end:]
+
+
+def _only_link(block: Block) -> bool:
+    if not isinstance(block, Paragraph) or isinstance(block.words, str) or len(block.words) != 1:
+        return False
+    (word,) = block.words
+    return isinstance(word, Span) and bool(word.link)
 
 
 def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:

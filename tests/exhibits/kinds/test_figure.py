@@ -1,180 +1,140 @@
-"""Figures: three layers, limits in words, the numbers behind them."""
+"""Line and bar figures as records: layers, limits in words, the numbers behind them, a reader's own picture."""
 
 from __future__ import annotations
 
-import math
+import hashlib
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
-from virtperf.exhibits.axes import TALL, scale, unit_words, y_top
-from virtperf.exhibits.book import Book
-from virtperf.exhibits.layers import load_points
 
-from tests.exhibits.toy import DOLLARS, HOSTILE
-from virtperf.core.errors import StudyError, VirtperfError
-
-
-def point(book: Book, exhibit: str, series: str, x: object) -> pd.Series:
-    table = book.points(exhibit)
-    factor = next(c for c in ("guests", "cipher", "storage") if c in table)
-    return table[(table["series"] == series) & (table[factor] == x)].iloc[0]
+from tests.exhibits.plain import links, plain
+from tests.exhibits.toy import DOLLARS, HOSTILE, change
+from virtperf import plot
+from virtperf.core import stage_tables
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.loaded import LoadedStudy, load_study
+from virtperf.models import frames as models
+from virtperf.models.result import Estimate
 
 
-def test_layers_keep_their_provenance(book: Book) -> None:
-    # Three replicates 150, 152, 154: mean 152, s = 2, t(2, 0.975) = 4.3027, half-width 4.3027 * 2 / sqrt(3) = 4.968.
-    row = point(book, "figure-2", HOSTILE, 8)
-    assert row["measured"] == pytest.approx(152)
-    assert row["measured_high"] - row["measured"] == pytest.approx(4.968, abs=1e-3)
-    assert row["reconstructed"] == pytest.approx(166)
-    assert (row["allowed_low"], row["allowed_high"]) == (165.5, 166.5)
-    assert math.isnan(row["example"])
+def numbers(loaded: LoadedStudy, exhibit: str) -> pd.DataFrame:
+    return loaded.show(exhibit).record.numbers[0].frame()
 
 
-def test_examples_are_shown_only_on_request(book: Book, toy_data: Path) -> None:
-    assert point(book, "figure-2", HOSTILE, 2)["example"] == pytest.approx(75)
-    plain = Book("toy", toy_data)
-    assert plain.points("figure-2")["example"].isna().all()
-    assert "made-up example" in book.figure("figure-2").html
-    assert "made-up example" not in plain.figure("figure-2").html
+def test_layers_keep_their_provenance(loaded: LoadedStudy) -> None:
+    table = numbers(loaded, "figure-2").set_index(["series", "guests"])
+    row = table.loc[(HOSTILE, 8)]
+    assert (row["measured"], row["simulated"], row["measured_high"]) == (152, 166, pytest.approx(156.968, abs=1e-3))
+    assert (row["allowed_low"], row["allowed_high"], row["low_set_by"]) == (165.5, 166.5, "more-at-8")
+    assert row["measured_runs"] == "measured-a-8-r1;measured-a-8-r2;measured-a-8-r3"
+    assert pd.isna(row["example"]) and table.loc[(HOSTILE, 2), "example"] == 75
+    assert pd.isna(table.loc[(DOLLARS, 2), "allowed_high"])  # unbounded
+    assert loaded.show("figure-2").record.provenance == ("reconstructed", "simulated", "measured", "example")
+    assert loaded.show("figure-3").record.provenance == ("published", "reconstructed", "measured")
 
 
-def test_without_assumptions_the_band_is_the_bare_one(toy_data: Path) -> None:
-    bare = Book("toy", toy_data, assumptions=False)
-    row = point(bare, "figure-2", HOSTILE, 2)
-    assert (row["allowed_low"], row["allowed_high"]) == (10, 90)
-    assert "our assumptions being off" in bare.figure("figure-2").html
+def test_examples_are_shown_only_on_request(toy_data: Path) -> None:
+    record = load_study("toy", toy_data).show("figure-2").record
+    assert record.numbers[0].frame()["example"].isna().all() and "example" not in record.provenance
+    assert record.drawing is not None and "made-up example" not in record.drawing.svg
 
 
-def test_an_absent_limit_is_said_in_words(book: Book) -> None:
-    shown = book.figure("figure-2")
-    assert "arrow: no upper limit" in shown.html
-    assert "The text sets no upper limit for" in shown.html
-    assert re.search(r"\$host_1\$.*  2 .* 40 +inf ", repr(shown))
-    assert "no upper limit" not in book.figure("figure-3").html
+def test_without_assumptions_the_band_is_that_of_the_text(toy_data: Path) -> None:
+    table = numbers(load_study("toy", toy_data, assumptions=False), "figure-2")
+    assert (table["allowed_low"][0], table["allowed_high"][0]) == (10, 90)
 
 
-def test_the_text_table_holds_the_numbers_behind(book: Book) -> None:
-    text = repr(book.figure("figure-2"))
+def test_the_text_table_holds_the_numbers_behind(loaded: LoadedStudy) -> None:
+    text = loaded.show("figure-2").record.text
     assert text.splitlines()[0] == "Figure 2. Throughput over guests"
     assert re.search(r"8 +165\.5 +166\.5 +166 +161 +171 +152 +147 +157 +3", text)
+    assert re.search(r"\$host_1\$.*  2 .* 40 +inf ", text)
     assert len(text.splitlines()) == 3 + 7  # title, header, rule, one line a point
 
 
-def test_both_kinds_of_output_reach_the_notebook(book: Book) -> None:
-    shown = book.figure("figure-3")
-    assert shown._repr_mimebundle_() == {"text/html": shown._repr_html_(), "text/plain": repr(shown)}
+def test_claims_and_runs_are_linked(loaded: LoadedStudy) -> None:
+    shown = loaded.show("figure-2")
+    assert {"claim:more-at-8", "run:measured-a-8-r1", "trace:toy/figure-2"} <= links(shown)
+    assert shown.record.claims == ("more-at-8", "best-at-8", "flat")
+    assert "165.5 to 166.5" in plain(shown) and "152 (147 to 157)" in plain(shown)
 
 
-def test_a_printed_number_is_shown_as_printed(book: Book, bare_book: Book) -> None:
-    shown = book.figure("figure-3")
-    assert "half-filled: printed in the paper" in shown.html and ">published<" in shown.html
-    assert "half-filled" not in book.figure("figure-2").html
-    printed = book.observations("figure-3", "published")
-    assert printed[["series", "x", "value"]].to_numpy().tolist() == [["System A", "hardware", 80.0]]
-    assert printed["se"].tolist() == [pytest.approx(0.5 / math.sqrt(3))]
-    alone = {p.x: p for p in bare_book._points_of(bare_book.study.exhibit("figure-3")) if p.published}
-    assert math.isnan(alone["hardware"].hollow) and alone["hardware"].shown == 80
-    assert "1 value as printed" in bare_book.figure("figure-3").html.lower()
+def test_a_table_cell_says_what_there_is_not(loaded: LoadedStudy) -> None:
+    said = plain(loaded.show("figure-3"))
+    assert "no claim" in said and "none" in said
 
 
-def test_relative_units_name_their_reference(book: Book) -> None:
-    # figure-2 varies system and guests; figure-4 varies storage only, so its reference is told by the storage.
-    assert (
-        f"Throughput, % of {HOSTILE} at 4 guests".replace("<", "&lt;").replace(">", "&gt;")
-        in book.figure("figure-2").html
-    )
-    assert "Throughput, % of the value at 20,480 MB storage" in book.figure("figure-4").html
-    quantities = [q for _, _, q in book.study.points(book.study.exhibit("figure-3"))]
-    assert unit_words(book.study, "utilization", quantities) == "%"
+def test_before_any_stage_the_figure_says_so(bare: LoadedStudy) -> None:
+    for exhibit in ("figure-2", "figure-3", "figure-5"):
+        record = bare.show(exhibit).record
+        assert record.drawing is not None
+    assert "no values yet" in bare.show("figure-2").record.caption
+    assert "1 value as printed" in bare.show("figure-3").record.caption.lower()
+    assert "not computed" in plain(bare.show("figure-2"))
 
 
-def test_two_quantities_get_two_panels_that_share_x(book: Book) -> None:
-    html = book.figure("figure-4").html
-    wide = html[html.index("<svg") : html.index("</svg>")]
-    assert wide.count("Resident memory, MiB") == 1 and wide.count(">20,480<") == 1
+def test_the_digest_is_that_of_the_numbers(loaded: LoadedStudy) -> None:
+    record = loaded.show("figure-2").record
+    text = record.numbers[0].frame().to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    assert record.drawing is not None
+    assert record.drawing.digest == hashlib.sha256(text.encode()).hexdigest()[:8]
+    assert record.drawing.description == record.caption
 
 
-def test_a_numeric_axis_runs_as_the_study_lists_its_levels(book: Book) -> None:
-    points = book._points_of(book.study.exhibit("figure-4"))
-    left, right = scale(points, book.study.factors["storage"], 600).limits
-    assert left > right and left > 20480 and right < 10240
-    left, right = scale(book._points_of(book.study.exhibit("figure-2")), book.study.factors["guests"], 600).limits
-    assert left < right
+def test_a_readers_changes_reach_the_record(loaded: LoadedStudy) -> None:
+    figure = plot.lines(loaded.points("figure-2"), x="guests", hue="series", means=loaded.means("figure-2"))
+    figure.axes[0].set_title("My own title")
+    figure.axes[0].axhline(77.0, color="#123456")
+    drawing = loaded.show("figure-2", figure).record.drawing
+    assert drawing is not None
+    assert ">My own title<" in drawing.svg and "#123456" in drawing.svg
+    usual = loaded.show("figure-2").record.drawing
+    assert usual is not None and "My own title" not in usual.svg and usual.digest == drawing.digest
 
 
-@pytest.mark.parametrize("width", [250, 400, 700, 2000])
-def test_tick_labels_never_run_into_each_other(book: Book, width: int) -> None:
-    axis = scale(book._points_of(book.study.exhibit("figure-4")), book.study.factors["storage"], width)
-    shown = [
-        (axis.where[level] / abs(axis.pixel), label)
-        for level, label in zip(axis.levels, axis.tick_labels, strict=True)
-        if label
-    ]
-    gaps = np.diff(sorted(place for place, _ in shown))
-    assert (gaps >= (14 if axis.turned else 7 * 6)).all()
+def test_two_calls_give_the_same_record(loaded: LoadedStudy) -> None:
+    for exhibit in ("figure-2", "figure-3", "figure-4", "figure-5"):
+        assert loaded.show(exhibit).record == loaded.show(exhibit).record
 
 
-def test_a_far_limit_does_not_flatten_the_figure(book: Book) -> None:
-    points = book._points_of(book.study.exhibit("figure-2"))
-    top = y_top(points, math.inf)
-    assert 171 < top <= TALL * 171 * 1.07  # 171: the upper end of the highest interval
-    assert y_top(book._points_of(book.study.exhibit("figure-3")), 100.0) <= 105
+def test_fits_are_drawn_and_their_curves_kept(loaded: LoadedStudy) -> None:
+    runs = loaded.runs("figure-2", "simulated")
+    fits = models.line("value ~ guests", runs, by="series")
+    record = loaded.show("figure-2", None, fits).record
+    assert [n.name for n in record.numbers] == ["toy-figure-2", "toy-figure-2-curves"]
+    curves = record.numbers[1].frame()
+    assert set(curves["series"]) == {HOSTILE} and (curves["x"].min(), curves["x"].max()) == (2, 16)
+    assert record.drawing is not None and "fitted, dots: 95 % interval" in record.drawing.svg
 
 
-def test_files_text_is_shown_not_run(book: Book) -> None:
-    for shown in (book.figure("figure-2"), book.figure("figure-3"), book.figure("figure-4")):
-        assert "<script" not in shown.html and "<b>co" not in shown.html
-    assert DOLLARS.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") in book.figure("figure-2").html
+def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
+    runs = loaded.runs("figure-2", "example")
+    fits = models.line("value ~ guests", runs, by="series")
+    assert not fits[HOSTILE].available
+    record = loaded.show("figure-2", None, fits).record
+    assert f"No curve for {HOSTILE}: {fits[HOSTILE].reason}" in plain(record) and len(record.numbers) == 1
 
 
-class Line:
-    """A fitted line y = 10 x with an interval of one to either side."""
-
-    def predict(self, new: np.ndarray, interval: str, alpha: float) -> pd.DataFrame:
-        assert interval == "mean" and alpha == pytest.approx(0.05)
-        return pd.DataFrame({"value": 10 * new, "se": 0.5, "low": 10 * new - 1, "high": 10 * new + 1})
-
-
-def test_curves_are_drawn_over_their_series_only(book: Book) -> None:
-    plain, fitted = book.figure("figure-2").html, book.figure("figure-2", curves={HOSTILE: Line()}).html
-    assert "fitted curve with its 95 % interval" in fitted and "fitted curve with its 95 % interval" not in plain
-    with pytest.raises(StudyError, match="no curve can be drawn for 'System Z'"):
-        book.figure("figure-2", curves={"System Z": Line()})
-    with pytest.raises(StudyError, match="no curve"):
-        book.figure("figure-3", curves={"System A": Line()})
+def test_what_belongs_to_no_figure_is_refused(loaded: LoadedStudy) -> None:
+    runs = loaded.runs("figure-2", "simulated")
+    fits = models.line("value ~ guests", runs, by="series")
+    with pytest.raises(VirtperfError, match="has no fitted curves"):
+        loaded.show("figure-3", None, fits)
+    with pytest.raises(VirtperfError, match=r"study\.estimates"):
+        loaded.show("figure-2", None, {"peak": Estimate(1, 0, 2, 0.95, "profile")})
+    with pytest.raises(VirtperfError, match="which is no series"):
+        loaded.show("figure-2", None, {"System Z": fits[HOSTILE], "System Y": fits[HOSTILE]})
 
 
-def test_before_any_stage_the_figure_says_so(bare_book: Book) -> None:
-    shown = bare_book.figure("figure-2")
-    assert "no data yet" in shown.html and "no values yet" in shown.html
-    assert "Not there yet" in bare_book.summary().html
+def test_runs_without_the_reference_are_said_to_be_scaled(tmp_path: Path) -> None:
+    from tests.exhibits import toy
 
-
-def test_unknown_names_are_refused_with_the_known_ones(book: Book, toy_data: Path) -> None:
-    with pytest.raises(StudyError, match="one of table-1, figure-1"):
-        book.figure("figure-99")
-    with pytest.raises(StudyError, match="has no series"):
-        book.figure("table-1")
-    with pytest.raises(VirtperfError, match="expected one of toy"):
-        Book("other", toy_data)
-
-
-def test_runs_behind_a_figure_are_in_its_unit(book: Book) -> None:
-    runs = book.observations("figure-2", "measured")
-    assert list(runs["value"]) == [98, 100, 102, 150, 152, 154]  # relative, not the raw values that are thrice as large
-    assert set(runs["x"]) == {4, 8}
-    assert list(book.values("figure-2", HOSTILE, 8, "measured")) == [150, 152, 154]
-
-
-def test_levels_of_files_match_however_they_are_written(book: Book) -> None:
-    exhibit = book.study.exhibit("figure-2")
-    data = SimpleNamespace(
-        **{f: getattr(book._data, f) for f in ("study", "claims", "claim_results", "points", "observations")}
-    )
-    data.points = data.points.assign(x=[f"{x}.0" if x.isdigit() else x for x in data.points["x"]])
-    points = load_points(data, exhibit, {}, {}, examples=False, assumptions=True)  # type: ignore[arg-type]
-    assert all(p.known for p in points)
+    data = toy.build(tmp_path)
+    change(data, stage_tables.MEANS, {"provenance": "measured", "scale": "relative"}, scale="gone")
+    shown = load_study("toy", data).show("figure-2")
+    assert "These runs have no common scale with the paper" in plain(shown)
+    table = shown.record.numbers[0].frame().set_index(["series", "guests"])
+    # 4 guests have the narrowest band: 100 exactly; 8 guests keep their ratio of 152 to 100.
+    assert table.loc[(HOSTILE, 4), "measured"] == 100 and table.loc[(HOSTILE, 8), "measured"] == 152

@@ -61,7 +61,7 @@ class Levels:
     @property
     def limits(self) -> tuple[float, float]:
         """Left and right end of the axis; the left one is the larger if the levels descend."""
-        places = list(self.where.values())
+        places = list(self.where.values()) or [0.0]
         low, high = min(places), max(places)
         margin = ((high - low) or 1.0) * 0.06 if self.numeric else 0.5
         ends = (low - margin, high + margin)
@@ -129,10 +129,15 @@ def top_of(values: Iterable[float], bands: Iterable[float], bound: float = math.
     return min(top, bound * 1.05) if math.isfinite(bound) else top
 
 
-def floor_of(values: Iterable[float], top: float) -> float:
-    """Where the y axis of lines begins: at 0, or just below everything where 0 would press all into one line."""
+def bottom_of(values: Iterable[float], top: float, bound: float = 0.0, *, lines: bool = False) -> float:
+    """Where a y axis begins: at 0, or below everything if something is below 0 or may be by its natural bound.
+
+    That of `lines` begins just below everything where 0 would press all into one line.
+    """
     lowest = min((v for v in values if math.isfinite(v)), default=0.0)
-    if lowest < CLOSE * top:
+    if lowest < 0 or bound < 0:
+        return min(1.06 * lowest, -top if bound < 0 else 0.0)
+    if not lines or lowest < CLOSE * top:
         return 0.0
     step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
     return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)

@@ -34,7 +34,7 @@ def bars(
         means = _means(runs, [c for c in (row, hue, x, "provenance") if c is not None and c in runs], y)
     layers = gathered(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=labels, xlabel=xlabel,
                       ylabel=ylabel)  # fmt: skip
-    levels = axis.levels_of(layers.frames, x, layers.words, numeric=False)
+    levels = axis.levels_of(layers.given, x, layers.words, numeric=False)
     with theme():
         figure, axes = panels(len(layers.rows))
         for panel, name in zip(axes, layers.rows, strict=True):
@@ -62,7 +62,7 @@ def _panel(axes: Axes, layers: Layers, levels: axis.Levels) -> None:
     low, high = layers.bounds
     values = axis.finite(layers.marks["value"], layers.marks["high"], layers.runs["value"])
     top = axis.top_of(values, axis.finite(layers.bands["high"], layers.bands["high_text"]), high)
-    axis.y_axis(axes, -top if low < 0 or min(values, default=0.0) < 0 else 0.0, top, layers.label)
+    axis.y_axis(axes, axis.bottom_of(values, top, low), top, layers.label)
     for level, place in levels.where.items():
         group = [s for s in layers.series if level in layers.levels(s)]
         width = min(WIDEST, GROUP / max(len(group), 1))

@@ -37,7 +37,7 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
         raise VirtperfError("no curve can be drawn over levels that are not numbers", expected="a numeric axis")
     at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
-    if hasattr(getattr(fit, "model", None), "exog"):
+    if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels'; ours have predict with its intervals
         table = fit.get_prediction(_rows(fit, x, at)).summary_frame(alpha=1 - level).rename(columns=_NAMES)
     elif hasattr(fit, "predict"):
         table = fit.predict(at, interval="mean", alpha=1 - level)

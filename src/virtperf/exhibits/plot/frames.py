@@ -30,6 +30,10 @@ class Layers:
         As `marks.marks_of` and `marks.bands_of` make them; single runs are marks too.
     rows, series : tuple
         Panels and series, in order of appearance.
+    needs_words : bool
+        Whether the legend explains marks: those of somebody's own runs speak for themselves.
+    given : tuple of DataFrame
+        The caller's frames: their levels stand on the axis, whether there is something to draw or not.
     """
 
     columns: Columns
@@ -42,6 +46,7 @@ class Layers:
     y: str
     ylabel: str
     needs_words: bool
+    given: tuple[pd.DataFrame, ...]
 
     @property
     def x(self) -> str:
@@ -50,7 +55,7 @@ class Layers:
 
     @property
     def frames(self) -> list[pd.DataFrame]:
-        """Everything that has a place on the axis; what came first decides the order of levels."""
+        """Everything that is drawn."""
         return [self.bands, self.marks, self.runs]
 
     @property
@@ -155,6 +160,7 @@ def gathered(
     return Layers(
         columns, drawn, bands, single, distinct(row), distinct(hue), words,
         only if y == "value" else y, ylabel or "", not own or len(bands) > 0,
+        tuple(frames.values()),
     )  # fmt: skip
 
 

@@ -76,13 +76,13 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
         half = _mark("o", INK_COLOUR)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
         entries.append((half, "printed in the paper"))
-    if marks.SOLID in kinds:
+    if marks.SOLID in kinds and layers.needs_words:
         words = f"measured, {percent} interval" if with_interval else "measured"
         entries.append((_mark("o", INK_COLOUR), words))
     if marks.CROSS in kinds:
         entries.append((_mark("x", INK_COLOUR), "made-up example"))
     for kind, (fill, words) in _RUNS.items():
-        if kind in set(layers.runs["mark"]):
+        if layers.needs_words and kind in set(layers.runs["mark"]):
             entries.append((_mark("x" if kind == marks.CROSS else "o", fill, 4), words))
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))

@@ -56,7 +56,7 @@ def lines(
     """
     layers = gathered(points, means, printed, runs, x=x, y=y, hue=hue, row=row, labels=labels, xlabel=xlabel,
                       ylabel=ylabel)  # fmt: skip
-    levels = axis.levels_of(layers.frames, x, layers.words)
+    levels = axis.levels_of(layers.given, x, layers.words)
     fitted = curves.curves_of(fits, layers.series, {s: layers.levels(s) for s in layers.series}, x, level)
     with theme():
         figure, axes = panels(len(layers.rows))
@@ -68,7 +68,7 @@ def lines(
             for k, label in enumerate(layers.series) if hue is not None
         ]  # fmt: skip
         extra = legend.layer_entries(layers, bars=False, curves=bool(fitted), level=level)
-        legend.legend(figure, entries, extra if layers.needs_words else [])
+        legend.legend(figure, entries, extra if layers.needs_words or fitted else [])
     return figure
 
 
@@ -81,8 +81,7 @@ def _panel(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str,
     top = axis.top_of(values, axis.finite(layers.bands["high"], layers.bands["high_text"]), high)
     lowest = axis.finite(layers.marks["value"], layers.marks["low"], layers.runs["value"], layers.bands["low"],
                          layers.bands["low_text"])  # fmt: skip
-    below = low < 0 or min(lowest, default=0.0) < 0
-    axis.y_axis(axes, -top if below else axis.floor_of(lowest, top), top, layers.label)
+    axis.y_axis(axes, axis.bottom_of(lowest, top, low, lines=True), top, layers.label)
     for k, label in enumerate(shown):
         shift = (k - (len(shown) - 1) / 2) * APART
         style = look(layers.series.index(label))

@@ -63,23 +63,33 @@ def svg(figure: Figure, name: str, *, title: str = "", description: str = "", ba
 
 
 def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
-    """The parts of Matplotlib's element without metadata, style rules and fonts; ids begin with `prefix`."""
+    """The parts of Matplotlib's element without metadata, style rules and fonts.
+
+    Ids to which something refers are numbered behind `prefix`; Matplotlib's own names of clips and marks depend on the
+    last bit of a position.
+    """
     for parent in raw.iter():
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
+    used = {v[1:] for e in raw.iter() for n, v in e.attrib.items() if n == _HREF}
+    used |= {name for e in raw.iter() for v in e.attrib.values() for name in _REFERENCE.findall(v)}
+    names: dict[str, str] = {}
+    for element in raw.iter():
+        own = element.attrib.pop("id", "")
+        if own in used:
+            names[own] = f"{prefix}-{len(names)}"
+            element.set("id", names[own])
     for element in raw.iter():
         if not (element.text or "").strip():
             element.text = None
         element.tail = None
         for name, value in element.attrib.items():
-            if name == "id":
-                value = f"{prefix}-{value}"
-            elif name == _HREF:
-                value = f"#{prefix}-{value[1:]}" if value.startswith("#") else value
+            if name == _HREF:
+                value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
             elif element.tag == f"{{{_SVG}}}text" and name == "style":
                 value = _FONT.sub(_inherited, value)
-            element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+            element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
     return list(raw)
 
 

@@ -52,7 +52,7 @@ def timeline(
             part = frame[frame[row] == name] if row else frame
             marked = points if points is not None and k == 0 else None
             text = ylabel or (_label(part, hue, str(name)) if row else words.label(y))
-            axis.y_axis(panel, min([0.0, *axis.finite(part[y])]), _top(part[y], marked), text)
+            axis.y_axis(panel, axis.bottom_of(part[y], _top(part[y], marked)), _top(part[y], marked), text)
             for label in series:
                 line = part[part[hue] == label] if hue else part
                 style = look(series.index(label))

@@ -1,0 +1,163 @@
+"""Line figures, by the properties of what stands on their axes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from matplotlib import rcParams
+from matplotlib.lines import Line2D
+
+from tests.exhibits.plot.drawn import dots, legend, lines, uprights, words
+from tests.exhibits.toy import HOSTILE
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits import plot
+from virtperf.exhibits.loaded import LoadedStudy
+from virtperf.exhibits.palette import SERIES, SURFACE
+from virtperf.models import frames as models
+
+
+def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None:
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
+    assert dots(axes) == sorted(zip(own["users"].astype(float), own["tps"], strict=True))
+    means = own.groupby(["tool", "users"])["tps"].mean()
+    wanted = [[(float(u), means[tool, u]) for u in (1, 2, 4, 8)] for tool in ("wrk", "ab")]
+    assert np.array(sorted(map(sorted, lines(axes)))) == pytest.approx(np.array(sorted(wanted)))
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2", "4", "8"]
+    assert (axes.get_xlabel(), words(axes), legend(axes)) == ("users", "tps", ["wrk", "ab"])
+
+
+def test_a_frame_of_only_x_and_y_needs_no_legend(own: pd.DataFrame) -> None:
+    (axes,) = plot.lines(runs=own, x="users", y="tps", xlabel="Users", ylabel="Throughput, 1/s").axes
+    assert (axes.get_xlabel(), words(axes), legend(axes)) == ("Users", "Throughput, 1/s", [])
+
+
+def test_the_figure_is_the_analysts_to_change(own: pd.DataFrame) -> None:
+    figure = plot.lines(runs=own, x="users", y="tps", hue="tool")
+    figure.axes[0].set_title("Mine")
+    figure.axes[0].axhline(123.0)
+    figure.canvas.draw()
+    title = figure.axes[0].title.get_window_extent()
+    assert not title.overlaps(figure.axes[0].child_axes[0].xaxis.label.get_window_extent())
+    assert ">Mine<" in plot.svg(figure, "own")
+
+
+def test_users_settings_are_left_alone(own: pd.DataFrame) -> None:
+    before = dict(rcParams)
+    plot.lines(runs=own, x="users", y="tps", hue="tool")
+    assert dict(rcParams) == before
+
+
+def test_bands_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-2")
+    (axes,) = plot.lines(points, x="guests", hue="series").axes
+    top = axes.get_ylim()[1]
+    assert uprights(axes, "band") == sorted(
+        (g, low, min(high, top)) for g, low, high in zip(points["guests"], points["low"], points["high"], strict=True)
+    )
+    wider = points[(points["low_text"] != points["low"]) | (points["high_text"] != points["high"])]
+    assert uprights(axes, "hairline") == sorted(
+        (g, low, min(high, top))
+        for g, low, high in zip(wider["guests"], wider["low_text"], wider["high_text"], strict=True)
+    )
+    arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
+    assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
+    assert {"what the text allows", "no upper limit", "reconstructed, not measured"} <= set(legend(axes))
+
+
+def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
+    points, means = loaded.points("figure-2"), loaded.means("figure-2")
+    (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
+    solid = dots(axes, filled=SERIES[0].light)
+    assert (4.0, pytest.approx(100)) in solid and (8.0, pytest.approx(152)) in solid
+    assert (2.0, 75.0) in solid  # the cross of the example
+    hollow = dots(axes, filled=SURFACE.light)
+    assert (8.0, pytest.approx(166)) in hollow and (2.0, 60.0) in hollow  # of simulated runs; of the text alone
+    assert {"measured, 95 % interval", "made-up example"} <= {t.replace("\n", " ") for t in legend(axes)}
+
+
+def test_a_printed_number_is_half_filled(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-3")
+    (axes,) = plot.lines(points, x="cipher", hue="series").axes
+    assert "printed in the paper" in legend(axes)
+    assert dots(axes, filled=SERIES[0].light) == [(1.0, 80.0)]  # its lower half
+    assert (1.0, 79.5, 80.5) not in uprights(axes, "band")  # rounding is all the room that it has
+
+
+def test_levels_run_as_the_study_lists_them_and_quantities_have_panels(loaded: LoadedStudy) -> None:
+    figure = plot.lines(loaded.points("figure-4"), x="storage", hue="series")
+    above, below = figure.axes
+    left, right = above.get_xlim()
+    assert left > 20480 > 10240 > right and below.get_xlim() == (left, right)
+    assert [t.get_text() for t in below.get_xticklabels() if t.get_text()] == ["20,480", "11,264", "10,240"]
+    assert words(above) == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
+    assert words(below) == "Resident memory, MiB (axis from 9,000)"
+    assert below.get_xlabel() == "MB storage" and above.get_xlabel() == ""
+
+
+def test_words_of_files_are_shown_not_interpreted(loaded: LoadedStudy) -> None:
+    figure = plot.lines(loaded.points("figure-2"), x="guests", hue="series")
+    svg = plot.svg(figure, "hostile")
+    assert "<script" not in svg and "$host_1$ &amp;" in svg
+    assert words(figure.axes[0]) == f"Throughput, % of {HOSTILE} at 4 guests"
+
+
+def test_our_fits_and_those_of_statsmodels_are_drawn_alike(own: pd.DataFrame) -> None:
+    theirs = {tool: smf.ols("tps ~ users", rows).fit() for tool, rows in own.groupby("tool")}
+    ours = models.line("tps ~ users", own, by="tool")
+    for fits in (theirs, ours):
+        (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits, level=0.9).axes
+        curves = {line.get_color(): line for line in axes.lines if line.get_label() == "curve"}
+        slope = theirs["wrk"].params["users"]
+        assert np.diff(curves[SERIES[0].light].get_ydata()) == pytest.approx(7 / 79 * slope)
+        low, high = theirs["wrk"].get_prediction(pd.DataFrame({"users": [1]})).conf_int(alpha=0.1)[0]
+        limits = [line.get_ydata()[0] for line in axes.lines if _dotted(line, SERIES[0].light)]
+        assert sorted(limits) == pytest.approx([low, high])
+        assert "fitted, dots: 90 % interval" in legend(axes)
+
+
+def _dotted(line: Line2D, colour: str) -> bool:
+    return line.get_color() == colour and line.get_linewidth() == 0.9
+
+
+def test_a_missing_fit_leaves_no_curve(own: pd.DataFrame) -> None:
+    few = own[own["users"] == 1]
+    fits = models.line("tps ~ users", few, by="tool")
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits).axes
+    assert not [line for line in axes.lines if line.get_label() == "curve"]
+
+
+@pytest.mark.parametrize(
+    ("named", "near"),
+    [
+        ({"x": "user"}, "users"), ({"y": "tsp"}, "tps"), ({"hue": "tools"}, "tool"), ({"row": "toll"}, "tool"),
+        ({"fits": {"wkr": object()}}, "wrk"),
+    ],
+)  # fmt: skip
+def test_wrong_names_are_answered_by_near_ones(own: pd.DataFrame, named: dict[str, Any], near: str) -> None:
+    with pytest.raises(VirtperfError, match=f"did you mean '{near}'|Did you mean '{near}'"):
+        plot.lines(**{"runs": own, "x": "users", "y": "tps", "hue": "tool"} | named)
+
+
+def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
+    with pytest.raises(VirtperfError, match="can't be drawn from a float"):
+        plot.lines(runs=own, x="users", y="tps", fits=1.5)
+    with pytest.raises(VirtperfError, match="levels that are not numbers"):
+        plot.lines(runs=own, x="tool", y="tps", fits=smf.ols("tps ~ users", own).fit())
+    with pytest.raises(VirtperfError, match="nothing to draw"):
+        plot.lines(x="users")
+
+
+def test_values_below_zero_are_on_the_axis(own: pd.DataFrame) -> None:
+    (axes,) = plot.lines(runs=own.assign(tps=-own["tps"]), x="users", y="tps").axes
+    assert axes.get_ylim()[0] <= -own["tps"].max()
+
+
+def test_missing_values_are_left_out(own: pd.DataFrame) -> None:
+    own.loc[own["users"] == 8, "tps"] = math.nan
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
+    assert max(x for x, _ in dots(axes)) == 4

@@ -1,0 +1,38 @@
+"""Figures over time."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.exhibits.plot.drawn import legend, lines, words
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits import plot
+from virtperf.exhibits.loaded import LoadedStudy
+
+
+def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) -> None:
+    frame = loaded.timeline("figure-5")
+    figure = plot.timeline(frame)
+    assert len(figure.axes) == 2
+    for axes, (unit, part) in zip(figure.axes, frame.groupby("unit", sort=False), strict=True):
+        assert lines(axes)[0] == list(zip(part["t_s"], part["value"], strict=True))
+        assert words(axes) == f"{part['series'].iloc[0]}, {unit}"
+    assert figure.axes[-1].get_xlabel() == "Time from the start, min:s"
+    assert figure.axes[-1].xaxis.get_major_formatter()(200, 0) == "3:20"
+
+
+def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:
+    points = pd.DataFrame({"low": [90.0], "high": [110.0], "centre": [100.0]})
+    (above, _) = plot.timeline(loaded.timeline("figure-5"), points=points).axes
+    (band,) = above.collections
+    (corners,) = [path.vertices for path in band.get_paths()]
+    assert (corners[:, 1].min(), corners[:, 1].max()) == (90, 110) and corners[:, 0].max() == 300
+    assert "what the text allows" in legend(above)
+
+
+def test_a_readers_own_series(own: pd.DataFrame) -> None:
+    (axes,) = plot.timeline(own, x="users", y="tps", hue=None, row=None, ylabel="Throughput, 1/s").axes
+    assert words(axes) == "Throughput, 1/s" and legend(axes) == []
+    with pytest.raises(VirtperfError, match=r"no column 'tsp'.*'tps'"):
+        plot.timeline(own, x="users", y="tsp")

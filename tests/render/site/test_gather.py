@@ -1,0 +1,36 @@
+"""What the site knows of a study."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.render.site.conftest import PARAMETERS
+from virtperf.core.paths import Layout
+from virtperf.render.site.gather import StudyFacts, gather
+
+
+def test_claims_and_verdicts_are_those_of_the_paper(facts: StudyFacts) -> None:
+    assert [c.id for c in facts.claims] == ["more-at-8", "best-at-8", "flat", "busy"]  # bends-down is ours
+    assert facts.text == {"corroborated": 1, "independent": 2, "contradicted": 1}
+    assert facts.measured == {"refuted": 1, "undecided": 1, "no measurement": 2}
+    assert (facts.id, facts.title, facts.not_encoded) == ("toy", "A toy study", 1)
+
+
+def test_the_telling_exhibit_is_the_named_one_else_the_first_drawn(layout: Layout, tmp_path: Path) -> None:
+    shutil.copytree(layout.root, tmp_path / "r")
+    path = tmp_path / "r" / "data" / "published" / "toy" / "study.yaml"
+    there = Layout(tmp_path / "r")
+    assert gather(there, PARAMETERS, "toy").telling.id == "figure-2"
+    path.write_text(path.read_text() + "telling: figure-3\n")
+    assert gather(there, PARAMETERS, "toy").telling.id == "figure-3"
+    (tmp_path / "r" / "build" / "toy.ipynb").unlink()
+    assert gather(there, PARAMETERS, "toy").telling is None
+
+
+def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts) -> None:
+    place = facts.place
+    assert place.address("claim:busy", "toy") == "claims.html#toy.busy"
+    assert place.address("claim:bends-down", "toy") == "toy.html#claim-bends-down"
+    assert place.address("exhibit:figure-2", "toy") == "toy.html#figure-2"
+    assert place.address("trace:toy/figure-2/a/4", "toy") == "trace-toy.html#figure-2-a-4"

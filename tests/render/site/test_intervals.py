@@ -1,0 +1,46 @@
+"""A claim's numbers as a small drawing."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from virtperf.render.site.gather import StudyFacts
+from virtperf.render.site.intervals import EDGE, WIDTH, interval
+
+ENDS = (EDGE, WIDTH - EDGE)
+
+
+@pytest.fixture
+def more(facts: StudyFacts):
+    return next(c for c in facts.claims if c.id == "more-at-8")  # prints 65.5 to 66.5
+
+
+def test_places_are_in_proportion(more) -> None:
+    drawn = interval(more, {"implied_low": 60.0, "implied_high": 70.0})
+    assert drawn.line == ENDS and not drawn.open_low and not drawn.open_high
+    begin, width = drawn.bar
+    # 65.5 of 60 to 70 is at 0.55 of the 120 units between the edges; the bar has one unit more on each side.
+    assert begin == pytest.approx(EDGE + 0.55 * 120 - 1) and width == pytest.approx(0.1 * 120 + 2)
+    assert drawn.marks == ()
+
+
+def test_a_missing_limit_is_an_arrow(more) -> None:
+    drawn = interval(more, {"implied_low": 60.0, "implied_high": math.inf})
+    assert (drawn.open_low, drawn.open_high) == (False, True) and drawn.line[1] == ENDS[1]
+
+
+def test_simulated_runs_are_hollow_and_measured_ones_solid(more) -> None:
+    drawn = interval(more, {
+        "estimate": 52.0, "estimate_low": 48.0, "estimate_high": 56.0, "simulated_estimate": 66.0,
+        "simulated_low": 66.0, "simulated_high": 66.0,
+    })  # fmt: skip
+    simulated, measured = drawn.marks
+    assert not simulated.solid and simulated.whisker is None
+    assert measured.solid and measured.whisker[0] == ENDS[0] < measured.x < measured.whisker[1] < simulated.x
+
+
+def test_a_claim_without_a_number_has_no_drawing(facts: StudyFacts) -> None:
+    order = next(c for c in facts.claims if c.id == "best-at-8")
+    assert interval(order, {"implied_low": 1.0, "implied_high": 2.0}) is None
