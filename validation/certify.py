@@ -1,8 +1,8 @@
 """How many digits of certified results the models reach: NIST's linear regression sets.
 
-A reference is one JSON file of `tests/reference`, read as a dictionary: ``model`` ("linear"), ``options`` (``set``,
-``level`` and the form of the model), ``x``, ``y``, ``expected`` with
-``params`` and ``bse``, and ``rtol``, the relative errors that are allowed. A ``reason`` says why one of them is large.
+A reference is one JSON file of `tests/reference`, read as a dictionary: ``model`` ("linear"), ``options`` (``set`` and
+``level``, and the form of the model), ``x``, ``y``, ``expected`` with ``params`` and ``bse``, and ``rtol``, the allowed
+relative errors. A ``reason`` says why one of them is large.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from virtperf.models.linear import LinearResult, fit_line, fit_linear, fit_polyn
 
 ROOT = Path(__file__).parent.parent
 Reference = dict[str, Any]
-CERTIFIED = {"nist": 11, "linear": 15}  # models with the digits that NIST certifies
+CERTIFIED = {"linear": 15}  # models with the digits that NIST certifies
 QUANTITIES = ("params", "bse")
 LEVELS = ("Lower", "Average", "Higher")
 KEYS = ("options", "x", "y", "expected", "rtol")
 HEAD = """\
 # Certified digits
 
-NIST certifies the results of some regression problems that are hard to compute (Statistical Reference Datasets). A
-number below counts the leading digits that a fit shares with the certified result,
+NIST certifies the results of some linear regression problems that are hard to compute (Statistical Reference
+Datasets). A number below counts the leading digits that a fit shares with the certified result,
 `-log10(|found - certified| / |certified|)`, for a certified zero `-log10(|found|)`: those of the worst parameter, and
-of the worst standard deviation (SD). NIST certifies 11 digits of nonlinear problems and 15 of linear ones; more do not
-count.
+of the worst standard deviation (SD). NIST certifies 15 digits; more do not count.
 
 `python -m validation.certify` writes this page from the files in `tests/reference`. The tests repeat the fits: no set
 may fall below its required digits, and the page must agree with a new one within half a digit. Only the last
@@ -77,37 +76,26 @@ def fit_linear_set(reference: Reference) -> LinearResult:
 
 
 def digits(reference: Reference) -> pd.DataFrame:
-    """Fit a certified set from each of its starts and count the matching digits.
-
-    Parameters
-    ----------
-    reference : dict
+    """Fit a certified set and count the matching digits.
 
     Returns
     -------
     DataFrame
-        One row a start and certified number: ``start`` (from 1; a linear set has one), ``quantity`` ("params" or
-        "bse"), ``name`` of the parameter, ``found``, ``certified``, ``digits`` (from 0 to what NIST certifies). A start
-        from which no fit arrives has NaN for found and no digits.
+        One row a certified number: ``quantity`` ("params" or "bse"), ``name`` of the parameter, ``found``,
+        ``certified``, ``digits`` (from 0 to what NIST certifies).
     """
-    model, expected = reference["model"], reference["expected"]
-    linear = model == "linear"
+    expected, fit = reference["expected"], fit_linear_set(reference)
     rows = []
-    for start in range(1 if linear else len(reference["options"]["starts"])):
-        try:
-            fit = fit_linear_set(reference) if linear else fit_nonlinear(reference, start)
-            found = {"params": fit.params, "bse": fit.bse}
-        except ModelError:
-            found = {q: np.full(len(expected[q]), math.nan) for q in QUANTITIES}
-        for q in QUANTITIES:
-            matching = np.nan_to_num(matching_digits(found[q], expected[q], CERTIFIED[model]), nan=0.0)
-            for k, (value, certified, d) in enumerate(zip(found[q], expected[q], matching, strict=True)):
-                rows.append((start + 1, q, f"b{k + 1 - linear}", value, certified, max(float(d), 0.0)))
-    return pd.DataFrame(rows, columns=["start", "quantity", "name", "found", "certified", "digits"])
+    for q in QUANTITIES:
+        found = getattr(fit, q)
+        matching = np.nan_to_num(matching_digits(found, expected[q], CERTIFIED[reference["model"]]), nan=0.0)
+        for k, (value, certified, d) in enumerate(zip(found, expected[q], matching, strict=True)):
+            rows.append((q, f"b{k}", value, certified, max(float(d), 0.0)))
+    return pd.DataFrame(rows, columns=["quantity", "name", "found", "certified", "digits"])
 
 
 def certified_references(folder: Path) -> list[Reference]:
-    """Return NIST's sets among the files of a folder, nonlinear ones first, from lower to higher difficulty.
+    """Return NIST's sets among the files of a folder, from lower to higher difficulty.
 
     Raises
     ------
@@ -142,30 +130,17 @@ def _order(reference: Reference) -> tuple[int, int, str]:
 
 
 def certified_table(folder: Path) -> str:
-    """Return the digits reached for each certified set of a folder as Markdown: a table for each kind, with notes."""
-    references = certified_references(folder)
-    parts = []
-    for model, title, starts in (("nist", "Nonlinear regression", 2), ("linear", "Linear regression", 1)):
-        chosen = [r for r in references if r["model"] == model]
-        if not chosen:
-            continue
-        measured = [_least(reference) for reference in chosen]
-        solved = sum(_meets(r, least) for r, least in zip(chosen, measured, strict=True))
-        where = " from both starts" if starts > 1 else ""
-        ways = [f"start {k + 1}: " for k in range(starts)] if starts > 1 else [""]
-        heads = [f"{way}{what}" for way in ways for what in ("parameters", "SDs")]
-        lines = [
-            f"## {title}",
-            "",
-            f"{solved} of {len(chosen)} sets have their required digits{where}.",
-            "",
-            _row(["set", "difficulty", "rows", "coefficients", *heads, "required (parameters / SDs)"]),
-            _row(["---"] * 2 + ["---:"] * (len(heads) + 3)),
-            *(_line(reference, least) for reference, least in zip(chosen, measured, strict=True)),
-        ]
-        notes = [f"- {r['options']['set']}: {r['reason']}" for r in chosen if "reason" in r]
-        parts.append("\n".join([*lines, *(["", *notes] if notes else [])]) + "\n")
-    return "\n".join(parts)
+    """Return the digits reached for each certified set of a folder as Markdown: a table, with notes."""
+    chosen = certified_references(folder)
+    measured = [_least(reference) for reference in chosen]
+    solved = sum(_meets(r, least) for r, least in zip(chosen, measured, strict=True))
+    heads = ["set", "difficulty", "rows", "coefficients", "parameters", "SDs", "required (parameters / SDs)"]
+    lines = [
+        f"{solved} of {len(chosen)} sets have their required digits.", "", _row(heads),
+        _row(["---"] * 2 + ["---:"] * 5), *(_line(r, least) for r, least in zip(chosen, measured, strict=True)),
+    ]  # fmt: skip
+    notes = [f"- {r['options']['set']}: {r['reason']}" for r in chosen if "reason" in r]
+    return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
 
 
 def certified_page(folder: Path) -> str:
@@ -174,10 +149,9 @@ def certified_page(folder: Path) -> str:
 
 
 def _least(reference: Reference) -> list[float]:
-    """The fewest digits of each start: of the parameters, of the standard deviations."""
-    grouped = digits(reference).groupby(["start", "quantity"])["digits"].min()
-    starts = sorted(set(grouped.index.get_level_values("start")))
-    return [float(grouped[start, q]) for start in starts for q in QUANTITIES]
+    """The fewest digits of the parameters and of the standard deviations."""
+    least = digits(reference).groupby("quantity")["digits"].min()
+    return [float(least[q]) for q in QUANTITIES]
 
 
 def _meets(reference: Reference, least: Sequence[float]) -> bool:

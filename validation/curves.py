@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.core.errors import ModelError
-from virtperf.models import usl_paths
 from virtperf.models.checks import Array
-from virtperf.models.crossover import usl_crossover
-from virtperf.models.meeting import Pair, meetings
-from virtperf.models.nls import NLSResult
-from virtperf.models.profile import Path
+from virtperf.models.glm_curve import GLMCurve, Question
 from virtperf.models.result import Estimate, t_quantile
 from virtperf.models.usl import USLResult, fit_usl
-from virtperf.models.usl_cost import CostResult, fit_usl_cost
-from virtperf.models.usl_law import PLACES, gradient, throughput
-from virtperf.models.weights import relative_weights
+from virtperf.models.usl_cost import fit_usl_cost
+from virtperf.models.usl_crossing import Pair
+from virtperf.models.usl_law import gradient, throughput
 
 NEAR = 3.0
 """A coefficient whose truth is so many standard errors or less from its bound is a boundary case."""
+PLACES: Mapping[str, tuple[int, ...]] = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
+BEYOND = (2, 4)
+"""How many times beyond the tested loads predictions are judged."""
 
 
 def noise_sd(cell: Cell, mean: Array) -> Array:
@@ -37,14 +36,17 @@ def rows_of(cell: Cell, x: list[float]) -> Array:
     return np.repeat(np.array(x, dtype=float), cell.settings["replicates"])
 
 
-def inside(fit: NLSResult, path: Path, truth: float) -> tuple[bool, ...]:
-    """Whether the profile intervals of all levels contain the truth.
+def inside(fit: GLMCurve, asked: Mapping[str, tuple[Question, float]]) -> dict[str, tuple[bool, ...]]:
+    """Whether the profile intervals of several quantities contain their truths, at all levels.
 
-    They are the sets where the profiled sum of squares is at most ``RSS + s**2 F``; so the fit at the truth decides,
-    and no limit has to be searched for.
+    They are the sets where the profiled deviance is at most ``deviance + scale t**2``; so the fit at the truth decides,
+    and no limit has to be searched for. One batch of fits serves all quantities.
     """
-    excess = (fit.along(path, truth, path.phi).rss - fit.rss) / fit.scale
-    return tuple(excess <= t_quantile(fit.df_resid, 1 - level) ** 2 for level in LEVELS)
+    truths = [(question, np.array([c])) for question, c in asked.values()]
+    rows, targets = np.vstack([q.row(c) for q, c in truths]), np.concatenate([q.target(c) for q, c in truths])
+    worse = fit.deviance_at(rows, targets) - fit.deviance
+    limits = [t_quantile(fit.df_resid, 1 - level) ** 2 * fit.scale for level in LEVELS]
+    return {name: tuple(bool(w <= limit) for limit in limits) for name, w in zip(asked, worse, strict=True)}
 
 
 def intervals(make: Callable[[float], Estimate], truth: float) -> tuple[bool, ...] | None:
@@ -55,19 +57,9 @@ def intervals(make: Callable[[float], Estimate], truth: float) -> tuple[bool, ..
         return None
 
 
-def coefficient_path(fit: NLSResult, k: int) -> Path:
-    """The path along which parameter k itself is constant."""
-    rest = np.arange(len(fit.params)) != k
-    low, high = fit.curve.bounds
-    tangent = np.eye(len(fit.params))[:, rest]
-
-    def embed(c: float, phi: Array) -> tuple[Array, Array]:
-        theta = np.empty(len(rest))
-        theta[k], theta[rest] = c, phi
-        return theta, tangent
-
-    value = float(fit.params[k])
-    return Path(embed, fit.params[rest], lambda c: (low[rest], high[rest]), value, math.nan, (low[k], high[k]))
+def within(band: Any, values: Array) -> Array:
+    """Whether each value lies in its interval of a prediction."""
+    return (band["low"].to_numpy() <= values) & (values <= band["high"].to_numpy())
 
 
 def near_bound(jacobian: Array, sd: Array, truth: Array, names: tuple[str, ...]) -> str:
@@ -82,67 +74,68 @@ def near_bound(jacobian: Array, sd: Array, truth: Array, names: tuple[str, ...])
 
 
 class Scalability:
-    """USL or Amdahl's law: coefficients and derived quantities by profile likelihood and by the delta method."""
+    """USL or Amdahl's law: coefficients, peak and predictions, by profile likelihood.
+
+    The default is the fit that takes the noise for what it is; where it is proportional, the fit that takes it as
+    constant stands beside it.
+    """
 
     measures = COVERAGE
 
     def __init__(self, cell: Cell) -> None:
         self.kind = "amdahl" if cell.model == "amdahl" else "usl"
         self.load = rows_of(cell, cell.settings["x"])
-        truth = np.array([cell.settings["truth"].get(name, 0.0) for name in ("alpha", "beta", "gamma")])
-        self.mean = throughput(self.load, truth)
+        self.theta = np.array([cell.settings["truth"].get(name, 0.0) for name in ("alpha", "beta", "gamma")])
+        self.mean = throughput(self.load, self.theta)
         self.sd = noise_sd(cell, self.mean)
-        self.weighted = cell.settings["spread"] == "proportional"
-        a, b, g = (float(v) for v in truth)
+        self.noise, self.spread = cell.noise, cell.settings["spread"]
         places = list(PLACES[self.kind])
         self.names = tuple(("alpha", "beta", "gamma")[i] for i in places)
-        self.truth = {name: float(truth[i]) for name, i in zip(self.names, places, strict=True)}
-        if self.kind == "usl":
-            self.truth["peak load"] = math.sqrt((1 - a) / b) if b > 0 else math.inf
-            below = a - b + 2 * math.sqrt(b * (1 - a))
-            self.truth["peak throughput"] = g / below if below > 0 else math.inf
-        else:
-            self.truth["asymptote"] = g / a if a > 0 else math.inf
-        usual = "profile, weighted" if self.weighted else "profile"
-        self.defaults = dict.fromkeys(self.truth, usual)
-        self.boundary = near_bound(gradient(self.load, truth)[:, places], self.sd, truth[places], self.names)
+        self.truth = {name: float(self.theta[i]) for name, i in zip(self.names, places, strict=True)}
+        top = float(self.load.max())
+        self.at = (float(np.median(self.load)), *(k * top for k in BEYOND)) if cell.settings.get("predict") else ()
+        words = ("middle load", *(f"{k} x the largest" for k in BEYOND))
+        self.words = dict(zip(self.at, words, strict=False))
+        peak = ["peak load"] if self.kind == "usl" and self.theta[1] > 0 else []
+        means = [f"mean at {w}" for w in self.words.values()]
+        ones = [f"observation at {w}" for w in self.words.values()]
+        self.defaults = dict.fromkeys((*self.names, *peak, *means, *ones), self.spread)
+        self.boundary = near_bound(gradient(self.load, self.theta)[:, places], self.sd, self.theta[places], self.names)
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.load))
-        out = self._of(fit_usl(self.load, y, kind=self.kind), "")
-        if self.weighted:
-            weights = relative_weights(self.load, y)
-            out += self._of(fit_usl(self.load, y, kind=self.kind, weights=weights), ", weighted")
+        noises = dict.fromkeys((self.spread, "constant"))
+        return [outcome for noise in noises for outcome in self._of(y, noise, rng)]
+
+    def _of(self, y: Array, noise: str, rng: np.random.Generator) -> list[Outcome]:
+        fit = fit_usl(self.load, y, kind=self.kind, noise=noise)
+        # The equation of gamma is in terms of one over it.
+        asked = {name: (fit.question(name), c if name != "gamma" else 1 / c) for name, c in self.truth.items()}
+        if "peak load" in self.defaults:
+            # beta / (1 - alpha), which is one over the squared peak
+            peak = Question(lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf))
+            asked["peak load"] = peak, float(self.theta[1] / (1 - self.theta[0]))
+        for x, words in self.words.items():
+            asked[f"mean at {words}"] = fit.at(x), 1 / float(throughput(np.array([x]), self.theta)[0])
+        out = [Outcome(name, noise, found) for name, found in inside(fit, asked).items()]
+        if self.at and noise == self.spread:
+            out += self._observations(fit, noise, rng)
         return out
 
-    def _of(self, fit: USLResult, suffix: str) -> list[Outcome]:
-        out = []
-        for name, truth in self.truth.items():
-            out.append(Outcome(name, f"profile{suffix}", self._profile(fit, name, truth)))
-            out.append(Outcome(name, f"delta{suffix}", intervals(partial(self._delta, fit, name), truth)))
-        return out
-
-    def _profile(self, fit: USLResult, name: str, truth: float) -> tuple[bool, ...]:
-        if name in fit.param_names:
-            return inside(fit, coefficient_path(fit, fit.index(name)), truth)
-        if name == "peak load":
-            return inside(fit, usl_paths.peak_load_path(fit), truth**-2 if math.isfinite(truth) else 0.0)
-        if name == "asymptote":
-            return inside(fit, usl_paths.asymptote_path(fit), 1 / truth)
-        if math.isinf(truth) or not fit.coefficients[:2].any():  # linear scaling: no path goes through it
-            return tuple(truth in fit.peak_throughput(1 - level) for level in LEVELS)
-        return inside(fit, usl_paths.peak_throughput_path(fit), math.log(truth))
-
-    def _delta(self, fit: USLResult, name: str, alpha: float) -> Estimate:
-        if name in fit.param_names:
-            if fit.at_bound[fit.index(name)]:
-                raise ModelError("there is no standard error at a bound")
-            return fit.estimate(name, alpha, "t")
-        return getattr(fit, name.replace(" ", "_"))(alpha, "delta")
+    def _observations(self, fit: USLResult, noise: str, rng: np.random.Generator) -> list[Outcome]:
+        mean = throughput(np.array(self.at), self.theta)
+        sd = self.noise * mean if self.spread == "proportional" else np.full(len(mean), self.sd[0])
+        new = mean + sd * rng.standard_normal(len(mean))
+        bands = [fit.predict(list(self.at), interval="observation", alpha=1 - level) for level in LEVELS]
+        hits = [within(b, new) for b in bands]
+        return [
+            Outcome(f"observation at {words}", noise, tuple(bool(h[k]) for h in hits))
+            for k, words in enumerate(self.words.values())
+        ]
 
 
 class Cost:
-    """Cost of a transaction: coefficients by profile likelihood."""
+    """Cost of a transaction: coefficients, and the capacity that follows, by profile likelihood."""
 
     measures = COVERAGE
 
@@ -154,71 +147,60 @@ class Cost:
         more = self.load - 1
         self.mean = d * (1 + more * (a + b * self.load))
         self.sd = noise_sd(cell, self.mean)
-        self.weighted = cell.settings["spread"] == "proportional"
-        self.defaults = dict.fromkeys(self.truth, "profile, weighted" if self.weighted else "profile")
+        self.spread = cell.settings["spread"]
+        top = float(self.load.max())
+        self.beyond = {f"capacity at {k} x the largest": k * top for k in BEYOND}
+        self.costs = {name: d * (1 + (x - 1) * (a + b * x)) for name, x in self.beyond.items()}
+        self.defaults = dict.fromkeys((*self.truth, *self.beyond), self.spread)
         jacobian = np.column_stack((d * more, d * more * self.load, self.mean / d))
         self.boundary = near_bound(jacobian, self.sd, np.array([a, b, d]), ("alpha", "beta", "demand"))
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.load))
-        out = self._of(fit_usl_cost(self.load, y), "profile")
-        if self.weighted:
-            out += self._of(fit_usl_cost(self.load, y, weights=relative_weights(self.load, y)), "profile, weighted")
+        out = []
+        for noise in dict.fromkeys((self.spread, "constant")):
+            fit = fit_usl_cost(self.load, y, noise=noise)
+            asked = {name: (fit.question(name), c) for name, c in self.truth.items()}
+            asked |= {name: (fit.at(x), self.costs[name]) for name, x in self.beyond.items()}
+            out += [Outcome(name, noise, found) for name, found in inside(fit, asked).items()]
         return out
-
-    def _of(self, fit: CostResult, method: str) -> list[Outcome]:
-        return [
-            Outcome(name, method, inside(fit, coefficient_path(fit, fit.index(name)), truth))
-            for name, truth in self.truth.items()
-        ]
 
 
 class CurveCrossing:
-    """Crossing of two scalability curves: joint profile, and percentiles of refitted pairs."""
+    """Crossing of two scalability curves: joint profile."""
 
     measures = COVERAGE
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        self.loads = [rows_of(cell, s["x"]), rows_of(cell, s.get("second_x", s["x"]))]
+        self.loads = rows_of(cell, s["x"]), rows_of(cell, s.get("second_x", s["x"]))
         first, second = (np.array([s[k][n] for n in ("alpha", "beta", "gamma")]) for k in ("truth", "second"))
-        roots = meetings(first[None, :], second[None, :])[0]
-        within = (roots >= np.min(self.loads[0])) & (roots <= np.max(self.loads[0]))
-        if not within.any():
-            raise ModelError(f"the true curves of a cell on {cell.design!r} do not cross among its loads")
-        self.truth = float(roots[within][0])
-        self.means = [throughput(x, t) for x, t in zip(self.loads, (first, second), strict=True)]
-        self.sds = [np.full(len(x), cell.noise * np.mean(np.concatenate(self.means))) for x in self.loads]
-        self.boot = int(s.get("bootstrap", 0))
+        self.means = tuple(throughput(x, t) for x, t in zip(self.loads, (first, second), strict=True))
+        self.truth = _crossing(first, second, max(float(x.max()) for x in self.loads))
+        sd = cell.noise * float(np.mean(np.concatenate(self.means)))
+        self.sds = tuple(np.full(len(x), sd) for x in self.loads)
         self.defaults = {"crossing": "profile"}
         near = [
-            near_bound(gradient(x, t), sd, t, ("alpha", "beta", "gamma"))
-            for x, t, sd in zip(self.loads, (first, second), self.sds, strict=True)
+            near_bound(gradient(x, t), s, t, ("alpha", "beta", "gamma"))
+            for x, t, s in zip(self.loads, (first, second), self.sds, strict=True)
         ]
         self.boundary = near[0] or near[1]
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         fits = [
-            fit_usl(x, mean + sd * rng.standard_normal(len(x)))
+            fit_usl(x, mean + sd * rng.standard_normal(len(x)), noise="constant")
             for x, mean, sd in zip(self.loads, self.means, self.sds, strict=True)
         ]
         pair = Pair(*fits)
-        out = [Outcome("crossing", "profile", inside(pair.fit, pair.path(self.truth), self.truth))]
-        if self.boot:
-            for pooled in (True, False):
-                method = f"bootstrap{'' if pooled else ', two variances'}"
-                out.append(Outcome("crossing", method, self._bootstrap(fits, pooled, rng)))
-        return out
+        excess = float(pair.excess(np.array([self.truth]))[0])
+        return [Outcome("crossing", "profile", tuple(excess <= t_quantile(pair.df_resid, 1 - v) for v in LEVELS))]
 
-    def _bootstrap(self, fits: list[USLResult], pooled: bool, rng: np.random.Generator) -> tuple[bool, ...] | None:
-        seed = int(rng.integers(2**31))
-        found = [
-            usl_crossover(*fits, method="bootstrap", pooled=pooled, alpha=1 - level, n_boot=self.boot, seed=seed)
-            for level in LEVELS
-        ]
-        if any(f.estimate is None or f.status != "crossing" for f in found):
-            return None
-        return tuple(f.estimate is not None and self.truth in f.estimate for f in found)
+
+def _crossing(first: Array, second: Array, top: float) -> float:
+    """The load between 1 and the largest at which the true curves cross."""
+    grid = np.linspace(1, top, 200_001)
+    gap = throughput(grid, first) - throughput(grid, second)
+    return float(grid[np.flatnonzero(np.diff(np.sign(gap)))[0]])
 
 
 CASES: dict[str, Callable[[Cell], Case]] = {

@@ -14,14 +14,15 @@ VARIED = ("noise", "correlation")
 """Settings that are given as lists: one cell for each value."""
 KNOWN = {
     "model", "design", "second_design", "truth", "second", "noise", "spread", "replicates", "times", "form", "ratio",
-    "shared", "margin", "correlation", "shape", "depth", "length", "bootstrap", "reason",
+    "shared", "margin", "correlation", "shape", "depth", "length", "reason", "predict", "slopes",
+    "second_replicates", "slow",
 }  # fmt: skip
 WORDS = {
     "spread": ("constant", "proportional"),
     "form": ("free", "rise-plateau", "plateau-decline"),
-    "shape": ("none", "step", "ramp", "exponential"),
+    "shape": ("none", "step", "ramp", "exponential", "log-normal"),
 }
-COUNTS = ("replicates", "times", "bootstrap")
+COUNTS = ("replicates", "times", "second_replicates")
 CURVE = ("x", "noise", "spread", "truth")
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "scalability": CURVE, "amdahl": CURVE, "cost": CURVE, "curve crossing": (*CURVE, "second"), "line": CURVE,
@@ -171,8 +172,10 @@ def conditions(cell: Cell) -> str:
     if "shared" in s:
         parts.append(f"{100 * s['shared']:g} % in common")
     if "correlation" in s:
-        parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}")
+        slow = f" of a slow part and {s['slow']:g} times its variance in white noise" if "slow" in s else ""
+        parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}{slow}")
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"
+        runs += f" against {s['second_replicates']}" if "second_replicates" in s else ""
         parts.append(f"{100 * cell.noise:g} % noise, {s['spread']}; {runs}")
     return "; ".join(parts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from validation.curves import intervals, noise_sd, rows_of
+from validation.curves import intervals, noise_sd, rows_of, within
 from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.crossover import line_crossover
@@ -17,7 +18,6 @@ from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.tost import tost_difference, tost_ratio
-from virtperf.models.weights import relative_weights
 
 
 class Line:
@@ -36,60 +36,85 @@ class Line:
         self.truth = {name: float(s["truth"][name]) for name in self.names}
         self.mean = self.design @ np.array(list(self.truth.values()))
         self.sd = noise_sd(cell, self.mean)
-        self.proportional = s["spread"] == "proportional"
-        usual = "weighted" if self.proportional else "t"
-        self.defaults = {**dict.fromkeys(self.names, usual), "joint": usual if self.proportional else "F"}
+        self.spread = s["spread"]
+        usual = self.spread
+        ends = [f"{kind} at {end}" for end in ("smallest x", "largest x") for kind in ("mean", "observation")]
+        self.ends = points[[0, -1]] if points.shape[1] == 1 else None
+        self.defaults = dict.fromkeys((*self.names, "joint", *(ends if self.ends is not None else [])), usual)
+        self.noise = cell.noise
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.mean))
-        out = self._of(self._fit(y), "t", "F")
-        if self.proportional:
-            weights = relative_weights(self.design, y)
-            out += self._of(self._fit(y, weights=weights), "weighted", "weighted")
-            out += self._of(self._fit(y, cov_type="HC3"), "HC3", "HC3")
+        out = self._of(self._fit(y, noise=self.spread), self.spread, rng)
+        if self.spread == "proportional":
+            out += self._of(self._fit(y), "constant", None) + self._of(self._fit(y, cov_type="HC3"), "HC3", None)
         return out
 
-    def _fit(self, y: Array, **options: object) -> LinearResult:
-        return fit_linear(self.design, y, self.names, **options)  # type: ignore[arg-type]
+    def _fit(self, y: Array, **options: str) -> LinearResult:
+        return fit_linear(self.design, y, self.names, **options)
 
-    def _of(self, fit: LinearResult, method: str, joint: str) -> list[Outcome]:
+    def _of(self, fit: LinearResult, method: str, rng: np.random.Generator | None) -> list[Outcome]:
         out = [
             Outcome(name, method, intervals(partial(fit.estimate, name), truth)) for name, truth in self.truth.items()
         ]
         p = fit.joint_test(**self.truth).pvalue
-        out.append(Outcome("joint", joint, tuple(p > 1 - level for level in LEVELS)))
+        out.append(Outcome("joint", method, tuple(p > 1 - level for level in LEVELS)))
+        if self.ends is None or rng is None:
+            return out
+        new = np.column_stack((np.ones(2), self.ends))
+        truth = new @ np.array(list(self.truth.values()))
+        sd = self.noise * truth if self.spread == "proportional" else np.full(2, self.sd[0])
+        wanted = {"mean": truth, "observation": truth + sd * rng.standard_normal(2)}
+        for kind, value in wanted.items():
+            bands = [fit.predict(new, kind, 1 - level) for level in LEVELS]
+            hits = [within(b, value) for b in bands]
+            out += [
+                Outcome(f"{kind} at {end}", method, tuple(bool(h[k]) for h in hits))
+                for k, end in enumerate(("smallest x", "largest x"))
+            ]
         return out
 
 
 class Broken:
-    """Two pieces: the breakpoint by likelihood, with a simulated threshold and with F, and by the delta method."""
+    """Two pieces: the breakpoint with a simulated threshold and with F, slopes, and the curve at the breakpoint."""
 
     measures = COVERAGE
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        self.form = s["form"]
+        self.form, self.spread = s["form"], s["spread"]
         self.x = rows_of(cell, s["x"])
         t = s["truth"]
-        self.truth = float(t["breakpoint"])
+        self.truth, self.level = float(t["breakpoint"]), float(t["level"])
         over = self.x - self.truth
         before = {"free": t.get("slope1", 0.0), "rise-plateau": t.get("slope1", 0.0), "plateau-decline": 0.0}[self.form]
         after = 0.0 if self.form == "rise-plateau" else t["slope2"]
-        self.mean = t["level"] + before * np.minimum(over, 0) + after * np.maximum(over, 0)
+        slopes = {"slope1": before, "slope2": after}
+        self.slopes = {name: v for name, v in slopes.items() if name in t} if s.get("slopes") else {}
+        self.mean = self.level + before * np.minimum(over, 0) + after * np.maximum(over, 0)
         self.sd = noise_sd(cell, self.mean)
-        self.defaults = {"breakpoint": "simulated"}
+        self.defaults = {"breakpoint": "simulated", **dict.fromkeys(self.slopes, "simulated")}
+        if self.slopes:
+            self.defaults["curve at the breakpoint"] = "simulated"
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        fit = fit_segmented(self.x, self.mean + self.sd * rng.standard_normal(len(self.x)), form=self.form)
+        y = self.mean + self.sd * rng.standard_normal(len(self.x))
+        fit = fit_segmented(self.x, y, form=self.form, noise=self.spread)
         # A breakpoint belongs to the simulated interval of a level if its test does not reject it there.
         p = fit.place_test(self.truth, seed=int(rng.integers(2**31))).pvalue
-        return [
+        out = [
             Outcome("breakpoint", "simulated", tuple(p > 1 - level for level in LEVELS)),
             Outcome("breakpoint", "profile", intervals(partial(fit.breakpoint, method="profile"), self.truth)),
-            Outcome("breakpoint", "delta", intervals(partial(fit.breakpoint, method="t"), self.truth)),
         ]
+        for name, truth in self.slopes.items():
+            out.append(Outcome(name, "simulated", intervals(partial(fit.estimate, name), truth)))
+        if self.slopes:
+            bands = [fit.predict([self.truth], "mean", 1 - level) for level in LEVELS]
+            hits = tuple(bool(within(b, np.array([self.level]))[0]) for b in bands)
+            out.append(Outcome("curve at the breakpoint", "simulated", hits))
+        return out
 
 
 class LineCrossing:
@@ -130,23 +155,35 @@ class Ratio:
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        self.n = s["replicates"]
+        self.n = (s["replicates"], s.get("second_replicates", s["replicates"]))
+        self.log = s.get("shape") == "log-normal"
         self.noise, self.ratio, self.shared = cell.noise, float(s["ratio"]), float(s.get("shared", 0.0))
-        self.defaults = {"ratio": "Fieller, paired" if self.shared else "Fieller"}
+        self.defaults = {"ratio": "Fieller, paired" if self.shared else "log link"}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        together = self.shared * rng.standard_normal(self.n)
-        a, b = (mean * (1 + together + self.noise * rng.standard_normal(self.n)) for mean in (100 * self.ratio, 100.0))
-        ways: dict[str, Callable[[float], Estimate]] = {}
         if self.shared:
-            ways["Fieller, paired"] = lambda alpha: ratio_of_means(a, b, paired=True, alpha=alpha)
-            ways["log-ratio, paired"] = lambda alpha: ratio_of_means(a, b, method="log", paired=True, alpha=alpha)
-            ways["log-ratio of pairs"] = lambda alpha: ratio_of_pairs(a, b, alpha=alpha)
-        ways["Fieller"] = lambda alpha: ratio_of_means(a, b, alpha=alpha)
-        ways["log-ratio"] = lambda alpha: ratio_of_means(a, b, method="log", alpha=alpha)
-        ways["Fieller, pooled"] = lambda alpha: ratio_of_means(a, b, equal_var=True, alpha=alpha)
-        ways["log-ratio, pooled"] = lambda alpha: ratio_of_means(a, b, method="log", equal_var=True, alpha=alpha)
+            together = self.shared * rng.standard_normal(self.n[0])
+            a, b = (m * (1 + together + self.noise * rng.standard_normal(self.n[0])) for m in (100 * self.ratio, 100.0))
+            return self._of({
+                "Fieller, paired": lambda alpha: ratio_of_means(a, b, paired=True, alpha=alpha),
+                "log-ratio, paired": lambda alpha: ratio_of_means(a, b, method="log", paired=True, alpha=alpha),
+                "log-ratio of pairs": lambda alpha: ratio_of_pairs(a, b, alpha=alpha),
+            })  # fmt: skip
+        a, b = (m * self._shares(rng, n) for m, n in zip((100 * self.ratio, 100.0), self.n, strict=True))
+        return self._of({
+            "log link": lambda alpha: ratio_of_means(a, b, alpha=alpha),
+            "Fieller": lambda alpha: ratio_of_means(a, b, method="fieller", alpha=alpha),
+            "log-ratio": lambda alpha: ratio_of_means(a, b, method="log", alpha=alpha),
+        })  # fmt: skip
+
+    def _shares(self, rng: np.random.Generator, n: int) -> Array:
+        if not self.log:
+            return 1 + self.noise * rng.standard_normal(n)
+        s2 = math.log1p(self.noise**2)
+        return np.exp(math.sqrt(s2) * rng.standard_normal(n) - s2 / 2)
+
+    def _of(self, ways: dict[str, Callable[[float], Estimate]]) -> list[Outcome]:
         return [Outcome("ratio", name, intervals(way, self.ratio)) for name, way in ways.items()]
 
 
@@ -158,7 +195,7 @@ class Equivalent:
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
         self.n, self.margin, self.noise = s["replicates"], float(s["margin"]), cell.noise
-        self.defaults = {"difference": "Welch", "ratio": "Fieller"}
+        self.defaults = {"difference": "Welch", "ratio": "log link"}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
@@ -167,7 +204,8 @@ class Equivalent:
         tests = {
             ("difference", "Welch"): lambda alpha: tost_difference(a, b, difference, alpha=alpha),
             ("difference", "pooled"): lambda alpha: tost_difference(a, b, difference, equal_var=True, alpha=alpha),
-            ("ratio", "Fieller"): lambda alpha: tost_ratio(a, b, factor, alpha=alpha),
+            ("ratio", "log link"): lambda alpha: tost_ratio(a, b, factor, alpha=alpha),
+            ("ratio", "Fieller"): lambda alpha: tost_ratio(a, b, factor, method="fieller", alpha=alpha),
             ("ratio", "log"): lambda alpha: tost_ratio(a, b, factor, method="log", alpha=alpha),
         }
         out = []

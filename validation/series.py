@@ -36,11 +36,12 @@ class SteadyMean:
 
     def __init__(self, cell: Cell) -> None:
         self.n, self.r = int(cell.settings["samples"]), float(cell.settings["correlation"])
+        self.white = float(cell.settings.get("slow", 0.0))  # variance of white noise over that of the slow part
         self.defaults = {"mean": steady_mean(np.arange(self.n, dtype=float), LEVELS[0]).method}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        x = correlated(rng, self.n, self.r)
+        x = correlated(rng, self.n, self.r) + math.sqrt(self.white) * rng.standard_normal(self.n)
         out = []
         for name, way in self.ways.items():
             means = [way(x, level) for level in LEVELS]

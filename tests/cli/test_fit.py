@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from virtperf.models import usl
+from virtperf.models.usl import fit_usl
+from virtperf.models.usl_law import throughput
 
 COLUMNS = ("--x", "guests", "--y", "throughput")
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
@@ -19,7 +20,7 @@ NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
 def table(tmp_path):
     parts = []
     for system, theta in {"zvm": (0.03, 0.002, 10.0), "xen": (0.15, 0.003, 14.0)}.items():
-        y = usl.throughput(LOAD, np.array(theta)) + NOISE
+        y = throughput(LOAD, np.array(theta)) + NOISE
         parts.append(pd.DataFrame({"system": system, "guests": LOAD.astype(int), "throughput": y}))
     frame = pd.concat(parts)
     frame.to_csv(tmp_path / "load.csv", index=False)
@@ -30,7 +31,7 @@ def table(tmp_path):
 
 def numbers(result) -> dict:
     document = json.loads(result.output)
-    assert document["schema"] == "virtperf-fit/1"
+    assert document["schema"] == "virtperf-fit/2"
     return document
 
 
@@ -43,7 +44,7 @@ def test_json_has_the_numbers_of_the_model_for_each_group(run, table, file):
     document = numbers(run("fit", "usl", file, *COLUMNS, "--group", "system", "--json"))
     assert [f["groups"] for f in document["fits"]] == [["zvm"], ["xen"]]
     rows = table[table["system"] == "zvm"]
-    expected = usl.fit_usl(rows["guests"], rows["throughput"])
+    expected = fit_usl(rows["guests"], rows["throughput"])
     first = document["fits"][0]
     assert named(first["parameters"])["gamma"]["value"] == pytest.approx(expected.params[2], rel=1e-9)
     peak = expected.peak_load()
@@ -54,11 +55,11 @@ def test_json_has_the_numbers_of_the_model_for_each_group(run, table, file):
 def test_the_layout_of_json_is_stable(run, table):
     document = numbers(run("fit", "scalability", "load.csv", *COLUMNS, "--where", "system=zvm", "--json"))
     assert list(document) == [
-        "schema", "file", "model", "title", "x", "y", "weights", "group", "level", "fits", "warnings",
+        "schema", "file", "model", "title", "x", "y", "weights", "noise", "group", "level", "fits", "warnings",
     ]  # fmt: skip
     (fit,) = document["fits"]
     assert list(fit) == [
-        "groups", "rows", "formula", "parameters", "quantities", "tests", "measures", "verdict", "warnings",
+        "groups", "rows", "formula", "parameters", "quantities", "tests", "measures", "table", "verdict", "warnings",
     ]  # fmt: skip
     assert list(fit["parameters"][0]) == ["name", "value", "se", "low", "high", "method", "warnings"]
     assert list(fit["quantities"][0]) == ["name", "value", "low", "high", "method", "warnings"]
@@ -99,7 +100,7 @@ def test_of_and_to_choose_and_order_two_groups(run, table):
     assert "expected --of and --to, two of zvm, xen" in said.output
 
 
-def test_factors_and_treatments(run, tmp_path):
+def test_factors(run, tmp_path):
     rows = ["cpus,memory,workload,runtime"]
     for cpus, base in ((1, 100.0), (2, 60.0)):
         for memory, more in (("small", 8.0), ("large", 0.0)):
@@ -116,11 +117,6 @@ def test_factors_and_treatments(run, tmp_path):
     assert named(fit["quantities"])["mean_at_cpus=2, memory=large"]["value"] == pytest.approx(63.0167, abs=1e-3)
     one = numbers(run("fit", "anova", "t.csv", "--y", "runtime", "--group", "cpus", "--json"))
     assert [t["name"] for t in one["fits"][0]["tests"]] == ["cpus"]
-    mixed = ("fit", "mixed", "t.csv", "--y", "runtime", "--group", "cpus", "--group", "workload", "--json")
-    (fit,) = numbers(run(*mixed, "--of", "1", "--to", "2"))["fits"]
-    assert named(fit["quantities"])["difference"]["value"] == pytest.approx(40.5)
-    assert numbers(run(*mixed, "--of", "2", "--to", "1"))["fits"][0]["quantities"][0]["value"] == pytest.approx(-40.5)
-    assert "mixed needs --group" in run("fit", "mixed", "t.csv", "--y", "runtime", "--group", "cpus", status=2).output
     assert "at most once" in run("fit", "line", "t.csv", "--x", "cpus", "--y", "runtime", *factors, status=2).output
 
 
@@ -171,3 +167,42 @@ def test_the_list_of_models_is_complete(run):
 
     listed = {line.split()[0] for line in run("fit", "--list").output.splitlines()[1:]}
     assert listed == set(CATALOG)
+
+
+def test_predictions_and_noise(run, table):
+    given = ("fit", "line", "load.csv", *COLUMNS, "--where", "system=zvm", "--at", "4", "--at", "64", "--json")
+    (fit,) = numbers(run(*given))["fits"]
+    assert [row["at"] for row in fit["table"]] == [4, 64]
+    assert list(fit["table"][0]) == ["at", "value", "mean_low", "mean_high", "observation_low", "observation_high"]
+    assert any("tested range 1 to 32" in w for w in fit["warnings"])
+    (other,) = numbers(run(*given, "--noise", "constant"))["fits"]
+    assert other["table"][0]["value"] != fit["table"][0]["value"]
+
+
+def test_negative_values_ask_for_constant_noise(run, tmp_path):
+    (tmp_path / "t.csv").write_text("n,x\n1,-1\n2,1\n3,2\n4,4\n")
+    said = run("fit", "line", "t.csv", "--x", "n", "--y", "x", status=1).output
+    assert "is not positive" in said and "Take the noise as constant" in said
+    assert "slope" in run("fit", "line", "t.csv", "--x", "n", "--y", "x", "--noise", "constant").output
+
+
+def test_changes_of_a_series_are_named_by_their_revision(run, tmp_path):
+    rows = [f"r{k},{100 + (5 if k >= 12 else 0) + 0.3 * (k % 3)}" for k in range(24)]
+    (tmp_path / "t.csv").write_text("revision,score\n" + "\n".join(rows) + "\n")
+    (fit,) = numbers(run("fit", "changepoints", "t.csv", "--x", "revision", "--y", "score", "--json"))["fits"]
+    assert fit["verdict"] == "1 change"
+    assert fit["quantities"][0]["name"] == "change_at_r12"
+    assert [row["first"] for row in fit["table"]] == ["r0", "r12"]
+
+
+def test_pairs_of_several_means(run, tmp_path):
+    rows = [f"{g},{base + e}" for g, base in (("a", 10), ("b", 12), ("c", 10.1)) for e in (0.1, -0.2, 0.15)]
+    (tmp_path / "t.csv").write_text("system,score\n" + "\n".join(rows) + "\n")
+    given = ("fit", "pairwise", "t.csv", "--y", "score", "--group", "system", "--json")
+    assert set(named(numbers(run(*given))["fits"][0]["quantities"])) == {"a / b", "a / c", "b / c"}
+    assert set(named(numbers(run(*given, "--to", "c"))["fits"][0]["quantities"])) == {"a / c", "b / c"}
+
+
+def test_a_test_says_what_it_speaks_against(run, table):
+    text = run("fit", "line", "load.csv", *COLUMNS, "--where", "system=zvm").output
+    assert "it speaks against 'the relation is a straight line'" in text

@@ -22,7 +22,7 @@ def test_the_statistic_is_that_of_its_definition():
 def test_changes_are_found_where_they_are():
     rng = np.random.default_rng(5)
     y = np.repeat([100.0, 104.0, 98.0], [20, 15, 25]) + rng.standard_normal(60)
-    found = find_changepoints([f"r{k}" for k in range(60)], y)
+    found = find_changepoints([f"r{k}" for k in range(60)], y, alpha=0.01)
     assert [c.at for c in found.changes] == ["r20", "r35"]
     assert all(c.pvalue <= 0.01 for c in found.changes)
     assert 1.04 in found.changes[0].ratio

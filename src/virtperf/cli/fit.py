@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from virtperf.models.catalog import Options, Sample
     from virtperf.models.columns import Columns
-    from virtperf.models.reports import Report, Sample
+    from virtperf.models.reports import Report
     from virtperf.models.result import Estimate
 
-SCHEMA = "virtperf-fit/1"
+SCHEMA = "virtperf-fit/2"
 DIGITS = 10
 """Significant digits in JSON: fewer than where processors may differ."""
 
@@ -28,6 +29,10 @@ DIGITS = 10
               help="One fit a group; or the column that tells groups apart; or a factor, up to two.")  # fmt: skip
 @click.option("--of", "first", metavar="GROUP", help="The first of two groups (a ratio's numerator).")
 @click.option("--to", "second", metavar="GROUP", help="The second one.")
+@click.option("--noise", type=click.Choice(["proportional", "constant"]), default="proportional", show_default=True,
+              help="Deviations between runs: a share of the mean, or the same everywhere.")  # fmt: skip
+@click.option("--at", multiple=True, type=float, metavar="X", help="Predict there; may be given several times.")
+@click.option("--processors", type=click.FloatRange(0, min_open=True), help="How many there are (model cost).")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows; may be given several times.")
 @click.option("--margin", type=float, help="Of an equivalence, declared beforehand.")
 @click.option("--paired", is_flag=True, help="Rows of the two groups belong together, in order.")
@@ -37,8 +42,8 @@ DIGITS = 10
 @click.option("--list", "list_models", is_flag=True, help="List the models.")
 def fit(
     model: str | None, file: str | None, x: str | None, y: str | None, weights: str | None, groups: Sequence[str],
-    first: str | None, second: str | None, where: Sequence[str], margin: float | None, paired: bool, level: float,
-    as_json: bool, list_models: bool,
+    first: str | None, second: str | None, noise: str, at: tuple[float, ...], processors: float | None,
+    where: Sequence[str], margin: float | None, paired: bool, level: float, as_json: bool, list_models: bool,
 ) -> None:  # fmt: skip
     """Fit MODEL to the table FILE (CSV, Parquet or JSON; - is standard input).
 
@@ -46,10 +51,10 @@ def fit(
     models. Works anywhere; no study is needed.
 
     \b
-        virtperf fit usl load.csv --x guests --y throughput --group system
+        virtperf fit usl load.csv --x guests --y throughput --group system --at 48 --at 64
         virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
     """
-    from virtperf.models.catalog import CATALOG, FACTORS, TAKES, TREATMENT
+    from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options
 
     if list_models:
         from virtperf.cli._terminal import show
@@ -70,18 +75,22 @@ def fit(
         raise click.UsageError(f"{model} takes --group at most {'once' if most == 1 else 'twice'}.")
     assert y is not None
     used_x = x if takes_x else None
-    table, warnings = _whole(_table(file, where), [name for name in (used_x, y, weights) if name])
-    levels = None
-    if chosen.takes in (FACTORS, TREATMENT):
+    series = chosen.takes == SERIES
+    needed = [name for name in (None if series else used_x, y, weights) if name]
+    table, warnings = _whole(_table(file, where), needed)
+    options = Options(1 - level, noise, margin, paired, at, processors, second if chosen.takes == MEANS else None)
+    if chosen.takes == FACTORS:
         jobs = [[_all_rows(table, y, groups)]]
-        levels = None if first is None or second is None else _levels(first, second)
     else:
-        samples = _samples(table, used_x, y, weights, groups[0] if groups else None)
-        jobs = [_pair(samples, first, second, groups[0], file)] if fewest else [[s] for s in samples]
-    reports = [_named(model, job, alpha=1 - level, margin=margin, paired=paired, levels=levels) for job in jobs]
+        samples = _samples(table, used_x, y, weights, groups[0] if groups else None, series)
+        if chosen.takes == MEANS:
+            jobs = [samples]
+        else:
+            jobs = [_pair(samples, first, second, groups[0], file)] if fewest else [[s] for s in samples]
+    reports = [_named(model, job, options) for job in jobs]
     if as_json:
         head = {"schema": SCHEMA, "file": file, "model": model, "title": chosen.title, "x": used_x, "y": y,
-                "weights": weights, "group": list(groups), "level": level}  # fmt: skip
+                "weights": weights, "noise": noise, "group": list(groups), "level": level}  # fmt: skip
         _print_json({**head, "fits": [_document(r) for r in reports], "warnings": warnings})
     else:
         _print(reports, chosen.title, warnings)
@@ -115,6 +124,14 @@ def _table(file: str, where: Sequence[str]) -> Columns:
     return table
 
 
+def read_samples(
+    file: str, y: str, group: str | None, where: Sequence[str], x: str | None = None
+) -> tuple[list[Sample], list[str]]:  # fmt: skip
+    """The rows of each group that have a number in y (and x), and what was left out."""
+    table, warnings = _whole(_table(file, where), [name for name in (x, y) if name])
+    return _samples(table, x, y, None, group, False), warnings
+
+
 def _whole(table: Columns, names: Sequence[str]) -> tuple[Columns, list[str]]:
     """The rows that have a number in each of these columns, and what was left out."""
     import numpy as np
@@ -131,33 +148,34 @@ def _whole(table: Columns, names: Sequence[str]) -> tuple[Columns, list[str]]:
     return table.rows(whole), [f"{len(places)} row(s) without a number were left out: {table.unit} {shown}"]
 
 
-def _samples(table: Columns, x: str | None, y: str, weights: str | None, group: str | None) -> list[Sample]:
-    """The rows of each group, in the order of the file."""
+def _samples(
+    table: Columns, x: str | None, y: str, weights: str | None, group: str | None, series: bool
+) -> list[Sample]:  # fmt: skip
+    """The rows of each group, in the order of the file; the x of a series only names its values."""
     import numpy as np
 
-    from virtperf.models.reports import Sample
+    from virtperf.models.catalog import Sample
 
     labels = np.array(table.labels(group) if group else [""] * len(table), dtype=object)
-    columns = {role: table.numbers(name) for role, name in (("y", y), ("x", x), ("weights", weights)) if name}
+    names = np.array(table.labels(x) if x and series else [""] * len(table), dtype=object)
+    roles = (("y", y), ("x", None if series else x), ("weights", weights))
+    columns = {role: table.numbers(name) for role, name in roles if name}
     return [
-        Sample(label, name=y, **{role: values[labels == label] for role, values in columns.items()})
+        Sample(
+            label, name=y, order=names[labels == label].tolist(),
+            **{role: values[labels == label] for role, values in columns.items()},
+        )
         for label in dict.fromkeys(labels.tolist())
-    ]
+    ]  # fmt: skip
 
 
 def _all_rows(table: Columns, y: str, factors: Sequence[str]) -> Sample:
     """All rows together, each with its levels."""
-    from virtperf.models.reports import Sample
+    from virtperf.models.catalog import Sample
     from virtperf.study.quantities import parse_level
 
     levels = {name: [parse_level(level) for level in table.labels(name)] for name in factors}
     return Sample("", table.numbers(y), factors=levels, name=y)
-
-
-def _levels(first: str, second: str) -> tuple[Any, Any]:
-    from virtperf.study.quantities import parse_level
-
-    return parse_level(first), parse_level(second)
 
 
 def _pair(samples: list[Sample], first: str | None, second: str | None, group: str, file: str) -> list[Sample]:
@@ -175,15 +193,15 @@ def _pair(samples: list[Sample], first: str | None, second: str | None, group: s
     return [by_label[first], by_label[second]]
 
 
-def _named(model: str, job: list[Sample], **options: Any) -> Report:
+def _named(model: str, job: list[Sample], options: Options) -> Report:
     """Run a model; its errors say of which group they are."""
     from virtperf.core.errors import ModelError
     from virtperf.models.reports import run
 
     try:
-        return run(model, job, **options)
+        return run(model, job, options)
     except ModelError as err:
-        label = " and ".join(s.label for s in job if s.label)
+        label = " and ".join(s.label for s in job if s.label) if len(job) <= 2 else ""
         parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found", "remedy")}
         raise ModelError(f"{label}: {err.problem}" if label else err.problem, **parts) from err
 
@@ -210,8 +228,13 @@ def _document(report: Report) -> dict[str, Any]:
         "quantities": [_estimate(n, e) for n, e in report.quantities.items()],
         "tests": [{"name": name, **test} for name, test in plain.items()],
         "measures": {name: _number(float(v)) for name, v in report.measures.items()},
+        "table": [{k: _plain(v) for k, v in row.items()} for row in report.table],
         "verdict": report.verdict, "warnings": list(report.warnings),
     }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return _number(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def _print_json(document: dict[str, Any]) -> None:
@@ -227,20 +250,37 @@ def _print(reports: Sequence[Report], title: str, warnings: Sequence[str]) -> No
     say(title, style="bold")
     warn(warnings)
     for report in reports:
-        where = " and ".join(report.groups)
+        where = " and ".join(report.groups) if len(report.groups) <= 2 else ", ".join(report.groups)
         say(f"{where}: {report.formula}" if where else report.formula, before=1 if where else 0)
         facts = ", ".join(f"{name} {number(float(v))}" for name, v in report.measures.items())
         say(f"{report.rows} rows; {facts}" if facts else f"{report.rows} rows")
         rows = [_line(n, e, number(report.errors[n])) for n, e in report.parameters.items()]
         rows += [_line(n, e, "") for n, e in report.quantities.items()]
-        show(("", "estimate", "std err", "low", "high", "interval"), rows, right=("estimate", "std err", "low", "high"))
+        if rows:
+            heads = ("", "estimate", "std err", "low", "high", "interval")
+            show(heads, rows, right=("estimate", "std err", "low", "high"))
+        if report.table:
+            names = list(report.table[0])
+            show(names, [[_cell(row.get(name)) for name in names] for row in report.table], right=names[1:])
         for name, test in report.tests.items():
-            null = f" (small: against {test['null']!r})" if "null" in test else ""
-            say(f"test of {name}: p = {number(test['pvalue'])}{null}")
+            say(f"test of {name}: p = {number(test['pvalue'])}{_speaks(test)}")
         if report.verdict:
             say(f"verdict: {report.verdict}", style="bold")
         warn(report.warnings)
         warn(f"{n}: {w}" for n, e in (report.parameters | report.quantities).items() for w in e.warnings)
+
+
+def _speaks(test: dict[str, Any]) -> str:
+    """What a p-value says of its null hypothesis, at the usual 5 %."""
+    if "null" not in test:
+        return ""
+    return f"; it {'speaks' if test['pvalue'] < 0.05 else 'does not speak'} against {test['null']!r}"
+
+
+def _cell(value: Any) -> str:
+    from virtperf.exhibits.wording import number
+
+    return number(float(value)) if isinstance(value, int | float) else str(value or "")
 
 
 def _line(name: str, found: Estimate, se: str) -> tuple[str, ...]:

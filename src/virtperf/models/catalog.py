@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from virtperf.models.checks import Array
 from virtperf.models.result import Estimate
 
-CURVE, SAMPLES, CROSSING, FACTORS, TREATMENT = "curve", "samples", "crossing", "factors", "treatment"
+CURVE, SAMPLES, CROSSING, FACTORS = "curve", "samples", "crossing", "factors"
+MEANS, FAMILIES, SERIES = "means", "families", "series"
 """What a model takes: rows with x and y; two sets of replicates of y; two sets of rows with x and y; y with the levels
-of one or two factors; y with the levels of a treatment and of a group that stands for others."""
+of one or two factors; several sets of replicates; rows with x and y, of which many curves are made; y in the order of
+the rows."""
 
 
 TAKES: Mapping[str, tuple[bool, int, int]] = {
-    CURVE: (True, 0, 1), SAMPLES: (False, 1, 1), CROSSING: (True, 1, 1), FACTORS: (False, 1, 2),
-    TREATMENT: (False, 2, 2),
+    CURVE: (True, 0, 1), SAMPLES: (False, 1, 1), CROSSING: (True, 1, 1), FACTORS: (False, 1, 2), MEANS: (False, 1, 1),
+    FAMILIES: (True, 0, 1), SERIES: (True, 0, 1),
 }  # fmt: skip
 """Of each kind of model: whether it takes an x, and the fewest and the most columns that tell groups or levels."""
 
@@ -30,7 +33,7 @@ class Model:
     ----------
     title : str
     takes : str
-        `CURVE`, `SAMPLES`, `CROSSING`, `FACTORS` or `TREATMENT`.
+        One of `TAKES`.
     function : str
         ``module.function`` within `virtperf.models`; imported when it is called, since statsmodels takes a second.
     settings : mapping
@@ -43,6 +46,10 @@ class Model:
         For `CROSSING`: the function that takes two fits.
     margin : bool
         Whether the model needs a margin that is declared beforehand.
+    noise : bool
+        Whether it can take the noise as proportional.
+    weighted : bool
+        Whether rows may have weights.
     """
 
     title: str
@@ -53,6 +60,65 @@ class Model:
     tests: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     crossing: str = ""
     margin: bool = False
+    noise: bool = True
+    weighted: bool = True
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows of one group.
+
+    Attributes
+    ----------
+    label : str
+        The group.
+    y, x, weights : ndarray, shape (n,)
+        x is None where the model takes none.
+    factors : mapping of str to sequence
+        Levels of each row by factor, for models that take them all at once.
+    name : str
+        What y is.
+    order : sequence
+        x as it stands in the table, for a series.
+    """
+
+    label: str
+    y: Array
+    x: Array | None = None
+    weights: Array | None = None
+    factors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    name: str = "y"
+    order: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked of a model.
+
+    Attributes
+    ----------
+    alpha : float
+        One minus the confidence level; the size of each one-sided test of an equivalence.
+    noise : {"proportional", "constant"}
+    margin : float, optional
+        Of an equivalence: a difference m stands for -m to m, a ratio m above 1 for 1/m to m.
+    paired : bool
+        Rows of two samples of replicates belong together.
+    at : tuple of float
+        x at which a curve is predicted.
+    processors : float, optional
+        For `cost`: how many there are.
+    reference : str, optional
+        For `pairwise`: the sample that the others are compared with.
+    """
+
+    alpha: float
+    noise: str = "proportional"
+    margin: float | None = None
+    paired: bool = False
+    at: tuple[float, ...] = ()
+    processors: float | None = None
+    reference: str | None = None
 
 
 _LAW = {
@@ -73,32 +139,38 @@ CATALOG: Mapping[str, Model] = {
     "usl": Model("Universal Scalability Law", CURVE, "usl.fit_usl", {"kind": "usl"}, _PEAK | _LAW, _FIT),
     "amdahl": Model("Amdahl's law", CURVE, "usl.fit_usl", {"kind": "amdahl"}, _LAW, _FIT),
     "linear-scaling": Model("Linear scaling through the origin", CURVE, "usl.fit_usl", {"kind": "linear"}, {}, _FIT),
+    "cost": Model("Processors busy for each unit of throughput, against the load", CURVE, "usl_cost.fit_usl_cost"),
     "line": Model("Straight line", CURVE, "linear.fit_line", {}, {}, _LINE),
-    "line-robust": Model("Straight line, intervals robust against unequal variances (HC3)", CURVE, "linear.fit_line",
-                         {"cov_type": "HC3"}, {}, _LINE),
+    "line-hc3": Model("Straight line, intervals robust against unequal variances (HC3)", CURVE, "linear.fit_line",
+                      {"cov_type": "HC3"}, {}, _LINE, noise=False),
+    "line-huber": Model("Straight line that outliers hardly move (Huber's M estimator); they are named", CURVE,
+                        "robust.fit_robust_line", noise=False, weighted=False),
     "parabola": Model("Parabola", CURVE, "linear.fit_polynomial", {"degree": 2}, {}, _FIT),
     "segmented": Model("Two straight pieces", CURVE, "segmented.fit_segmented", {"form": "free"}, {}, _BREAK),
     "plateau-decline": Model("A plateau, then a slope", CURVE, "segmented.fit_segmented", {"form": "plateau-decline"},
                              {}, _BREAK),
     "rise-plateau": Model("A slope, then a plateau", CURVE, "segmented.fit_segmented", {"form": "rise-plateau"}, {},
                           _BREAK),
-    "ratio": Model("Ratio of two means (Fieller's interval)", SAMPLES, "ratio.ratio_of_means"),
-    "log-ratio": Model("Ratio of two positive means (interval on the log scale)", SAMPLES, "ratio.ratio_of_means",
-                       {"method": "log"}),
-    "equivalence": Model("Whether two means differ by less than a margin", SAMPLES, "equivalence.tost_difference",
-                         margin=True),
-    "equivalence-ratio": Model("Whether the ratio of two means lies within a factor", SAMPLES, "equivalence.tost_ratio",
+    "families": Model("All these families of curves compared: AICc and lack of fit", FAMILIES,
+                      "families.compare_families"),
+    "ratio": Model("Ratio of two means (proportional noise; constant: Fieller's interval)", SAMPLES,
+                   "ratio.ratio_of_means"),
+    "log-ratio": Model("Ratio of two positive means, each with its own variance (log scale)", SAMPLES,
+                       "ratio.ratio_of_means", {"method": "log"}, noise=False),
+    "equivalence": Model("Whether two means differ by less than a margin", SAMPLES, "tost.tost_difference",
+                         margin=True, noise=False),
+    "equivalence-ratio": Model("Whether the ratio of two means lies within a factor", SAMPLES, "tost.tost_ratio",
                                margin=True),
+    "pairwise": Model("All pairs of several means (Tukey), or each against --to (Dunnett)", MEANS,
+                      "pairwise.compare_means"),
     "line-crossing": Model("Where two straight lines cross", CROSSING, "linear.fit_line",
-                           crossing="crossover.line_crossover"),
+                           crossing="crossover.line_crossover", noise=False),
     "usl-crossing": Model("Where two scalability curves cross", CROSSING, "usl.fit_usl", {"kind": "usl"},
                           crossing="usl_crossing.usl_crossover"),
-    "anova": Model("Analysis of variance with one factor, or two that may act together", FACTORS, "anova.fit_anova"),
-    "anova-additive": Model("Analysis of variance with two factors whose effects add", FACTORS, "anova.fit_anova",
+    "anova": Model("Analysis of variance with one factor, or two that may act together", FACTORS, "variance.fit_anova"),
+    "anova-additive": Model("Analysis of variance with two factors whose effects add", FACTORS, "variance.fit_anova",
                             {"interaction": False}),
-    "mixed": Model("Difference that a treatment makes over groups that stand for others", TREATMENT,
-                   "mixed.overall_effect"),
-    "mixed-ratio": Model("Ratio that a treatment makes over groups that stand for others", TREATMENT,
-                         "mixed.overall_effect", {"log": True}),
+    "changepoints": Model("Where a series of revisions or dates changes (E-divisive, permutation test)", SERIES,
+                          "changepoints.find_changepoints"),
 }  # fmt: skip
 """All models by the name under which the command line knows them."""

@@ -78,7 +78,7 @@ class Changepoints:
 
 
 def find_changepoints(
-    x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.05, seed: int = 20, shortest: int = SHORTEST
+    x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01, seed: int = 20, shortest: int = SHORTEST
 ) -> Changepoints:
     """Find the changes of a series of independent values, the most evident one first, until the test finds no more.
 
@@ -91,7 +91,7 @@ def find_changepoints(
         What the values stand at, in order; it only names the changes.
     y : array_like, shape (n,)
     alpha : float
-        Size of each permutation test.
+        Size of each permutation test; a series is tested again and again, so that 0.05 finds too many changes.
     seed : int
         Of the permutations.
     shortest : int

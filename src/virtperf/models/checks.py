@@ -17,7 +17,9 @@ class ArgumentError(ModelError):
     """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the data."""
 
 
-def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
+def column(
+    values: ArrayLike, name: str, *, positive: bool = False, remedy: str = "drop rows in which nothing was measured"
+) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
     Parameters
@@ -27,6 +29,8 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         What the values are; errors use it.
     positive : bool
         Refuse zero and negative values.
+    remedy : str
+        What to do about these.
 
     Raises
     ------
@@ -35,6 +39,8 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
     """
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
     try:
+        if isinstance(values, list | tuple) and any(isinstance(v, bool | np.bool_) for v in values):
+            raise TypeError(values)
         raw: Any = np.asarray(values)
         if raw.dtype.kind not in "iuf":
             raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)
@@ -47,7 +53,7 @@ def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
         raise ModelError(f"{name} is empty", expected="at least one row")
     _refuse(~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value")
     if positive:
-        _refuse(array <= 0, array, name, "not positive", "drop rows in which nothing was measured")
+        _refuse(array <= 0, array, name, "not positive", remedy)
     return array
 
 

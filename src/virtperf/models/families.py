@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from virtperf.core.errors import ModelError
+from virtperf.models import checks
 from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
@@ -41,10 +42,13 @@ def compare_families(x: ArrayLike, y: ArrayLike, *, noise: str = "proportional")
         ``weight`` (Akaike's), ``lack_of_fit`` (p-value; NaN without replicates), ``reason`` (why there is no fit).
         AICc is infinite where there are too few rows for it; it then decides nothing.
     """
+    xs = checks.column(x, "x")
+    ys = checks.column(y, "y", positive=checks.noise(noise) == "proportional", remedy="take the noise as constant")
+    checks.same_length(("x", xs), ("y", ys))
     rows: list[dict[str, Any]] = []
     for name, (fit, settings) in FAMILIES.items():
         try:
-            found = fit(x, y, noise=noise, **settings)
+            found = fit(xs, ys, noise=noise, **settings)
         except ModelError as err:
             rows.append({"family": name, "reason": err.problem})
             continue
@@ -54,6 +58,8 @@ def compare_families(x: ArrayLike, y: ArrayLike, *, noise: str = "proportional")
             lack = np.nan
         rows.append({"family": name, "parameters": len(found.params), "rss": found.rss, "aicc": found.aicc,
                      "lack_of_fit": lack, "reason": ""})  # fmt: skip
+    if all(row["reason"] for row in rows):
+        raise ModelError(f"no family can be fitted: {rows[0]['reason']}", remedy="measure at more points")
     table = pd.DataFrame(rows, columns=["family", "parameters", "rss", "aicc", "lack_of_fit", "reason"])
     finite = np.isfinite(table["aicc"].astype(float))
     delta = (table["aicc"] - table["aicc"][finite].min()).where(finite)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,6 @@ from statsmodels.stats.power import TTestIndPower
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.ratio import replicates
 
 QUESTIONS = ("difference", "equivalence", "claim")
 MOST = 1000
@@ -27,12 +27,11 @@ def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
     Parameters
     ----------
     *samples : array_like
-        Positive replicates of one condition each, at least two.
+        Positive replicates of one condition each; a single run says nothing of the spread.
     """
     total, df = 0.0, 0
     for sample in samples:
-        checks.column(sample, "pilot runs", positive=True)
-        values = replicates(sample, "pilot runs")
+        values = checks.column(sample, "pilot runs", positive=True)
         total += float(np.sum((values / values.mean() - 1) ** 2))
         df += len(values) - 1
     if df == 0:
@@ -89,13 +88,13 @@ def power(
     return _inside(shift, sd, n, *ends, alpha) + _outside(shift, sd, n, *ends, alpha)
 
 
-def runs_needed(*, target: float = 0.8, most: int = MOST, **question: object) -> int | None:
+def runs_needed(*, target: float = 0.8, most: int = MOST, **question: Any) -> int | None:
     """The fewest runs of each condition whose `power` is at least `target`; None where `most` are not enough."""
     if not 0 < target < 1:
         raise checks.ArgumentError("the power is out of range", expected="a number between 0 and 1", found=repr(target))
 
     def enough(n: int) -> bool:
-        return power(n, **question) >= target  # type: ignore[arg-type]
+        return power(n, **question) >= target
 
     if not enough(most):
         return None
@@ -108,10 +107,10 @@ def runs_needed(*, target: float = 0.8, most: int = MOST, **question: object) ->
     return many
 
 
-def power_table(runs: ArrayLike, **question: object) -> pd.DataFrame:
+def power_table(runs: ArrayLike, **question: Any) -> pd.DataFrame:
     """`power` at several numbers of runs: columns ``runs, power``."""
     counts = [int(n) for n in np.atleast_1d(np.asarray(runs))]
-    return pd.DataFrame({"runs": counts, "power": [power(n, **question) for n in counts]})  # type: ignore[arg-type]
+    return pd.DataFrame({"runs": counts, "power": [power(n, **question) for n in counts]})
 
 
 def _inside(shift: float, sd: float, n: int, low: float, high: float, alpha: float) -> float:

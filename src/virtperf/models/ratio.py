@@ -19,6 +19,8 @@ from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
 METHODS = ("log link", "fieller", "log")
+SAME = 1e-9
+"""Relative differences below which replicates are taken as equal."""
 UNEQUAL = 0.05
 """P-value of the F test of two relative variances below which a warning says that they differ."""
 
@@ -132,7 +134,8 @@ def default_method(paired: bool, equal_var: bool) -> str:
 def fit_log_link(a: ArrayLike, b: ArrayLike) -> Any:
     """Fit statsmodels' gamma model with log link to two samples: its second parameter is ``log(mean(a) / mean(b))``.
 
-    The dispersion (Pearson) is the squared coefficient of variation, pooled over both samples.
+    The dispersion (Pearson) is the squared coefficient of variation, pooled over both samples. Values enter as shares
+    of the mean of `b`, because statsmodels takes deviations below 1e-10, in any unit, for none.
 
     Parameters
     ----------
@@ -142,15 +145,17 @@ def fit_log_link(a: ArrayLike, b: ArrayLike) -> Any:
     x = checks.column(a, "numerator", positive=True)
     y = checks.column(b, "denominator", positive=True)
     design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
-    start = [math.log(y.mean()), math.log(x.mean() / y.mean())]  # the estimate itself
-    return GLM(np.concatenate((x, y)), design, family=Gamma(Log())).fit(start_params=start, scale="X2", use_t=True)
+    start = [0.0, math.log(x.mean() / y.mean())]  # the estimate itself
+    return GLM(np.concatenate((x, y)) / y.mean(), design, family=Gamma(Log())).fit(
+        start_params=start, scale="X2", use_t=True
+    )
 
 
 def _log_link(x: Array, y: Array, alpha: float) -> Estimate:
     for sample, name in ((x, "numerator"), (y, "denominator")):
         checks.column(sample, name, positive=True)
     value = float(x.mean() / y.mean())
-    if np.ptp(x) == np.ptp(y) == 0:
+    if max(np.ptp(x) / x.mean(), np.ptp(y) / y.mean()) < SAME:
         note = "the replicates do not differ: an interval without width says nothing about runs that were not made"
         return Estimate(value, value, value, checks.level(alpha), "log link", (note,))
     results = fit_log_link(x, y)

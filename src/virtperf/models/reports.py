@@ -12,33 +12,20 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import ModelError
-from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, SAMPLES, TREATMENT, Model
-from virtperf.models.checks import Array
+from virtperf.models.catalog import (
+    CATALOG,
+    CROSSING,
+    CURVE,
+    FACTORS,
+    FAMILIES,
+    MEANS,
+    SAMPLES,
+    SERIES,
+    Model,
+    Options,
+    Sample,
+)  # fmt: skip
 from virtperf.models.result import Estimate
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The rows of one group.
-
-    Attributes
-    ----------
-    label : str
-        The group.
-    y, x, weights : ndarray, shape (n,)
-        x is None where the model takes none.
-    factors : mapping of str to sequence
-        Levels of each row by factor, for models that take them all at once.
-    name : str
-        What y is.
-    """
-
-    label: str
-    y: Array
-    x: Array | None = None
-    weights: Array | None = None
-    factors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    name: str = "y"
 
 
 @dataclass(frozen=True)
@@ -61,6 +48,8 @@ class Report:
     verdict : str
         Of an equivalence test or a crossing, or which of several curves it is; "" for other models.
     warnings : tuple of str
+    table : list of dict
+        Predictions, segments, families: rows of equal columns.
     """
 
     groups: tuple[str, ...]
@@ -73,52 +62,38 @@ class Report:
     measures: dict[str, float] = field(default_factory=dict)
     verdict: str = ""
     warnings: tuple[str, ...] = ()
+    table: list[dict[str, Any]] = field(default_factory=list)
 
 
-def run(
-    name: str, samples: Sequence[Sample], *, alpha: float, margin: float | None = None, paired: bool = False,
-    levels: tuple[Any, Any] | None = None,
-) -> Report:  # fmt: skip
+def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     """Fit a model of `CATALOG`.
 
     Parameters
     ----------
     samples : sequence of Sample
-        Two for `SAMPLES` and `CROSSING` (of a ratio the first is the numerator), else one.
-    alpha : float
-        One minus the confidence level; the size of each one-sided test of an equivalence.
-    margin : float, optional
-        Of an equivalence: a difference m stands for -m to m, a ratio m above 1 for 1/m to m.
-    paired : bool
-        Rows of the two samples of replicates belong together.
-    levels : (of, to), optional
-        The two levels of a treatment, where it has more than two.
+        Two for `SAMPLES` and `CROSSING` (of a ratio the first is the numerator), several for `MEANS`, else one.
 
     Raises
     ------
     ModelError
-        No such model; another number of samples; a margin that is missing or has no place; whatever the model refuses.
+        No such model; another number of samples; an option that is missing or has no place; whatever the model refuses.
     """
     if name not in CATALOG:
         raise ModelError(f"there is no model {name!r}", expected=f"one of {', '.join(CATALOG)}")
     model = CATALOG[name]
     needed = 2 if model.takes in (SAMPLES, CROSSING) else 1
-    if len(samples) != needed:
+    if len(samples) != needed and model.takes != MEANS:
         found = ", ".join(s.label for s in samples)
         raise ModelError(f"{name} takes {needed} group(s) of rows", found=f"{len(samples)}: {found}")
-    if (margin is not None) != model.margin:
+    if (options.margin is not None) != model.margin:
         raise ModelError(f"{name} {'needs' if model.margin else 'takes no'} margin")
-    if paired and model.takes != SAMPLES:
+    if options.paired and model.takes != SAMPLES:
         raise ModelError(f"{name} has no pairs")
-    if model.takes == CURVE:
-        return _curve(model, samples[0], alpha)
-    if model.takes == FACTORS:
-        return _factorial(model, samples[0], alpha)
-    if model.takes == TREATMENT:
-        return _treatment(model, samples[0], alpha, levels)
-    if model.takes == SAMPLES:
-        return _samples(model, samples[0], samples[1], alpha, margin, paired)
-    return _crossing(model, samples[0], samples[1], alpha)
+    if options.at and model.takes != CURVE:
+        raise ModelError(f"{name} is no curve, so it predicts nothing")
+    if options.processors is not None and name != "cost":
+        raise ModelError(f"{name} knows nothing of processors", remedy="fit the cost of a transaction (model cost)")
+    return _HOW[model.takes](model, samples, options)
 
 
 def _function(path: str) -> Callable[..., Any]:
@@ -126,8 +101,18 @@ def _function(path: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(f"virtperf.models.{module}"), name)
 
 
-def _curve(model: Model, sample: Sample, alpha: float) -> Report:
-    fit = _function(model.function)(sample.x, sample.y, weights=sample.weights, **model.settings)
+def _given(model: Model, sample: Sample, options: Options) -> dict[str, Any]:
+    """How the noise is taken: weights of one's own, or as asked."""
+    if sample.weights is not None:
+        if not model.weighted:
+            raise ModelError("the model takes no weights", remedy="leave them out")
+        return {"weights": sample.weights, **({"noise": "constant"} if model.noise else {})}
+    return {"noise": options.noise} if model.noise else {}
+
+
+def _curve(model: Model, samples: Sequence[Sample], options: Options) -> Report:
+    sample, alpha = samples[0], options.alpha
+    fit = _function(model.function)(sample.x, sample.y, **_given(model, sample, options), **model.settings)
     tests: dict[str, Any] = {}
     verdict = ""
     if hasattr(fit, "preferred"):
@@ -136,14 +121,42 @@ def _curve(model: Model, sample: Sample, alpha: float) -> Report:
         verdict = fit.kind
     warnings = list(fit.warnings)
     quantities = _possible(model.quantities, warnings, fit, alpha)
+    if options.processors is not None:
+        makers = {f"capacity_at_{x:g}": lambda f, a, x=x: f.capacity(x, options.processors, a) for x in options.at}
+        quantities |= _possible(makers, warnings, fit, alpha)
     tests |= {name: _test(test) for name, test in _possible(model.tests, warnings, fit).items() if test is not None}
+    predictions = _predictions(fit, options, warnings)
     return Report(
         (sample.label,) if sample.label else (), fit.nobs, fit.model,
         {name: fit.estimate(name, alpha) for name in fit.param_names},
         {name: float(se) for name, se in zip(fit.param_names, fit.bse, strict=True)},
         quantities, tests,
         {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "aicc": fit.aicc}, verdict, tuple(warnings),
+        predictions,
     )  # fmt: skip
+
+
+def _predictions(fit: Any, options: Options, warnings: list[str]) -> list[dict[str, Any]]:
+    """Mean and, where the fit knows the noise of a new row, the range of one observation."""
+    if not options.at:
+        return []
+    mean = fit.predict(list(options.at), interval="mean", alpha=options.alpha)
+    rows = [{"at": x, "value": m.value, "mean_low": m.low, "mean_high": m.high} for x, m in
+            zip(options.at, mean.itertuples(), strict=True)]  # fmt: skip
+    try:
+        one = fit.predict(list(options.at), interval="observation", alpha=options.alpha)
+    except ModelError as err:
+        warnings.append(f"no range of one observation: {err.problem}")
+    else:
+        for row, o in zip(rows, one.itertuples(), strict=True):
+            row |= {"observation_low": o.low, "observation_high": o.high}
+    low, high = float(np.min(fit.x)), float(np.max(fit.x))
+    beyond = [f"{x:g}" for x in options.at if not low <= x <= high]
+    if beyond:
+        warnings.append(
+            f"outside of the tested range {low:g} to {high:g}, the curve is taken to go on: {', '.join(beyond)}"
+        )
+    return rows
 
 
 def _possible(makers: Mapping[str, Callable[..., Any]], warnings: list[str], *given: Any) -> dict[str, Any]:
@@ -162,9 +175,15 @@ def _test(test: Any) -> dict[str, Any]:
     return {name: getattr(test, name) for name in known if hasattr(test, name)}
 
 
-def _samples(model: Model, first: Sample, second: Sample, alpha: float, margin: float | None, paired: bool) -> Report:
-    given = {} if margin is None else {"margin": margin}
-    found = _function(model.function)(first.y, second.y, paired=paired, alpha=alpha, **given, **model.settings)
+def _samples(model: Model, samples: Sequence[Sample], options: Options) -> Report:
+    first, second = samples
+    given = {} if options.margin is None else {"margin": options.margin}
+    settings = dict(model.settings)
+    if model.noise and (options.noise == "constant" or options.paired):
+        settings["method"] = "fieller"
+    found = _function(model.function)(
+        first.y, second.y, paired=options.paired, alpha=options.alpha, **given, **settings
+    )
     estimate = getattr(found, "estimate", found)
     means = {"mean_first": float(np.mean(first.y)), "mean_second": float(np.mean(second.y))}
     tests: dict[str, dict[str, Any]] = {}
@@ -177,42 +196,66 @@ def _samples(model: Model, first: Sample, second: Sample, alpha: float, margin: 
     )  # fmt: skip
 
 
-def _crossing(model: Model, first: Sample, second: Sample, alpha: float) -> Report:
+def _crossing(model: Model, samples: Sequence[Sample], options: Options) -> Report:
     fit = _function(model.function)
-    fits = [fit(s.x, s.y, weights=s.weights, **model.settings) for s in (first, second)]
-    found = _function(model.crossing)(*fits, alpha=alpha)
+    fits = [fit(s.x, s.y, **_given(model, s, options), **model.settings) for s in samples]
+    found = _function(model.crossing)(*fits, alpha=options.alpha)
     domain = {"domain_low": found.domain[0], "domain_high": found.domain[1]}
-    warnings = [f"{s.label}: {w}" for s, f in zip((first, second), fits, strict=True) for w in f.warnings]
+    warnings = [f"{s.label}: {w}" for s, f in zip(samples, fits, strict=True) for w in f.warnings]
     return Report(
-        (first.label, second.label), len(first.y) + len(second.y), model.title, {}, {},
+        tuple(s.label for s in samples), sum(len(s.y) for s in samples), model.title, {}, {},
         {} if found.estimate is None else {"crossing": found.estimate}, {}, domain, found.status,
         (*warnings, *(found.estimate.warnings if found.estimate else ())),
     )  # fmt: skip
 
 
-def _factorial(model: Model, sample: Sample, alpha: float) -> Report:
+def _factorial(model: Model, samples: Sequence[Sample], options: Options) -> Report:
+    sample, alpha = samples[0], options.alpha
     names = list(sample.factors)
-    fit = _function(model.function)(_frame(sample), sample.name, names, **model.settings)
-    quantities = {f"omega_squared_of_{term}": fit.effect_size(term, alpha) for term in fit.terms}
+    frame = pd.DataFrame({**sample.factors, sample.name: sample.y})
+    fit = _function(model.function)(frame, sample.name, names, **model.settings)
+    quantities = {}
     for row in fit.means(alpha).to_dict("records"):
         at = ", ".join(f"{name}={row[name]}" for name in names)
         quantities[f"mean_at_{at}"] = Estimate(row["fitted"], row["low"], row["high"], 1 - alpha, "t")
-    measures = {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "rsquared": fit.rsquared}
+    measures = {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale)}
+    measures |= {f"omega_squared_of_{term}": float(fit.table.loc[term, "omega_sq"]) for term in fit.terms}
     tests = {term: _test(fit.test(term)) for term in fit.terms}
     return Report((), fit.nobs, model.title, {}, {}, quantities, tests, measures, "", tuple(fit.warnings))
 
 
-def _treatment(model: Model, sample: Sample, alpha: float, levels: tuple[Any, Any] | None) -> Report:
-    if len(sample.factors) != 2:
-        raise ModelError("a treatment and a group are needed", found=f"{len(sample.factors)} column(s)")
-    turned = {} if levels is None else {"levels": levels[::-1]}  # the module compares from one level to another
+def _means(model: Model, samples: Sequence[Sample], options: Options) -> Report:
     found = _function(model.function)(
-        _frame(sample), sample.name, *sample.factors, alpha, **turned, **model.settings
-    )  # fmt: skip
-    name = "ratio" if model.settings.get("log") else "difference"
-    groups = () if levels is None else tuple(map(str, levels))
-    return Report(groups, len(sample.y), model.title, {}, {}, {name: found}, warnings=found.warnings)
+        {s.label: s.y for s in samples}, reference=options.reference, noise=options.noise, alpha=options.alpha
+    )
+    sign = "/" if options.noise == "proportional" else "-"
+    quantities = {f"{a} {sign} {b}": e for (a, b), e in found.items()}
+    rows = sum(len(s.y) for s in samples)
+    return Report(tuple(s.label for s in samples), rows, model.title, {}, {}, quantities)
 
 
-def _frame(sample: Sample) -> pd.DataFrame:
-    return pd.DataFrame({**sample.factors, sample.name: sample.y})
+def _families(model: Model, samples: Sequence[Sample], options: Options) -> Report:
+    sample = samples[0]
+    table = _function(model.function)(sample.x, sample.y, noise=options.noise).to_dict("records")
+    best = str(table[0]["family"]) if math.isfinite(table[0]["aicc"]) else ""
+    note = () if best else ("there are too few rows for AICc to compare families",)
+    return Report((sample.label,) if sample.label else (), len(sample.y), model.title, verdict=best, warnings=note,
+                  table=[{str(k): v for k, v in row.items()} for row in table])  # fmt: skip
+
+
+def _series(model: Model, samples: Sequence[Sample], options: Options) -> Report:
+    sample = samples[0]
+    found = _function(model.function)(sample.order, sample.y, alpha=options.alpha)
+    quantities = {f"change_at_{c.at}": c.ratio for c in found.changes if c.ratio is not None}
+    tests = {f"change_at_{c.at}": {"pvalue": c.pvalue, "null": "the series does not change there"}
+             for c in found.changes}  # fmt: skip
+    verdict = f"{len(found.changes)} change{'' if len(found.changes) == 1 else 's'}"
+    rows = [{str(k): v for k, v in row.items()} for row in found.segments.to_dict("records")]
+    return Report((sample.label,) if sample.label else (), len(sample.y), model.title, {}, {}, quantities, tests,
+                  verdict=verdict, table=rows)  # fmt: skip
+
+
+_HOW: Mapping[str, Callable[[Model, Sequence[Sample], Options], Report]] = {
+    CURVE: _curve, SAMPLES: _samples, CROSSING: _crossing, FACTORS: _factorial, MEANS: _means, FAMILIES: _families,
+    SERIES: _series,
+}  # fmt: skip

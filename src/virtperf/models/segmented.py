@@ -15,8 +15,8 @@ from scipy import special
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
-from virtperf.models.checks import Array
 from virtperf.models.breakpoint_search import Kinks
+from virtperf.models.checks import Array
 from virtperf.models.glm_curve import NO_DF, NO_NOISE, weights_of_new
 from virtperf.models.noise import NOISES, check_noise
 from virtperf.models.profile import limits
