@@ -204,7 +204,7 @@ class GLMCurve(FitResult):
                 math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
             )
 
-    def _deviance_at(self, rows: Array, targets: Array, free: Array | None = None) -> Array:
+    def deviance_at(self, rows: Array, targets: Array, free: Array | None = None) -> Array:
         """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
         shape = (len(targets), self.nobs)
         y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
@@ -216,7 +216,7 @@ class GLMCurve(FitResult):
     def _deviance_along(self, asked: Question) -> Callable[[Array, Array], Array]:
         def deviance(c: Array, which: Array) -> Array:
             with np.errstate(all="ignore"):
-                return self._deviance_at(asked.row(c), asked.target(c))
+                return self.deviance_at(asked.row(c), asked.target(c))
 
         return deviance
 
@@ -247,7 +247,7 @@ class GLMCurve(FitResult):
         value = rows @ self.b
         se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
-        low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self._deviance_at(rows[which], c))
+        low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
         with np.errstate(divide="ignore"):
             return (1 / high, 1 / low) if self.inverse else (low, high)
 

@@ -121,7 +121,7 @@ class Quantities(GLMCurve):
         ).b[0, 1:2]  # fmt: skip
 
         def deviance(c: Array, which: Array) -> Array:
-            return self._deviance_at(np.tile([0.0, 1.0, 0.0], (len(c), 1)), c, free)
+            return self.deviance_at(np.tile([0.0, 1.0, 0.0], (len(c), 1)), c, free)
 
         domain = np.zeros(1), np.full(1, math.inf)
         return _inverse(float(self._limits(best, best / 4, domain, alpha, deviance)[0][0]))
