@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from virtperf.exhibits.plot import axis, legend, marks
-from virtperf.exhibits.plot.frames import Layers, gathered
+from virtperf.exhibits.plot.layers import Layers, gathered
 from virtperf.exhibits.plot.theme import INK_COLOUR, Look, look, panels, theme
 
 WIDEST = 0.3  # of a bar, where 1 is the distance between two groups

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from virtperf.exhibits.plot import marks
-from virtperf.exhibits.plot.frames import Layers
+from virtperf.exhibits.plot.layers import Layers
 from virtperf.exhibits.plot.theme import CHARACTER, FONT, INK_COLOUR, SURFACE_COLOUR, WIDTH, Look, grow
 from virtperf.exhibits.wording import pretty, printable, wrapped
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Transform, offset_copy
 
 from virtperf.exhibits.plot import axis, curves, legend, marks
-from virtperf.exhibits.plot.frames import Layers, gathered
+from virtperf.exhibits.plot.layers import Layers, gathered
 from virtperf.exhibits.plot.theme import Look, look, panels, theme
 
 APART = 9  # points between series that share a level
