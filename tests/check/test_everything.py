@@ -87,22 +87,6 @@ def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, mes
     assert mine.startswith((f"{file} line ", f"{file}: "))
 
 
-def test_units_over_time_are_those_that_the_metric_has(repository, edit):
-    figure = """exhibits:
-  - id: figure-0
-    kind: timeseries
-    title: Over time
-    run: {at: {system: a, guests: 1}}
-    series:
-      - {label: Throughput, metric: page_element_throughput, entity_kind: driver, unit: 1/min}
-      - {label: Memory, metric: resident_memory, entity_kind: guest, unit: ms}
-"""
-    edit(STUDY, "\nexhibits:\n", f"\n{figure}")
-    (mine,) = [p for p in found(repository) if "no conversion exists" in p]
-    assert "figure-0, Memory: 'B' measures information, 'ms' measures time" in mine
-    assert mine.startswith(f"{STUDY} line {line_of(repository, STUDY, 'Memory')}: ")
-
-
 def test_lines_are_those_of_the_mistake(repository, edit):
     edit(STUDY, "default: a\n", "default: c\n")
     edit(CLAIMS, "of: throughput\n", "of: speed\n")

@@ -17,7 +17,7 @@ FACTORS = ("test", "system", "guests")
 def observation(run_id, value, provenance="measured", **fields):
     row = {
         "run_id": run_id, "provenance": provenance, "replicate": 1, "test": "load", "system": "a", "guests": 1,
-        "quantity": "throughput", "value": value, "se": 0.5, "df": 6.0, "low": math.nan, "high": math.nan, "n": 60,
+        "quantity": "throughput", "value": value, "se": 0.5, "df": 6.0, "low": value - 1, "high": value + 2, "n": 60,
         "method": "cosines", "begin_s": 300.0, "relative": value / 2, "relative_se": 0.25, "relative_df": 8.0,
         "metric": "x", "source": "x", "entity_kind": "x", "entities": 1, "stationarity": "", "note": "",
     }  # fmt: skip
@@ -28,8 +28,8 @@ def observation(run_id, value, provenance="measured", **fields):
 def made(tmp_path):
     study = toy_study(tmp_path)
 
-    def make(*rows):
-        table = condition_means(study, OBSERVATIONS.frame(rows, FACTORS), 0.9)
+    def make(*rows, level=0.9):
+        table = condition_means(study, OBSERVATIONS.frame(rows, FACTORS), level)
         return study, table
 
     return make
@@ -47,10 +47,13 @@ def test_a_condition_has_one_mean_on_each_scale(made):
 
 
 def test_one_run_keeps_its_own_degrees_of_freedom(made):
-    _, table = made(observation("r1", 100.0))
+    _, table = made(observation("r1", 100.0), level=0.95)
     assert table[["se", "df", "n", "method"]].to_numpy().tolist() == [
         [0.5, 6.0, 1, "cosines of one run"], [0.25, 8.0, 1, "cosines of one run"],
     ]  # fmt: skip
+    own, relative = (table.iloc[k] for k in range(2))
+    assert (own["low"], own["high"]) == (99.0, 102.0)  # the observation's own interval
+    assert relative["high"] - 50 == pytest.approx(0.25 * 2.306004135)  # t(0.975, 8)
 
 
 def test_conditions_and_provenances_stay_apart(made):

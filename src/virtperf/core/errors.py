@@ -53,7 +53,7 @@ class VirtperfError(Exception):
         if self.found is not None:
             text += f"; found {_shorten(self.found)}"
         if self.remedy:
-            text += f". {self.remedy[0].upper()}{self.remedy[1:]}"
+            text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -12,6 +12,8 @@ from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
 
+TEXT = "text"
+"""Stands for the paper's prose where an exhibit is named, as in claims.yaml."""
 _OF_RUNS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 
 
@@ -87,7 +89,7 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
     if origin.study and origin.study != data.study.id:
         raise ProvenanceError(f"{label}: it was computed from values of {origin.study}", expected=data.study.id,
                               found=origin.study, remedy="show it with the study that it belongs to.")  # fmt: skip
-    exhibits = {e.id for e in data.study.exhibits}
+    exhibits = {TEXT, *(e.id for e in data.study.exhibits)}
     for name in origin.exhibits:
         if name not in exhibits:
             raise ProvenanceError(f"{label}: the study has no exhibit {name!r}", remedy=near(name, exhibits))
@@ -122,7 +124,9 @@ def _check_text(data: StudyData, origin: Origin, label: str) -> None:
 
 
 def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
-    """Whether an exhibit shows published or reconstructed values; printed tables and diagrams are published whole."""
+    """Whether an exhibit shows published or reconstructed values; tables, diagrams and prose are published whole."""
+    if exhibit_id == TEXT:
+        return word is Provenance.PUBLISHED
     exhibit = data.study.exhibit(exhibit_id)
     if word is Provenance.RECONSTRUCTED:
         return exhibit_id in set(data.points["exhibit"])
@@ -138,5 +142,5 @@ def lineage(origin: Origin | None) -> tuple[str, ...]:
     """As a record lists it: the exhibits, whose traces lead to the runs; the runs where there is no exhibit."""
     if origin is None:
         return ()
-    exhibits: Iterable[str] = [f"exhibit:{name}" for name in origin.exhibits]
+    exhibits: Iterable[str] = [f"exhibit:{name}" for name in origin.exhibits if name != TEXT]
     return tuple(exhibits) or tuple(f"run:{name}" for name in origin.runs)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.errors import RunError
+from virtperf.core.stage_tables import AUDITS, OBSERVATIONS, SAMPLES
 from virtperf.ingest.stage import INDEX, ingest
 from virtperf.study.definition import Study
 from virtperf.summarize.audits import OK
@@ -80,9 +81,9 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
         raise RunError(refused["problem"], **{part: refused[part] for part in REFUSED})
     summarize(study, samples, runs, level=level)
     index = json.loads((samples / INDEX).read_text(encoding="utf-8"))
-    observations = pd.read_parquet(runs / "observations.parquet")
-    audits = pd.read_parquet(runs / "audits.parquet")
-    table = pd.read_parquet(samples / f"{copy.name}.parquet")
+    observations = OBSERVATIONS.read(runs / OBSERVATIONS.file, tuple(study.factors))
+    audits = AUDITS.read(runs / AUDITS.file)
+    table = SAMPLES.read(samples / f"{copy.name}.parquet")
     grouped = table.groupby("metric", sort=True)
     counted = pd.DataFrame(
         {
