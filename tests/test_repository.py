@@ -105,3 +105,31 @@ def test_no_registry_host_and_no_path_of_one_machine(root):
             continue
         assert not hosts.search(text), f"{path} names a package registry"
         assert not machine.search(text), f"{path} names a path of one machine"
+
+
+TAGS = (
+    "a abbr article b blockquote body br button caption code dd del details div dl dt em figcaption figure footer form "
+    "h1 h2 h3 h4 h5 h6 head header hr html i img input ins label li link main meta nav ol option p path pre rect "
+    "script section select small span strong style sub summary sup svg table tbody td text th thead title tr ul wbr"
+).replace(" ", "|")
+# A tag as it stands, or its beginning with an attribute; not a named group of a regular expression.
+MARKUP = re.compile(rf"(?<!\?P)<(/?({TAGS})(\s[^<>]*|/)?>|({TAGS})\s+[a-z-]+=)")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_markup_is_written_in_render_only(path):
+    if part(path) == "render":
+        return
+    tree = ast.parse(code_alone(path))
+    texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    found = [text for text in texts if MARKUP.search(text)]
+    assert not found, "templates in render make HTML of records"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "virtperf" / "render").rglob("*.py")), ids=lambda p: p.name)
+def test_what_makes_pages_has_tests_of_its_own(path, root):
+    if path.name == "__init__.py":
+        return
+    folder = root / "tests" / path.relative_to(SOURCE / "virtperf").parent
+    name = path.relative_to(SOURCE).with_suffix("").as_posix().replace("/", ".")
+    assert any(name in imported(ast.parse(test.read_text())) for test in folder.glob("*.py")), f"{folder}: test {name}"

@@ -33,7 +33,7 @@ class Provenance(StrEnum):
 
 _WORDS = {
     Provenance.PUBLISHED: "printed in the paper",
-    Provenance.RECONSTRUCTED: "computed from the paper's statements only, not measured",
+    Provenance.RECONSTRUCTED: "computed from the paper's claims only, not measured",
     Provenance.MEASURED: "from raw files that a tool wrote on a real or emulated machine",
     Provenance.SIMULATED: "from raw files that were simulated from the paper's text; not a measurement",
     Provenance.EXAMPLE: "made up for documentation; decides no verdict",

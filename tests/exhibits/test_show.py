@@ -1,0 +1,41 @@
+"""What a notebook shows of a record, and what it keeps."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from virtperf.exhibits.records import MIME, Drawing, Numbers, Paragraph, Record
+from virtperf.exhibits.show import NOTEBOOK_ONLY, Shown
+
+PLAIN = Record(
+    kind="table", id="table-1", study="toy", name="Table 1", title="T", text="a 1", blocks=(Paragraph(words="words"),),
+    numbers=(Numbers(name="n", columns=("a",), rows=((1,), (None,))),),
+)  # fmt: skip
+DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d", digest="0")})
+
+
+def test_a_record_without_a_picture_is_one_output() -> None:
+    ((data, metadata),) = Shown(PLAIN).bundles()
+    assert set(data) == {MIME, "text/html", "text/plain"} and metadata == {}
+    assert data["text/plain"] == repr(Shown(PLAIN)) == "a 1" and "words" in data["text/html"]
+
+
+def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None:
+    (picture, shown), (words, only) = Shown(DRAWN).bundles()
+    assert set(picture) == {MIME, "image/svg+xml", "text/plain"} and shown == {"needs_background": "light"}
+    assert set(words) == {"text/html", "text/plain"} and only == NOTEBOOK_ONLY
+    assert "<svg" not in json.dumps(picture[MIME]) + words["text/html"]
+
+
+@pytest.mark.parametrize("record", [PLAIN, DRAWN])
+def test_the_record_comes_back_from_json(record: Record) -> None:
+    data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
+    assert Record.model_validate(data[MIME]).completed(data.get("image/svg+xml", ""), data["text/plain"]) == record
+
+
+def test_fields_that_have_their_default_take_no_room() -> None:
+    kept = Shown(PLAIN).bundles()[0][0][MIME]
+    assert set(kept) == {"kind", "id", "study", "name", "title", "numbers", "blocks"}
+    assert kept["blocks"] == [{"block": "paragraph", "words": "words"}]
