@@ -137,7 +137,7 @@ class FitResult(ABC):
         return self.results.get_prediction(*arguments, **named)
 
     def predict(
-        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None
+        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, *, weights: ArrayLike | None = None
     ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve.
 
