@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.core.mean import Mean
-from virtperf.summarize.means import ar1_mean, batch_means, cosine_mean, steady_mean
+from virtperf.summarize.means import Mean, ar1_mean, batch_means, cosine_mean, steady_mean
 from virtperf.summarize.steady import Warmup, mser, warmup
 
 CUT = ("late", "late squared", "bias", "bias squared", "not steady")

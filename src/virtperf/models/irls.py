@@ -69,7 +69,7 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit) and whether they converged."""
+    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit), whether they converged."""
 
     b: Array
     deviance: Array
@@ -202,7 +202,9 @@ def _newton(
     return found
 
 
-def _start(mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool) -> Array:
+def _start(
+    mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool
+) -> Array:
     """The (constrained) least-squares line of 1/y or y; a positive point on the constraint where that is no start."""
     aim = 1 / y if mean.inverse else y
     _, curvature = mean.score(y, weights, aim)
