@@ -15,7 +15,7 @@ from virtperf.models.glm_curve import GLMCurve, Question
 from virtperf.models.result import Estimate, t_quantile
 from virtperf.models.usl import USLResult, fit_usl
 from virtperf.models.usl_cost import fit_usl_cost
-from virtperf.models.usl_crossing import Pair
+from virtperf.models.usl_crossing import Pair, meetings
 from virtperf.models.usl_law import gradient, throughput
 
 NEAR = 3.0
@@ -176,7 +176,7 @@ class CurveCrossing:
         self.loads = rows_of(cell, s["x"]), rows_of(cell, s.get("second_x", s["x"]))
         first, second = (np.array([s[k][n] for n in ("alpha", "beta", "gamma")]) for k in ("truth", "second"))
         self.means = tuple(throughput(x, t) for x, t in zip(self.loads, (first, second), strict=True))
-        self.truth = _crossing(first, second, max(float(x.max()) for x in self.loads))
+        self.truth = _crossing(cell, first, second, max(float(x.max()) for x in self.loads))
         sd = cell.noise * float(np.mean(np.concatenate(self.means)))
         self.sds = tuple(np.full(len(x), sd) for x in self.loads)
         self.defaults = {"crossing": "profile"}
@@ -196,11 +196,13 @@ class CurveCrossing:
         return [Outcome("crossing", "profile", tuple(excess <= t_quantile(pair.df_resid, 1 - v) for v in LEVELS))]
 
 
-def _crossing(first: Array, second: Array, top: float) -> float:
-    """The load between 1 and the largest at which the true curves cross."""
-    grid = np.linspace(1, top, 200_001)
-    gap = throughput(grid, first) - throughput(grid, second)
-    return float(grid[np.flatnonzero(np.diff(np.sign(gap)))[0]])
+def _crossing(cell: Cell, first: Array, second: Array, top: float) -> float:
+    """The first load between 1 and the largest at which the true curves cross."""
+    roots = meetings(first[None, :], second[None, :])[0]
+    among = roots[(roots >= 1) & (roots <= top)]
+    if len(among) == 0:
+        raise ModelError(f"the curves on {cell.design!r} do not cross among its loads")
+    return float(among[0])
 
 
 CASES: dict[str, Callable[[Cell], Case]] = {

@@ -41,11 +41,12 @@ Written by `python -m validation.calibrate`; do not edit. {replicates:,} simulat
 are quick), seed {seed}. Designs, truths and noise are in `validation/calibration.yaml`.
 
 A number is the share of data sets, in per cent, whose 95 % interval contains the truth, ± its Monte Carlo standard
-error, and after the stroke the same for 90 % intervals. A number in brackets says how many data sets have an interval,
-where the method refuses the others. **Bold** is the default method of the estimate, which ought to lie between {low:g}
-and {high:g}; where it does not, it is marked with !. Of a hundred right intervals some lie outside of the band by the Monte
-Carlo error alone: those within two standard errors of it are counted apart. The columns "constant" and "proportional" say how
-the fit takes the noise; where the noise is proportional, the fit that takes it as constant stands beside to show what it would do.
+error, and after the stroke the same for 90 % intervals. A number in brackets says how many data sets have an
+interval, where the method refuses the others. **Bold** is the default method of the estimate, which ought to lie
+between {low:g} and {high:g}; where it does not, it is marked with !. Of a hundred right intervals some lie outside of
+the band by the Monte Carlo error alone: those within two standard errors of it are counted apart. The columns
+"constant" and "proportional" say how the fit takes the noise; where the noise is proportional, the fit that takes it
+as constant stands beside to show what it would do.
 
 In a boundary case a coefficient's truth lies on its bound or within three expected standard errors of it. A best value
 is then often the bound itself, and no interval can have its nominal coverage throughout: profile intervals err on the
