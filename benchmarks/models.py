@@ -8,8 +8,8 @@ import numpy as np
 from scipy import optimize, stats
 
 from virtperf.models.bootstrap import bootstrap_usl
-from virtperf.models.usl import fit_usl, gradient
-from virtperf.models.usl_law import LawResult
+from virtperf.models.usl import USLResult, fit_usl, gradient
+from virtperf.models.usl_law import refit_many
 
 SEED, FITS, INTERVALS, REPLICATES = 20090101, 200, 10, 1_000
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
@@ -38,11 +38,11 @@ def scipy_unbounded(x: np.ndarray) -> np.ndarray:
 
 
 def our_fit(x: np.ndarray) -> np.ndarray:
-    return fit_usl(LOAD, x).params
+    return fit_usl(LOAD, x, noise="constant").params
 
 
 def our_interval(x: np.ndarray) -> np.ndarray:
-    estimate = fit_usl(LOAD, x).peak_load()
+    estimate = fit_usl(LOAD, x, noise="constant").peak_load()
     return np.array([estimate.low, estimate.high])
 
 
@@ -72,14 +72,11 @@ def jacobian(n: np.ndarray, alpha: float, beta: float, gamma: float) -> np.ndarr
     return gradient(n, np.array([alpha, beta, gamma]))
 
 
-def check_refits(fit: LawResult) -> None:
-    """The refits of a residual bootstrap are those of curve_fit: the same seed draws the same residuals."""
-    ours = bootstrap_usl(fit, 200, SEED, kind="residual").coefficients
-    rng = np.random.default_rng(SEED)
-    tangent = np.linalg.qr(gradient(fit.x, fit.params))[0]
-    spread = fit.resid / np.sqrt(1 - np.sum(tangent**2, axis=1))
-    resampled = fit.fittedvalues + rng.choice(spread - spread.mean(), (200, fit.nobs))
-    theirs = [optimize.curve_fit(usl, LOAD, y, fit.params, bounds=BOUNDS, jac=jacobian)[0] for y in resampled]
+def check_refits(fit: USLResult) -> None:
+    """The refits of a batch are those of curve_fit."""
+    drawn = fit.draw(np.full((200, 1), fit.scale), np.random.default_rng(SEED))
+    ours, _ = refit_many("usl", LOAD, drawn, noise="constant")
+    theirs = [optimize.curve_fit(usl, LOAD, y, fit.params, bounds=BOUNDS, jac=jacobian)[0] for y in drawn]
     np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
 
 
@@ -89,7 +86,7 @@ def bootstrap_ratios(x: np.ndarray) -> dict[str, float]:
     The loop is given the fit itself as its start and the analytic derivatives, as the batch is; it does `LOOP` refits,
     whose time is scaled.
     """
-    fit = fit_usl(LOAD, x)
+    fit = fit_usl(LOAD, x, noise="constant")
     check_refits(fit)
     sd = np.sqrt(fit.scale)
     draws = fit.fittedvalues + sd * np.random.default_rng(SEED).standard_normal((LOOP, len(LOAD)))
@@ -112,7 +109,7 @@ def bootstrap_ratios(x: np.ndarray) -> dict[str, float]:
 
 def interval_time(x: np.ndarray) -> float:
     """Seconds of a profile interval of the peak load, without its fit: the best of `REPLICATES` / 10."""
-    fit = fit_usl(LOAD, x)
+    fit = fit_usl(LOAD, x, noise="constant")
     best = np.inf
     for _ in range(REPLICATES // 10):
         begin = time.perf_counter()

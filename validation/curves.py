@@ -42,9 +42,9 @@ def inside(fit: GLMCurve, asked: Mapping[str, tuple[Question, float]]) -> dict[s
     They are the sets where the profiled deviance is at most ``deviance + scale t**2``; so the fit at the truth decides,
     and no limit has to be searched for. One batch of fits serves all quantities.
     """
-    rows = np.vstack([q.row(np.array([c])) for q, c in asked.values()])
-    targets = np.concatenate([q.target(np.array([c])) for q, c in asked.values()])
-    worse = fit._deviance_at(rows, targets) - fit.deviance
+    truths = [(question, np.array([c])) for question, c in asked.values()]
+    rows, targets = np.vstack([q.row(c) for q, c in truths]), np.concatenate([q.target(c) for q, c in truths])
+    worse = fit.deviance_at(rows, targets) - fit.deviance
     limits = [t_quantile(fit.df_resid, 1 - level) ** 2 * fit.scale for level in LEVELS]
     return {name: tuple(bool(w <= limit) for limit in limits) for name, w in zip(asked, worse, strict=True)}
 

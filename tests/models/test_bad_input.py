@@ -17,8 +17,6 @@ from virtperf.models import (
     bootstrap,
     linear,
     ordering,
-    queueing,
-    queueing_open,
     ratio,
     tost,
     usl_cost,
@@ -27,6 +25,7 @@ from virtperf.models import (
 from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, FAMILIES, MEANS, SAMPLES, SERIES, Options, Sample
 from virtperf.models.plateau import find_plateau
 from virtperf.models.reports import run
+from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
 from virtperf.models.usl_law import throughput
 
@@ -199,8 +198,8 @@ def exact():
         (lambda: tost.tost_difference(X, X, math.nan), "margin"),
         (lambda: find_plateau(X, BAD), FINITE),
         (lambda: ordering.order_probability([X, BAD], seed=1), FINITE),
-        (lambda: queueing.think_time_of_runs(4, ZERO, X), POSITIVE),
-        (lambda: queueing_open.open_queue([1.0, math.nan], 0.1), "arrival rate"),
+        (lambda: fit_usl(X, X, noise="white"), "unknown kind of noise"),
+        (lambda: fit_segmented(LOAD, -LOAD, noise="proportional"), "y in row 1 of 7 is not positive"),
         (lambda: bootstrap.bootstrap_usl(exact()), "has no error"),
     ],
 )

@@ -231,3 +231,75 @@ def test_the_order_of_rows_does_not_matter():
     a, b = fit.breakpoint(), other.breakpoint()
     assert (b.low, b.high) == pytest.approx((a.low, a.high), rel=1e-9)
     assert other.place_test(9.0).pvalue == fit.place_test(9.0).pvalue
+
+
+def least(fit, constraint):
+    """Smallest sum of squares under a constraint on the parameters of a plateau with a decline, by another optimiser."""
+    from scipy import optimize
+
+    best = min(
+        (
+            optimize.minimize(
+                lambda t: np.sum((fit.y - t[0] - t[1] * np.maximum(fit.x - t[2], 0)) ** 2) / fit.rss,
+                [*fit.params[:2], psi], method="SLSQP", bounds=[(None, None), (None, None), (1, 6)],
+                constraints={"type": "eq", "fun": constraint}, options={"ftol": 1e-14, "maxiter": 500},
+            )
+            for psi in (3.8, 4.1, 4.4)
+        ),
+        key=lambda found: found.fun if found.success else np.inf,
+    )  # fmt: skip
+    return best.fun * fit.rss
+
+
+@pytest.mark.parametrize(
+    ("ask", "value"),
+    [
+        (lambda fit: fit.estimate("slope2"), lambda t: t[1]),
+        (lambda fit: fit.estimate("plateau"), lambda t: t[0]),
+        (lambda fit: fit.loss(0.05), lambda t: t[2] - 0.05 * t[0] / t[1]),
+        (lambda fit: fit.loss(0.2), lambda t: t[2] - 0.2 * t[0] / t[1]),
+    ],
+    ids=["slope", "plateau", "loss of 5 %", "loss of 20 %"],
+)
+def test_limits_with_a_free_breakpoint_lie_on_the_threshold(ask, value):
+    fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
+    e = ask(fit)
+    assert e.value == pytest.approx(value(fit.params), rel=1e-9)
+    threshold = fit.rss + fit._quantile(0.05) ** 2 * fit.scale
+    for limit in (e.low, e.high):
+        rss = least(fit, lambda t, limit=limit: value(t) - limit)
+        assert rss == pytest.approx(threshold, rel=0.01)
+
+
+def test_slopes_know_that_the_breakpoint_is_not_known():
+    fit = fit_segmented(X, FLAT_THEN_DOWN)
+    fixed = fit.results.conf_int()[1]
+    own = fit.estimate("slope1")
+    assert own.low < fixed[0] and own.high > fixed[1]
+
+
+def test_predictions_and_losses_of_two_pieces():
+    fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
+    band, new = (fit.predict([1, 4, 9], interval=kind) for kind in ("mean", "observation"))
+    assert (new["low"] < band["low"]).all() and (band["high"] < new["high"]).all()
+    assert band["extrapolated"].tolist() == [False, False, True]
+    assert any("beyond the tested range, which ends at 7" in w for w in fit.loss(0.4).warnings)
+    weighted = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline", weights=X)
+    with pytest.raises(ModelError, match="noise of a new observation is not known"):
+        weighted.predict([3], interval="observation")
+    with pytest.raises(ModelError, match="does not fall"):
+        fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").loss(0.1)
+    with pytest.raises(ModelError, match="a loss is a share"):
+        fit.loss(5)
+    with pytest.raises(ModelError, match="a plateau loses nothing"):
+        fit_segmented(-X, FLAT_THEN_DOWN, form="rise-plateau").loss(0.1)
+    free = fit_segmented(X, FLAT_THEN_DOWN)
+    a, b, c, psi = free.params
+    assert free.loss(0.1).value == pytest.approx(psi - 0.1 * (a + b * psi) / c)
+
+
+def test_proportional_noise_weighs_by_the_fitted_values():
+    fit = fit_segmented(X, FLAT_THEN_DOWN, noise="proportional")
+    assert fit.weights * fit.fittedvalues**2 == pytest.approx(np.ones(7), rel=1e-3)
+    low, high = (fit.predict([at], interval="observation") for at in (7, 1))
+    assert (high["high"][0] - low["high"][0]) > 0

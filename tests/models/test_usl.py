@@ -1,5 +1,4 @@
 import itertools
-import itertools
 import math
 import time
 
@@ -246,3 +245,20 @@ def test_fits_and_profiles_are_fast():
     fit = fit_usl(LOAD, RATE)
     for name in QUANTITIES:
         assert best_time(getattr(fit, name)) < 0.040
+
+
+def test_capacity_questions_need_sense():
+    fit = fit_usl(LOAD, RATE)
+    with pytest.raises(ModelError, match="an efficiency is a share"):
+        fit.load_at_efficiency(1.5)
+    with pytest.raises(ModelError, match="a limit of the response time is needed"):
+        fit.load_within_response(0.0)
+    with pytest.raises(ModelError, match="a load of one is beyond the limit already"):
+        fit.load_within_response(0.001)
+    with pytest.raises(ModelError, match="a throughput needs a load"):
+        fit.throughput_at(-1)
+    e = fit_usl(CPUS, RAYS, kind="linear").load_at_efficiency(0.5)
+    assert e.value == math.inf and "never reaches" in e.warnings[0]
+    e = fit.load_within_response(0.5)
+    assert any("extrapolated: the tested loads are 1 to 216" in w for w in e.warnings)
+    assert fit.load_within_response(0.2, think=0.1).value == pytest.approx(fit.load_within_response(0.3).value)

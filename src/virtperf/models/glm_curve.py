@@ -1,14 +1,13 @@
 """Curves that are generalized linear models in statsmodels, with bounds, profile intervals and predictions.
 
-The mean, or one over the mean, is ``columns(x) @ b`` with coefficients b that are zero or more. Every quantity of such a
-curve is written as one linear equation ``row(c) @ b = target(c)``, so that its profile likelihood is a sequence of
-constrained fits of the same model.
+The mean, or one over the mean, is ``columns(x) @ b`` with coefficients b that are zero or more. Every quantity of
+such a curve is written as one linear equation ``row(c) @ b = target(c)`` (`question`), so that its profile likelihood
+is a sequence of constrained fits of the same model.
 """
 
 from __future__ import annotations
 
 import math
-import warnings as python_warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,46 +15,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from virtperf.core.errors import ModelError
-from virtperf.models import checks
+from virtperf.models import checks, glm_predict
 from virtperf.models.checks import Array
+from virtperf.models.glm_predict import METHODS
 from virtperf.models.irls import EXACT, Mean, solve
-from virtperf.models.noise import NOISES, check_noise, gamma_llf
+from virtperf.models.noise import NOISES, gamma_llf
 from virtperf.models.profile import limits
+from virtperf.models.question import NO_DF, NO_NOISE, Question
 from virtperf.models.result import Estimate, FitResult, FTest, f_test, t_interval, t_quantile
-
-METHODS = ("profile", "delta")
-MISFIT = 0.01  # p-value of a lack-of-fit test below which a fit warns
-NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
-NO_DF = "no degrees of freedom are left"
-
-
-@dataclass(frozen=True)
-class Question:
-    """A quantity of one or several curves, as the equation ``row(c) @ b = target(c)``.
-
-    Parameters
-    ----------
-    row : callable
-        c of shape (m,) to ndarray of shape (m, p).
-    target : callable
-        c of shape (m,) to ndarray of shape (m,).
-    value : float
-        c of the fitted curve.
-    domain : tuple of float
-        Smallest and largest c that the model allows.
-    back : callable
-        c to the quantity that a reader asks for; monotone.
-    """
-
-    row: Callable[[Array], Array]
-    target: Callable[[Array], Array]
-    value: float
-    domain: tuple[float, float]
-    back: Callable[[float], float] = float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,7 +66,7 @@ class GLMCurve(FitResult):
         """The design of the linear form, shape (n, p)."""
 
     @abstractmethod
-    def free(self) -> Array:
+    def free(self) -> NDArray[np.bool_]:
         """Which of the coefficients the kind has, shape (p,)."""
 
     @abstractmethod
@@ -116,12 +86,14 @@ class GLMCurve(FitResult):
     @property
     def deviance(self) -> float:
         """What the fit minimises: the sum of squares, or the Gamma deviance."""
-        return float(self._mean().deviance(self.y[:, None], self.weights[:, None], (self.columns(self.x) @ self.b)[:, None])[0])
+        return float(
+            self.mean().deviance(self.y[:, None], self.weights[:, None], (self.columns(self.x) @ self.b)[:, None])[0]
+        )
 
     @property
     def exact(self) -> bool:
         """Whether the curve goes through all points: what is left is rounding."""
-        return bool(self.deviance <= EXACT * self._mean().size(self.y[:, None], self.weights[:, None])[0] * 100)
+        return bool(self.deviance <= EXACT * self.mean().size(self.y[:, None], self.weights[:, None])[0] * 100)
 
     @property
     def llf(self) -> float:
@@ -130,7 +102,8 @@ class GLMCurve(FitResult):
             return math.nan
         return gamma_llf(self.y, self.weights, self.fittedvalues) if self.noise == "proportional" else super().llf
 
-    def _mean(self) -> Mean:
+    def mean(self) -> Mean:
+        """How mean and variance follow from the linear form."""
         return Mean(self.inverse, NOISES[self.noise])
 
     def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
@@ -195,24 +168,26 @@ class GLMCurve(FitResult):
         c = np.array([asked.value])
         h = 1e-5 * max(abs(asked.value), 1e-12)
         with np.errstate(all="ignore"):
-            by_c = [float((asked.row(c + s) @ self.b - asked.target(c + s))[0]) for s in (h, -h)]
+            by_c = [(asked.row(c + s) @ self.b - asked.target(c + s))[0] for s in (h, -h)]
             row = asked.row(c)[0]
             variance = float(row @ self.cov_b @ row)
-            return math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
+            return (
+                math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
+            )
 
-    def _deviance_at(self, rows: Array, targets: Array, free: Array | None = None) -> Array:
+    def deviance_at(self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None) -> Array:
         """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
         shape = (len(targets), self.nobs)
         y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
         return solve(
-            self._mean(), self.columns(self.x), y, w, free=np.array(self.free()) if free is None else free,
+            self.mean(), self.columns(self.x), y, w, free=self.free() if free is None else free,
             bounded=self.bounded, row=rows, target=targets, tolerance=1e-6,
         ).deviance  # fmt: skip
 
     def _deviance_along(self, asked: Question) -> Callable[[Array, Array], Array]:
         def deviance(c: Array, which: Array) -> Array:
             with np.errstate(all="ignore"):
-                return self._deviance_at(asked.row(c), asked.target(c))
+                return self.deviance_at(asked.row(c), asked.target(c))
 
         return deviance
 
@@ -237,13 +212,13 @@ class GLMCurve(FitResult):
         low, high = limits(excess, value, se, domain, quantile)
         return low, high, least[0] < (1 - 1e-6) * best
 
-    def _band(self, x: Array, alpha: float) -> tuple[Array, Array]:
+    def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
         """Profile limits of the mean at each x."""
         rows = self.columns(x)
         value = rows @ self.b
         se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
-        low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self._deviance_at(rows[which], c))
+        low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
         with np.errstate(divide="ignore"):
             return (1 / high, 1 / low) if self.inverse else (low, high)
 
@@ -260,7 +235,7 @@ class GLMCurve(FitResult):
         return worse <= t_quantile(self.df_resid, alpha) ** 2 * self.scale
 
     def predict(
-        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, *, weights: ArrayLike | None = None,
+        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None,
         method: str = "profile",
     ) -> Array | pd.DataFrame:  # fmt: skip
         """Evaluate the fitted curve.
@@ -295,34 +270,12 @@ class GLMCurve(FitResult):
 
         References
         ----------
-        Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat. Med. 27, 1693-1702.
+        Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat. Med. 27.
         """
         x = self._new(new)
-        value, gradient = self._curve(x)
         if interval is None:
-            return value
-        checks.one_of(interval, ("mean", "observation"), "interval")
-        checks.one_of(method, METHODS, "interval method")
-        se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.cov_b, gradient), 0.0))
-        if method == "delta":
-            half = t_quantile(self.df_resid, alpha) * se
-            low, high = value - half, value + half
-        else:
-            low, high = self._band(x, alpha)
-        if interval == "observation":
-            spread = np.sqrt(self.scale / weights_of_new(self.weights, weights, len(x)))
-            low, high = self._with_noise(value, low, high, t_quantile(self.df_resid, alpha) * spread, method)
-            se = np.hypot(se, spread * (value if self.noise == "proportional" else 1.0))
-        outside = (x < self.x.min()) | (x > self.x.max())
-        return pd.DataFrame({"value": value, "se": se, "low": low, "high": high, "extrapolated": outside})
-
-    def _with_noise(self, value: Array, low: Array, high: Array, noise: Array, method: str) -> tuple[Array, Array]:
-        with np.errstate(all="ignore"):
-            if self.noise == "proportional" and method == "profile":
-                under, over = np.hypot(np.log(value / low), noise), np.hypot(np.log(high / value), noise)
-                return value * np.exp(-under), value * np.exp(over)
-            size = noise * (value if self.noise == "proportional" else 1.0)
-            return value - np.hypot(value - low, size), value + np.hypot(high - value, size)
+            return self._curve(x)[0]
+        return glm_predict.table(self, x, interval, alpha, weights, method)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
@@ -341,87 +294,15 @@ class GLMCurve(FitResult):
                 expected=f"replicates, and more than {spent} distinct x",
             )
         means = (np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights))[group]
-        pure = float(Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])[0])
+        pure = float(
+            Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])[0]
+        )
         null = "the curve goes through the true means"
         return f_test(self.deviance - pure, levels - spent, pure, self.nobs - levels, null)
 
     def summary(self, alpha: float = 0.05) -> str:
         """Return the parameters with their profile intervals, then statsmodels' table of the linear form."""
         table = self.results.summary(alpha=alpha).tables[1]
-        return f"{super().summary(alpha)}{self.noise} noise; coefficients of the linear form (statsmodels GLM):\n{table}\n"
-
-
-def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
-    """The weights of new observations: as given, or the weight that all fitted rows share.
-
-    Raises
-    ------
-    ModelError
-        If they are needed and not given.
-    """
-    if new is not None:
-        checked = checks.column(np.atleast_1d(np.asarray(new)), "weight of a new row", positive=True)
-        checks.same_length(("weights of new rows", checked), ("new x", np.empty(rows)))
-        return checked
-    if np.ptp(fitted) > 1e-9 * fitted.max():
-        raise ModelError(
-            "the noise of a new observation is not known, because the fitted rows have unequal weights",
-            remedy="give the weights of the new rows, or fit proportional noise without weights",
+        return (
+            f"{super().summary(alpha)}{self.noise} noise; coefficients of the linear form (statsmodels GLM):\n{table}\n"
         )
-    return np.full(rows, fitted[0])
-
-
-def fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array) -> Any:
-    """Fit by statsmodels, from a start.
-
-    Parameters
-    ----------
-    design : ndarray, shape (n, q)
-    names : list of str
-        Of the columns, for the summary.
-    y, weights : ndarray, shape (n,)
-    mean : Mean
-    start : ndarray, shape (q,)
-
-    Returns
-    -------
-    GLMResults
-    """
-    links = sm.families.links
-    link = links.InversePower() if mean.inverse else links.Identity()
-    family = sm.families.Gaussian(link) if mean.power == 0 else sm.families.Gamma(link)
-    # statsmodels warns of every link that is not the usual one, and of the scale where no degrees of freedom are left.
-    with python_warnings.catch_warnings(), np.errstate(all="ignore"):
-        python_warnings.simplefilter("ignore")
-        model = sm.GLM(y, design, family=family, var_weights=weights)
-        model.data.xnames = names
-        settings: dict[str, Any] = {"maxiter": 50, "tol_criterion": "params", "atol": 0.0, "rtol": 1e-11}
-        try:
-            return model.fit(start_params=start, **settings)
-        except ValueError:  # from an exact start it divides nothing by nothing
-            return model.fit(start_params=start * (1 + 1e-7), **settings)
-
-
-def notes_of(fit: GLMCurve) -> tuple[str, ...]:
-    """What a reader should know before the numbers: bounds, noise that the replicates contradict, misfit."""
-    notes = [
-        f"{name} is on its bound {value:g}; standard errors of the others are conditional on it"
-        for name, value, held in zip(fit.param_names, fit.params, fit.at_bound, strict=True)
-        if held
-    ]
-    if fit.df_resid <= 0:
-        notes.append(f"{NO_DF}: the curve goes through all points, and no interval has a limit")
-        return tuple(notes)
-    if fit.exact:
-        notes.append(NO_NOISE)
-        return tuple(notes)
-    checked = check_noise(fit.x, fit.y, fit.weights)
-    contradicted = checked.warning(fit.noise) if checked else None
-    if contradicted:
-        notes.append(contradicted)
-    levels = len(np.unique(fit.x))
-    if fit.nobs - fit.df_resid < levels < fit.nobs:
-        p = fit.lack_of_fit().pvalue
-        if p < MISFIT:
-            notes.append(f"the curve misses the means of the replicates by more than their spread explains (p = {p:.2g})")
-    return tuple(notes)

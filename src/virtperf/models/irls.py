@@ -69,7 +69,7 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit) and whether they converged."""
+    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit), whether they converged."""
 
     b: Array
     deviance: Array

@@ -8,6 +8,7 @@ Bates, D. M., Watts, D. G. (1988). Nonlinear Regression Analysis and Its Applica
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import elementwise
@@ -21,7 +22,9 @@ Excess = Callable[[Array, Array], Array]
 """``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape (m,)."""
 
 
-def limits(excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float) -> tuple[Array, Array]:
+def limits(
+    excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float
+) -> tuple[Array, Array]:
     """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m quantities.
 
     The signed root is nearly linear in c; it is followed outwards in doubled steps, and solved between two of them.
@@ -48,7 +51,7 @@ def limits(excess: Excess, value: Array, se: Array, domain: tuple[Array, Array],
     sign = np.repeat([-1.0, 1.0], m)
     start, end, which = np.tile(value, 2), np.concatenate(domain), np.tile(np.arange(m), 2)
 
-    def gap(c: Array, k: Array) -> Array:
+    def gap(c: Array, k: Any) -> Array:
         return np.minimum(np.nan_to_num(excess(c, which[k]), nan=MOST, posinf=MOST), MOST) - quantile
 
     step = np.where(np.isfinite(se) & (se > 0), se, np.maximum(np.abs(value), 1e-3))

@@ -12,14 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks, usl_law
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import Question, fit_glm, notes_of
+from virtperf.models.glm_fit import fit_glm, notes_of
 from virtperf.models.irls import solve
+from virtperf.models.question import Question
 from virtperf.models.result import FTest, f_test
 from virtperf.models.usl_law import FORMULAS, FREE, KINDS, NAMES, PLACES, gradient, mean_of, throughput
 from virtperf.models.usl_quantities import Quantities
@@ -39,9 +40,12 @@ class USLResult(Quantities):
 
     inverse: ClassVar[bool] = True
 
-    columns = staticmethod(usl_law.columns)
+    @staticmethod
+    def columns(x: Array) -> Array:
+        """The design in (d, s, k), shape (n, 3)."""
+        return usl_law.columns(x)
 
-    def free(self) -> Array:
+    def free(self) -> NDArray[np.bool_]:
         """Which of (d, s, k) the kind has."""
         return np.array(FREE[self.kind])
 
@@ -163,7 +167,7 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
     free = fit.free() | np.array([True, True, False])
     if len(np.unique(fit.x)) < free.sum():
         return ()
-    found = solve(fit._mean(), fit.columns(fit.x), fit.y[None, :], fit.weights[None, :], free=free, bounded=False)
+    found = solve(fit.mean(), fit.columns(fit.x), fit.y[None, :], fit.weights[None, :], free=free, bounded=False)
     spent = int(free.sum())
     left, df = float(found.deviance[0]), fit.nobs - spent
     if not math.isfinite(left) or df < 1:

@@ -25,14 +25,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import GLMCurve, Question, fit_glm, notes_of
+from virtperf.models.glm_curve import GLMCurve
+from virtperf.models.glm_fit import fit_glm, notes_of
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES
+from virtperf.models.question import Question
 from virtperf.models.result import Estimate
 
 FORMULAS = {
@@ -78,7 +80,7 @@ class CostResult(GLMCurve):
         """The design in (demand, demand alpha, demand beta), shape (n, 3)."""
         return np.column_stack((np.ones(len(x)), x - 1, x * (x - 1)))
 
-    def free(self) -> Array:
+    def free(self) -> NDArray[np.bool_]:
         """Which of (demand, demand alpha, demand beta) the kind has."""
         return np.array(FREE[self.kind])
 
@@ -191,7 +193,7 @@ def fit_usl_cost(
     params = np.array([b[1] / d, b[2] / d, d])[list(PLACES[kind])]
     fit = CostResult(
         model=FORMULAS[kind], param_names=names, params=params, covariance=covariance, x=n, y=c, weights=w,
-        fittedvalues=design @ b, df_resid=df, results=results, noise=noise, kind=kind, bounded=bounded, b=b, cov_b=cov_b,
-        at_bound=at_bound,
+        fittedvalues=design @ b, df_resid=df, results=results, noise=noise, kind=kind, bounded=bounded, b=b,
+        cov_b=cov_b, at_bound=at_bound,
     )  # fmt: skip
     return replace(fit, warnings=notes_of(fit))

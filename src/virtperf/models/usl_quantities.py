@@ -25,10 +25,11 @@ import numpy as np
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import METHODS, NO_DF, NO_NOISE, GLMCurve, Question
+from virtperf.models.glm_curve import GLMCurve
+from virtperf.models.glm_predict import METHODS
 from virtperf.models.irls import solve
+from virtperf.models.question import NO_DF, NO_NOISE, Question
 from virtperf.models.result import Estimate
-from virtperf.models.usl_law import columns
 
 ENDLESS = "no finite upper limit: the data are also compatible with {}"
 FARTHEST, TURNS = 1e4, 4  # times the largest load, where a peak is sought; rounds in which its place is narrowed
@@ -103,7 +104,7 @@ class Quantities(GLMCurve):
         log_load = np.linspace(0.0, math.log(FARTHEST * max(float(self.x.max()), 2.0)), 14)
         step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
         for turn in range(TURNS):
-            ends = self._band(np.exp(log_load), alpha)
+            ends = self.band(np.exp(log_load), alpha)
             places = [int(np.argmax(end)) for end in ends]
             if turn == 0 and places[1] == len(log_load) - 1:
                 asymptote = self._highest_asymptote(alpha)
@@ -117,11 +118,11 @@ class Quantities(GLMCurve):
         """The highest asymptote of Amdahl's laws that the data accept: the limit of peaks that move out of sight."""
         free = np.array([True, True, False])
         best = solve(
-            self._mean(), self.columns(self.x), self.y[None, :], self.weights[None, :], free=free, bounded=True
+            self.mean(), self.columns(self.x), self.y[None, :], self.weights[None, :], free=free, bounded=True
         ).b[0, 1:2]  # fmt: skip
 
         def deviance(c: Array, which: Array) -> Array:
-            return self._deviance_at(np.tile([0.0, 1.0, 0.0], (len(c), 1)), c, free)
+            return self.deviance_at(np.tile([0.0, 1.0, 0.0], (len(c), 1)), c, free)
 
         domain = np.zeros(1), np.full(1, math.inf)
         return _inverse(float(self._limits(best, best / 4, domain, alpha, deviance)[0][0]))
@@ -162,7 +163,7 @@ class Quantities(GLMCurve):
             raise ModelError("an efficiency is a share", expected="a number between 0 and 1", found=repr(share))
         one = np.ones_like
         return self._load_where(
-            lambda c: np.stack((one(c), c, c * (c - 1)), 1) - np.array([1 / share, 1 / share, 0.0]), np.zeros_like, alpha
+            lambda c: np.stack((one(c) - 1 / share, c - 1 / share, c * (c - 1)), 1), np.zeros_like, alpha
         )
 
     def load_within_response(self, response: float, think: float = 0.0, alpha: float = 0.05) -> Estimate:
@@ -187,8 +188,8 @@ class Quantities(GLMCurve):
         """
         if not (math.isfinite(response) and response > 0 and math.isfinite(think) and think >= 0):
             raise ModelError(
-                "a limit of the response time is needed", expected="a positive response time, a think time of 0 or more",
-                found=f"{response!r}, {think!r}",
+                "a limit of the response time is needed", found=f"{response!r}, {think!r}",
+                expected="a response time above 0, a think time of 0 or more",
             )  # fmt: skip
         total = response + think
         one = np.ones_like
@@ -232,7 +233,7 @@ class Quantities(GLMCurve):
         if k < 0 or d < 0:
             raise ModelError(
                 "the fitted curve has no peak", expected="alpha at most 1 and beta of 0 or more",
-                found=f"alpha {self.coefficients[0]:g}, beta {self.coefficients[1]:g}",
+                found=", ".join(f"{name} {value:g}" for name, value in zip(self.param_names, self.params, strict=True)),
             )  # fmt: skip
 
 

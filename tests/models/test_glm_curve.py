@@ -1,0 +1,156 @@
+"""What every curve fitted as a generalized linear model offers: results of statsmodels, predictions, warnings."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from virtperf.core.errors import ModelError
+from virtperf.models.usl import fit_usl, throughput
+from virtperf.models.usl_cost import fit_usl_cost
+
+LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
+RATE = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
+CPUS = np.array([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64.0])
+RAYS = np.array([20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310.0])
+SIX = np.repeat([1, 2, 4, 8, 16, 32.0], 2)
+
+
+def noisy(theta, noise=0.02, seed=3, load=SIX):
+    mean = throughput(load, np.array(theta))
+    return mean * (1 + noise * np.random.default_rng(seed).standard_normal(len(load)))
+
+
+@pytest.mark.parametrize(("noise", "family"), [("constant", sm.families.Gaussian), ("proportional", sm.families.Gamma)])
+def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):
+    fit = fit_usl(LOAD, RATE, noise=noise)
+    design = np.column_stack((1 / LOAD, (LOAD - 1) / LOAD, LOAD - 1))
+    start = np.linalg.lstsq(design, 1 / RATE)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a link that is not the usual one
+        own = sm.GLM(RATE, design, family=family(sm.families.links.InversePower())).fit(start_params=start, tol=1e-12)
+    assert fit.results.params == pytest.approx(own.params, rel=1e-7)
+    assert fit.results.bse == pytest.approx(own.bse, rel=1e-7)
+    assert fit.params == pytest.approx(
+        [own.params[1] / own.params[0], own.params[2] / own.params[0], 1 / own.params[0]]
+    )
+    assert fit.scale == pytest.approx(own.scale, rel=1e-7)
+    assert fit.deviance == pytest.approx(own.deviance, rel=1e-9)
+    se = own.get_prediction(design).se_mean
+    assert fit.predict(LOAD, interval="mean")["se"].to_numpy() == pytest.approx(se, rel=1e-6)
+    assert "(N - 1)/N" in fit.summary()
+    assert fit.summary() == fit_usl(LOAD, RATE, noise=noise).summary()
+
+
+def test_a_coefficient_on_its_bound_has_no_column():
+    fit = fit_usl(CPUS, RAYS, noise="constant")
+    assert fit.at_bound == (False, True, False)
+    assert list(fit.results.model.exog_names) == ["1/N", "(N - 1)/N"]
+    assert any("beta is on its bound 0" in w for w in fit.warnings)
+    band = fit.predict([64, 256], interval="mean")
+    narrow = fit_usl(CPUS, RAYS, kind="amdahl", noise="constant").predict([64, 256], interval="mean")
+    assert band["low"][1] < narrow["low"][1] - 50  # that beta may be positive is not forgotten
+
+
+def test_a_coefficient_within_reach_of_its_bound_is_told():
+    fit = fit_usl(CPUS, RAYS)
+    assert not any(fit.at_bound)
+    assert fit.estimate("beta").low == 0
+    assert any("the data allow beta of 0" in w for w in fit.warnings)
+
+
+def test_intervals_of_predictions_grow_outwards_and_are_marked():
+    fit = fit_usl(SIX, noisy((0.03, 0.001, 100.0)))
+    band = fit.predict([8, 32, 64, 128], interval="mean")
+    width = (band["high"] - band["low"]) / band["value"]
+    assert width.is_monotonic_increasing
+    assert band["extrapolated"].tolist() == [False, False, True, True]
+    new = fit.predict([8, 32, 64, 128], interval="observation")
+    assert (new["low"] < band["low"]).all() and (new["high"] > band["high"]).all()
+    one = fit.throughput_at(64)
+    assert (one.low, one.value, one.high) == pytest.approx(tuple(band.loc[2, ["low", "value", "high"]]), rel=1e-6)
+    assert any("extrapolated: the tested loads are 1 to 32" in w for w in one.warnings)
+    assert not fit.throughput_at(8).warnings
+
+
+def test_a_new_observation_of_an_unknown_weight_is_refused():
+    fit = fit_usl(SIX, noisy((0.03, 0.001, 100.0)), weights=1 + SIX)
+    with pytest.raises(ModelError, match="noise of a new observation is not known"):
+        fit.predict([8], interval="observation")
+    narrow, wide = (fit.predict([8], interval="observation", weights=[w])["high"][0] for w in (10.0, 1.0))
+    assert narrow < wide
+    assert fit.predict([8], interval="mean")["high"][0] < narrow
+
+
+def test_most_new_observations_lie_in_their_interval():
+    """300 data sets, 95 %: the count is binomial with mean 285 and SD 3.8; 270 and 298 are four and three and a half SD."""
+    truth, at, hits = np.array([0.03, 0.001, 100.0]), np.array([4.0, 64.0]), np.zeros(2)
+    rng = np.random.default_rng(5)
+    for seed in range(300):
+        band = fit_usl(SIX, noisy(truth, seed=seed)).predict(at, interval="observation")
+        new = throughput(at, truth) * (1 + 0.02 * rng.standard_normal(2))
+        hits += (band["low"].to_numpy() <= new) & (new <= band["high"].to_numpy())
+    assert np.all((hits >= 270) & (hits <= 298))
+
+
+def test_most_extrapolated_means_are_covered():
+    """300 data sets from loads up to 16, predicted at 48; the same bounds as above, but wide by intention near zero."""
+    truth, load = np.array([0.03, 1e-4, 100.0]), np.repeat([1, 2, 4, 8, 12, 16.0], 2)
+    asked = throughput(np.array([48.0]), truth)[0]
+    hits = 0
+    for seed in range(300):
+        fit = fit_usl(load, noisy(truth, seed=seed, load=load))
+        hits += fit.covers(fit.at(48.0), 1 / asked, 0.05)
+    assert hits >= 275
+
+
+def test_covers_agrees_with_the_limits():
+    fit = fit_usl(LOAD, RATE)
+    e = fit.estimate("alpha")
+    asked = fit.question("alpha")
+    assert fit.covers(asked, e.low * 1.001, 0.05) and fit.covers(asked, e.high * 0.999, 0.05)
+    assert not fit.covers(asked, e.low * 0.999, 0.05) and not fit.covers(asked, e.high * 1.001, 0.05)
+
+
+def test_superlinear_data_and_misfit_warn():
+    n = np.arange(1.0, 9)
+    growing = 7 * n**1.1 * (1 + 0.01 * (-1) ** n)
+    for kind in ("linear", "amdahl", "usl"):
+        assert any("superlinear" in w for w in fit_usl(n, growing, kind=kind).warnings)
+    bent = np.repeat([1, 2, 4, 8, 16, 32.0], 3)
+    wave = 100 * bent / (1 + 0.1 * bent) * np.repeat([1, 1.3, 1, 0.8, 1, 1.2], 3)
+    fit = fit_usl(bent, wave * (1 + 0.002 * np.tile([1, -1, 0], 6)))
+    assert any("misses the means of the replicates" in w for w in fit.warnings)
+    assert not any("misses" in w or "superlinear" in w for w in fit_usl(SIX, noisy((0.03, 0.001, 100.0))).warnings)
+
+
+def test_an_exact_fit_and_one_without_degrees_of_freedom_say_so():
+    exact = fit_usl(SIX, throughput(SIX, np.array([0.03, 0.001, 100.0])))
+    assert any("no noise" in w for w in exact.warnings)
+    e = exact.peak_load()
+    assert e.low == e.high and any("no noise" in w for w in e.warnings)
+    assert math.isnan(exact.llf)
+    three = fit_usl([1, 8, 32], [10, 60, 90])
+    assert any("no degrees of freedom" in w for w in three.warnings)
+    assert three.predict([16], interval="mean")["high"][0] == math.inf
+
+
+def test_likelihoods_compare_kinds_of_noise():
+    y = noisy((0.03, 0.001, 100.0), noise=0.05)
+    assert fit_usl(SIX, y).aicc < fit_usl(SIX, y, noise="constant").aicc
+    even = throughput(SIX, np.array([0.03, 0.001, 100.0])) + 20 * np.random.default_rng(1).standard_normal(12)
+    assert fit_usl(SIX, even, noise="constant").aicc < fit_usl(SIX, even).aicc
+
+
+def test_capacity_beyond_the_tested_loads_is_marked():
+    load = np.repeat([1, 2, 4, 8.0], 3)
+    cost = 0.01 * (1 + 0.05 * (load - 1)) * (1 + 0.01 * np.random.default_rng(2).standard_normal(12))
+    fit = fit_usl_cost(load, cost)
+    assert not fit.capacity(8, 24).warnings
+    far = fit.capacity(32, 24)
+    assert any("tested loads are 1 to 8" in w for w in far.warnings)
+    assert far.value == pytest.approx(24 / fit.predict([32])[0], rel=1e-9)
+    assert far.low < far.value < far.high
+    assert "GLM" in fit.summary()

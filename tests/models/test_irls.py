@@ -1,0 +1,127 @@
+import warnings
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import optimize
+
+from virtperf.models.irls import Mean, solve
+from virtperf.models.usl import fit_usl, throughput
+from virtperf.models.usl_law import columns, refit_many
+
+LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
+TRUTHS = {
+    "peak inside": (0.04, 0.0015, 50.0),
+    "beta often on its bound": (0.05, 0.0, 50.0),
+    "both on their bounds": (0.0, 0.0, 50.0),
+    "alpha near 1": (0.97, 0.0005, 10.0),
+}
+NOISES = {"constant": sm.families.Gaussian, "proportional": sm.families.Gamma}
+
+
+def resamples(truth, size, noise=0.05, seed=1):
+    curve = throughput(LOAD, np.array(truth))
+    return curve + noise * curve.mean() * np.random.default_rng(seed).standard_normal((size, len(LOAD)))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_coefficients_are_those_of_statsmodels(noise):
+    y = resamples(TRUTHS["peak inside"], 5, noise=0.02)
+    found, converged = refit_many("usl", LOAD, y, noise=noise, bounded=False, tolerance=1e-10)
+    assert converged.all()
+    design = np.column_stack((1 / LOAD, (LOAD - 1) / LOAD, LOAD - 1))
+    for row, theta in zip(y, found, strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a link that is not the usual one
+            family = NOISES[noise](sm.families.links.InversePower())
+            b = (
+                sm.GLM(row, design, family=family)
+                .fit(start_params=np.linalg.lstsq(design, 1 / row)[0], tol=1e-12)
+                .params
+            )
+        assert theta == pytest.approx([b[1] / b[0], b[2] / b[0], 1 / b[0]], rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("truth", TRUTHS.values(), ids=TRUTHS)
+@pytest.mark.parametrize("kind", ["usl", "amdahl", "linear"])
+def test_each_row_is_fitted_as_if_alone(truth, kind, noise):
+    y = np.abs(resamples(truth, 30)) + 1.0
+    found, converged = refit_many(kind, LOAD, y, noise=noise)
+    assert converged.all()
+    for row, theta in zip(y, found, strict=True):
+        alone = fit_usl(LOAD, row, kind=kind, noise=noise)
+        assert theta == pytest.approx(alone.coefficients, rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize("truth", TRUTHS.values(), ids=TRUTHS)
+def test_bounds_are_those_of_another_optimiser(truth):
+    """Least squares under the same bounds by scipy, from the fitted curve and from afar."""
+    for row in np.abs(resamples(truth, 15)) + 1.0:
+        fit = fit_usl(LOAD, row, noise="constant")
+
+        def gap(theta, row=row):
+            return throughput(LOAD, theta) - row
+
+        for start in (fit.params + 1e-4, np.array([0.1, 1e-3, row[0]])):
+            other = optimize.least_squares(
+                gap, np.clip(start, 1e-9, [1, 1, 1e9]), bounds=([0, 0, 0], [1, np.inf, np.inf])
+            )
+            assert fit.rss <= 2 * other.cost * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("power", [0, 2])
+def test_the_constrained_optimum_is_that_of_another_optimiser(power):
+    y = resamples(TRUTHS["peak inside"], 3, noise=0.02)
+    row, target = columns(np.array([48.0]))[0], 1 / 400
+    mean = Mean(True, power)
+    found = solve(mean, columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=row, target=target)
+    assert found.b @ row == pytest.approx(target, rel=1e-10)
+    size = np.abs(found.b).max(axis=0) + 1e-6
+    for data, b, deviance in zip(y, found.b, found.deviance, strict=True):
+
+        def worse(u, data=data, deviance=deviance):
+            eta = columns(LOAD) @ (u * size)
+            return mean.deviance(data[:, None], np.ones((8, 1)), eta[:, None])[0] / deviance
+
+        other = optimize.minimize(
+            worse, b / size + 1e-3, method="SLSQP", bounds=[(0, None)] * 3, options={"ftol": 1e-14, "maxiter": 500},
+            constraints={"type": "eq", "fun": lambda u: (u * size @ row / target - 1)},
+        )  # fmt: skip
+        assert other.fun == pytest.approx(1, abs=1e-6)
+
+
+def test_weights_repeat_and_leave_out_rows():
+    y = resamples(TRUTHS["peak inside"], 5, noise=0.02)
+    weights = np.array([1, 1, 2, 0, 1, 3, 1, 1.0])
+    found, _ = refit_many("usl", LOAD, y, noise="proportional", weights=weights)
+    times = weights.astype(int)
+    for row, theta in zip(y, found, strict=True):
+        repeated = fit_usl(np.repeat(LOAD, times), np.repeat(row, times))
+        assert theta == pytest.approx(repeated.coefficients, rel=1e-5)
+    one_each, _ = refit_many("usl", LOAD, y, noise="proportional", weights=np.tile(weights, (5, 1)))
+    assert np.array_equal(one_each, found)
+
+
+def test_exact_curves_are_recovered():
+    thetas = np.array([[0.02, 0.001, 80.0], [0.3, 0.02, 5.0], [0.0, 0.004, 1000.0]])
+    y = np.array([throughput(LOAD, t) for t in thetas])
+    for noise in NOISES:
+        found, converged = refit_many("usl", LOAD, y, noise=noise)
+        assert converged.all()
+        assert found == pytest.approx(thetas, rel=1e-6, abs=1e-9)
+
+
+def test_the_result_does_not_depend_on_the_company():
+    y = resamples(TRUTHS["beta often on its bound"], 40)
+    together, _ = refit_many("usl", LOAD, y, noise="constant")
+    apart = np.vstack([refit_many("usl", LOAD, row[None, :], noise="constant")[0] for row in y])
+    assert together == pytest.approx(apart, rel=1e-9, abs=1e-12)
+
+
+def test_a_constraint_that_no_curve_meets_has_no_deviance():
+    y = resamples(TRUTHS["peak inside"], 1)
+    found = solve(
+        Mean(True, 2), columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=np.ones(3), target=-1.0
+    )  # fmt: skip
+    assert found.deviance[0] == np.inf
