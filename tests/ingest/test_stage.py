@@ -22,7 +22,7 @@ def place(tmp_path, root):
 
     class Place:
         study = toy_study(tmp_path / "studies")
-        roots = {"simulated": tmp_path / "made", "measured": tmp_path / "measured"}  # noqa: RUF012
+        roots = {"simulated": tmp_path / "made", "measured": tmp_path / "measured"}
         measured, made = tmp_path / "measured", tmp_path / "made"
         metrics = tmp_path / "metrics.yaml"
         out, cache = tmp_path / "out", tmp_path / "cache"

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
 from virtperf.core.errors import StudyError, VirtperfError
 from virtperf.core.provenance import Provenance
@@ -21,7 +20,7 @@ from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record
 from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import exhibit_name, interval, number, pretty
-from virtperf.study.definition import Exhibit, Factor, Study
+from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
     from matplotlib.figure import Figure
@@ -29,22 +28,10 @@ if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records wit
 DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
 
 
-class SeriesSpec(BaseModel):
-    """One line or group of bars: `quantity` at `at`, over the levels of one factor."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    label: str
-    levels: tuple[str | int | float, ...]
-    quantity: str = ""
-    at: Mapping[str, str | int | float] = {}
-    over: str = ""
-
-
 class Spec(ExhibitSpec):
     """`quantity` and `over` are those of series that do not say their own."""
 
-    series: tuple[SeriesSpec, ...]
+    series: tuple[Series, ...]
     quantity: str = ""
     over: str = ""
 
