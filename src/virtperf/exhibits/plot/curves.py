@@ -39,8 +39,10 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
     if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels'; ours have predict with its intervals
         if not hasattr(fit.model, "formula"):
-            raise VirtperfError("a curve needs a model that was made from a formula", expected="smf.ols('y ~ x', frame)",
-                                remedy="or draw your own curve on the figure's axes.")  # fmt: skip
+            raise VirtperfError(
+                "a curve needs a model that was made from a formula", expected="smf.ols('y ~ x', frame)",
+                remedy="fit it by a formula, or draw your own curve on the figure's axes.",
+            )  # fmt: skip
         rows = pd.DataFrame({x: at})
         table = fit.get_prediction(rows).summary_frame(alpha=1 - level).rename(columns=_NAMES)
     elif hasattr(fit, "predict"):
