@@ -16,6 +16,12 @@ ASSUMPTION_COST, VAGUE_COST, EXACT_COST = 0.25, 0.5, 1.0
 """What dropping costs, each time the paper says it: an assumption of ours goes first, then a wording that had to be
 read as a number ("almost half"), then a printed number."""
 
+SAME_COST = 1e-2
+"""Costs are multiples of a quarter: what differs by less is the same cost."""
+
+MOST_RESOLUTIONS = 256
+"""How many equally cheap sets are looked at in one group of claims."""
+
 MOST_SEARCHED, MOST_CONFLICTS = 8, 4
 """How many different conflicts are searched for one dropped claim, and how many of them, the smallest, are listed."""
 
@@ -27,13 +33,16 @@ class Contradictions:
     Attributes
     ----------
     dropped : tuple of str
-        The cheapest set of claims without which the others are consistent.
+        The cheapest set of claims without which the others are consistent; of several the first of `resolutions`.
+    resolutions : tuple of tuple of str
+        All cheapest such sets.
     conflicts : tuple of tuple of str
         Irreducible sets of claims that cannot hold together: without any one of them the others can.
     """
 
     dropped: tuple[str, ...]
     conflicts: tuple[tuple[str, ...], ...]
+    resolutions: tuple[tuple[str, ...], ...] = ((),)
 
 
 def drop_cost(claim: Claim) -> float:
@@ -60,19 +69,53 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
-    while True:
-        dropped = _cheapest_hitting_set(conflicts, claims, costs)
-        kept = [c for c in claims if c not in dropped]
-        if system.feasible(system.mask_of(kept)):
-            break
-        conflicts.append(irreducible_conflict(system, kept))
+    resolutions = cheapest_resolutions(system, costs, conflicts)
+    dropped = resolutions[0]
+    kept = [c for c in claims if c not in dropped]
     named: dict[tuple[str, ...], None] = {}
     for claim in (c for c in claims if c in dropped):
         others = [c for c in claims if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)]
         more = _conflicts_with(system, claim, others) if explain else []
         found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
         named |= dict.fromkeys(sorted(found, key=lambda c: (len(c), c))[:MOST_CONFLICTS])
-    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named))
+    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named), tuple(resolutions))
+
+
+def cheapest_resolutions(
+    system: LinearSystem, costs: Mapping[str, float], conflicts: list[tuple[str, ...]]
+) -> list[tuple[str, ...]]:
+    """All sets of claims of the smallest cost without which the others are consistent.
+
+    Parameters
+    ----------
+    system : LinearSystem
+    costs : mapping of claim id to cost
+    conflicts : list of tuple of str
+        Conflicts that are known already; those that are found are added.
+
+    Returns
+    -------
+    list of tuple of str
+        Each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
+    """
+    claims = list(costs)
+    found: list[frozenset[str]] = []
+    while len(found) < MOST_RESOLUTIONS:
+        dropped = _cheapest_hitting_set(conflicts, claims, costs, tuple(found))
+        if dropped is None or (found and _cost(dropped, costs) > _cost(found[0], costs) + SAME_COST):
+            break
+        kept = [c for c in claims if c not in dropped]
+        if system.feasible(system.mask_of(kept)):
+            found.append(dropped)
+            if not dropped:
+                break
+        else:
+            conflicts.append(irreducible_conflict(system, kept))
+    return [tuple(c for c in claims if c in dropped) for dropped in found]
+
+
+def _cost(dropped: frozenset[str], costs: Mapping[str, float]) -> float:
+    return sum(costs[c] for c in dropped)
 
 
 def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
@@ -89,13 +132,20 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
 
 
 def _cheapest_hitting_set(
-    conflicts: list[tuple[str, ...]], claims: list[str], costs: Mapping[str, float]
-) -> frozenset[str]:
-    """The cheapest claims that hit every conflict; conflicts without a common claim, not even by others, are apart."""
+    conflicts: list[tuple[str, ...]], claims: list[str], costs: Mapping[str, float],
+    but: tuple[frozenset[str], ...] = (),
+) -> frozenset[str] | None:  # fmt: skip
+    """The cheapest claims that hit every conflict, no superset of `but`; None where there are none.
+
+    Conflicts without a common claim, not even by others, are apart as long as no set is ruled out.
+    """
+    if but:
+        members = {claim for conflict in conflicts for claim in conflict}
+        return _hit(tuple(conflicts), tuple((c, costs[c]) for c in claims if c in members), but)
     chosen: frozenset[str] = frozenset()
     for group in _connected(conflicts):
         members = {claim for conflict in group for claim in conflict}
-        chosen |= _hit(tuple(group), tuple((c, costs[c]) for c in claims if c in members))
+        chosen |= _hit(tuple(group), tuple((c, costs[c]) for c in claims if c in members)) or frozenset()
     return chosen
 
 
@@ -109,15 +159,22 @@ def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
 
 
 @lru_cache(maxsize=4096)  # of many groups one grows at a time
-def _hit(conflicts: tuple[tuple[str, ...], ...], costs: tuple[tuple[str, float], ...]) -> frozenset[str]:
+def _hit(
+    conflicts: tuple[tuple[str, ...], ...], costs: tuple[tuple[str, float], ...], but: tuple[frozenset[str], ...] = ()
+) -> frozenset[str] | None:
     # far below any difference of costs, so that it only decides between equal ones
     tie = np.linspace(1e-4, 0, len(costs))
+    hit = [[float(c in conflict) for c, _ in costs] for conflict in conflicts]
+    miss = [[-float(c in ruled) for c, _ in costs] for ruled in but]
+    least = [1.0] * len(hit) + [1.0 - len(ruled) for ruled in but]
     result = milp(
         np.array([cost for _, cost in costs]) + tie,
-        constraints=LinearConstraint(np.array([[float(c in conflict) for c, _ in costs] for conflict in conflicts]), 1),
+        constraints=LinearConstraint(np.array(hit + miss), least),
         integrality=np.ones(len(costs)),
         bounds=Bounds(0, 1),
     )
+    if result.x is None:
+        return None
     return frozenset(c for (c, _), chosen in zip(costs, result.x, strict=True) if chosen > 0.5)
 
 

@@ -10,13 +10,11 @@ import numpy as np
 from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
+from virtperf.reconstruct.laws import LawSystem, laws_of
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
-
-LAW_ROUNDS = 2
-"""How often the response-time law is linearised again with the intervals that it gave."""
 
 
 @dataclass(frozen=True)
@@ -58,38 +56,32 @@ class Feasible:
 def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True) -> Feasible:
     """Find the contradictions among the active claims and the system that the others form.
 
-    The response-time law needs intervals of throughput first: it joins after they are known without it, and is
-    linearised again with the narrower intervals that it gave. `explain` is passed on to `find_contradictions`.
+    `explain` is passed on to `find_contradictions`.
     """
     active = claims.active(off)
     costs = {c.id: drop_cost(c) for c in active}
-    bounds: dict[Quantity, tuple[float, float]] = {}
-    extra = [q for e in study.exhibits for _, _, q in study.points(e)]
-    laws = any(c.kind == "response_law" for c in active)
-    rounds = 1 + LAW_ROUNDS * laws
-    for number in range(1, rounds + 1):
-        rows = [row for claim in active for row in claim_rows(study, claim, bounds)]
-        named = dict.fromkeys(q for row in rows for q, _ in row.terms)
-        systems = tuple(LinearSystem(group) for group in _groups([*rows, *natural_rows(study, [*named, *extra])]))
-        found = [
-            find_contradictions(
-                s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=explain and number == rounds
-            )
-            for s in systems
-        ]
-        dropped = {claim for f in found for claim in f.dropped}
-        contradictions = Contradictions(
-            tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
-        )
-        kept = tuple(c for c in active if c.id not in dropped)
-        feasible = Feasible(study, active, kept, contradictions, systems)
-        if laws:
-            bounds = {q: _ends(feasible, q) for q in _throughputs(active)}
-    return feasible
+    systems = systems_of(study, active)
+    found = [
+        find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=explain) for s in systems
+    ]
+    dropped = {claim for f in found for claim in f.dropped}
+    contradictions = Contradictions(
+        tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
+    )
+    return Feasible(study, active, tuple(c for c in active if c.id not in dropped), contradictions, systems)
 
 
-def _throughputs(claims: Sequence[Claim]) -> list[Quantity]:
-    return [i.parts[1].terms[0][1] for c in claims if c.kind == "response_law" for i in c.instances]
+def systems_of(study: Study, active: Sequence[Claim]) -> tuple[LinearSystem, ...]:
+    """One system for each group of quantities that the claims connect, the plotted points among them."""
+    rows = [row for claim in active for row in claim_rows(study, claim)]
+    named = dict.fromkeys(q for row in rows for q, _ in row.terms)
+    plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
+    laws = laws_of(active)
+    systems: list[LinearSystem] = []
+    for group in _groups([*rows, *natural_rows(study, [*named, *plotted])]):
+        own = [law for law in laws if any(row.claim == law.claim for row in group)]
+        systems.append(LawSystem(group, own) if own else LinearSystem(group))
+    return tuple(systems)
 
 
 def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
@@ -100,12 +92,13 @@ def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
 def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None) -> dict[Quantity, float]:
     """The centre of every quantity that a claim speaks of; see `analytic_centre`."""
     study = feasible.study
-    curves = []
+    drawn: dict[tuple[Quantity, ...], list[float]] = {}  # a curve that is drawn twice counts once
     for exhibit in study.exhibits:
         for series in exhibit.series:
             points = [(level, q) for s, level, q in study.points(exhibit) if s is series]
             if all(isinstance(level, int | float) for level, _ in points):
-                curves.append(([float(level) for level, _ in points], [q for _, q in points]))
+                drawn[tuple(q for _, q in points)] = [float(level) for level, _ in points]
+    curves = [(axis, list(quantities)) for quantities, axis in drawn.items()]
     found: dict[Quantity, float] = {}
     for system in feasible.systems:
         progress(f"centre of {len(system.quantities)} quantities")
