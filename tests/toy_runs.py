@@ -35,7 +35,7 @@ quantities:
     observed:
       from: [{metric: processor_busy, entity_kind: processor}, {metric: guest_cpu, entity_kind: domain}]
       combine: sum
-      scale: 12.5
+      cpus: 8
   planned: {label: Planned, unit: CPUs}
 exhibits: []
 """

@@ -94,11 +94,11 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"provenance": "reconstructed"}, "provenance 'reconstructed' has no place in this folder"),
+        ({"provenance": "simulated"}, "provenance 'simulated' has no place in this folder"),
         ({"factors": {"system": "c", "guests": 1}}, "unknown level of system; expected one of 'a', 'b'"),
-        ({"window_s": [300, 2000]}, "the window ends after the run"),
+        ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
-        ({"replicate": None}, "'replicate' is a required property"),
+        ({"replicate": None}, "'replicate' is missing"),
     ],
 )
 def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fields, message):
@@ -139,9 +139,9 @@ def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
     )
 
 
-@pytest.mark.parametrize("kind", ["measured", "reconstructed"])
+@pytest.mark.parametrize("kind", ["measured", "simulated"])
 def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path, kind):
-    place = repository / "data" / kind / "toy" / ("runs" if kind == "reconstructed" else "")
+    place = repository / "data" / ("measured/toy" if kind == "measured" else "reconstructed/toy/runs")
     there = write_run(place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind)
     before = measured(repository)
     again = tmp_path / "again"

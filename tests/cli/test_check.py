@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.new_study.conftest import layout as layout
 from virtperf.new_study.write import write_study
 
-NONE = "no problems in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, dvc.yaml."
+NONE = "no problems in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, pipelines."
 LEFT = (
     "16 lines still say EXAMPLE, to be replaced: data/published/mine/claims.yaml (2), data/published/mine/study.yaml (8), "
     "data/published/mine/tables/table-1.csv (2), notebooks/mine.ipynb (4)."
@@ -14,23 +14,21 @@ LEFT = (
 
 def test_status_tells_whether_there_are_problems(run, layout):
     write_study(layout, "mine")
+    (layout.root / "pipelines" / "first").mkdir()
     root = ("--root", str(layout.root))
     said = run(*root, "check", status=1).output.splitlines()
     assert said == [
-        "dvc.yaml line 4: reconstruct, ingest for 'first', which has no study.yaml. Remove it from foreach, or add the study",
-        "1 problem in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, dvc.yaml.",
+        "pipelines/first: stages of a study that has no study.yaml. Remove the folder, or add the study",
+        "1 problem in 1 study, 0 measured runs, data/metrics.yaml, params.yaml, pipelines.",
         LEFT,
     ]
-    pipeline = layout.root / "dvc.yaml"
-    pipeline.write_text(pipeline.read_text().replace("      - first   # the oldest one\n", ""))
+    (layout.root / "pipelines" / "first").rmdir()
     assert run(*root, "check", "mine").output.splitlines() == [NONE, LEFT]
 
 
 def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout):
     folder, notebook = layout.published("mine"), layout.notebook("mine")
     write_study(layout, "mine")
-    pipeline = layout.root / "dvc.yaml"
-    pipeline.write_text(pipeline.read_text().replace("      - first   # the oldest one\n", ""))
     files = [folder / "study.yaml", folder / "claims.yaml", folder / "tables" / "table-1.csv"]
     for path in files:
         lines = path.read_text().splitlines()

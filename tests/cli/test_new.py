@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from tests.new_study.conftest import layout as layout
+from virtperf.core.stage_tables import POINTS, VERDICTS
 from virtperf.exhibits.book import Book
 
 STUDY = "my-study"
@@ -35,7 +36,7 @@ def test_it_says_what_it_wrote_and_what_comes_next(run, layout):
     assert lines[:6] == [
         f"data/published/{STUDY}/study.yaml", f"data/published/{STUDY}/claims.yaml",
         f"data/published/{STUDY}/tables/table-1.csv", f"data/measured/{STUDY}/README.md", f"notebooks/{STUDY}.ipynb",
-        "dvc.yaml",
+        f"pipelines/{STUDY}/dvc.yaml",
     ]  # fmt: skip
     assert f"virtperf check {STUDY}" in lines[-1]
 
@@ -43,11 +44,11 @@ def test_it_says_what_it_wrote_and_what_comes_next(run, layout):
 def test_every_stage_runs_for_a_study_without_runs(new, layout):
     for stage in COMPUTED:
         new(stage, STUDY)
-    points = pd.read_csv(layout.reconstructed(STUDY) / "points.csv")
+    points = POINTS.read(layout.reconstructed(STUDY) / POINTS.file)
     assert points.loc[points["x"] == 1, "low"].tolist() == [100, 0]
-    assert points["high"].isna().sum() == 5  # nothing sets an upper limit beside the reference point
+    assert np.isinf(points["high"]).sum() == 5  # nothing sets an upper limit beside the reference point
     assert not (layout.reconstructed(STUDY) / "runs").exists()
-    verdicts = pd.read_csv(layout.verdicts(STUDY) / "verdicts.csv")
+    verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
     assert verdicts["measured_verdict"].tolist() == ["no measurement"]
     assert "0 runs read" in shown(layout) or "runs read" in shown(layout)
 

@@ -1,4 +1,4 @@
-"""`virtperf trace`: one value's trail, or the keys that begin alike."""
+"""`virtperf trace`: one value's trace, or the keys that begin alike."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def test_a_value_leads_to_formula_limits_and_raw_lines(run: Run, keys: list[str]
     said = next(text for key in keys if "(measured)" in (text := run("trace", key).output))
     assert "  formula  " in said and "  allowed  " in said
     assert f"{toy.HOSTILE_FILE}: lines 8 to 27, 20 samples" in said and "window 60 to 260 s" in said
-    trail = json.loads(run("trace", said.splitlines()[0], "--json").output)
-    assert trail["runs"][0]["files"][0]["first_line"] == 8 and trail["key"] == said.splitlines()[0]
+    trace = json.loads(run("trace", said.splitlines()[0], "--json").output)
+    assert trace["runs"][0]["files"][0]["first_line"] == 8 and trace["key"] == said.splitlines()[0]
 
 
 def test_a_printed_table_leads_to_its_file_line_by_line(run: Run, keys: list[str], tmp_path: Path) -> None:
-    trail = json.loads(run("trace", "toy/table-1", "--json").output)
-    text = (tmp_path / trail["file"]).read_text().splitlines()
-    assert len(trail["lines"]) == len(text) - 1
-    assert all(text[line - 1].startswith((cell, f'"{cell}')) for line, cell in trail["lines"])
+    trace = json.loads(run("trace", "toy/table-1", "--json").output)
+    text = (tmp_path / trace["file"]).read_text().splitlines()
+    assert len(trace["lines"]) == len(text) - 1
+    assert all(text[line - 1].startswith((cell, f'"{cell}')) for line, cell in trace["lines"])
     said = run("trace", "toy/table-1").output
-    assert f"  file     {trail['file']}" in said and "line 2: " in said
+    assert f"  file     {trace['file']}" in said and "line 2: " in said
 
 
 def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(run: Run, keys: list[str]) -> None:

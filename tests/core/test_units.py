@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from virtperf.core.errors import VirtperfError
-from virtperf.core.units import _KIND_AND_FACTOR, conversion_factor, rate_unit
+from virtperf.core.units import _KNOWN, conversion_factor, rate_unit
 
-UNITS = sorted(_KIND_AND_FACTOR)
-KIND = {unit: kind for unit, (kind, _) in _KIND_AND_FACTOR.items()}
+UNITS = sorted(_KNOWN)
+KIND = {unit: dimension for unit, (dimension, _) in _KNOWN.items()}
 
 
 @given(st.sampled_from(UNITS), st.sampled_from(UNITS), st.sampled_from(UNITS))
@@ -45,9 +45,37 @@ def test_different_kinds_do_not_convert(a, b):
             conversion_factor(a, b)
 
 
-def test_an_unknown_unit_is_named_with_the_known_ones():
-    with pytest.raises(VirtperfError, match=r"unknown unit 'furlong'.*KiB"):
-        conversion_factor("furlong", "s")
+@pytest.mark.parametrize(("source", "target"), [("furlong", "s"), ("s", "furlong")])
+def test_an_unknown_unit_is_named_with_the_other_and_the_known_ones(source, target):
+    with pytest.raises(VirtperfError, match=rf"from '{source}' to '{target}'.*KiB.*unknown unit 'furlong'"):
+        conversion_factor(source, target)
+
+
+@pytest.mark.parametrize(
+    ("source", "per", "target", "factor"),
+    [
+        ("processors", "1/s", "ms", 1000),  # half a processor at 100 a second is 5 ms of processor time each
+        ("1/s", "processors", "1/min", 60),
+        ("B/s", "1/s", "KiB", 1 / 1024),
+        ("MiB", "MiB", "%", 100),
+    ],
+)
+def test_units_divide(source, per, target, factor):
+    assert conversion_factor(source, target, per=per) == pytest.approx(factor, rel=1e-15)
+
+
+def test_things_are_counted_in_rates_only():
+    assert conversion_factor("1/min", "requests/s") == pytest.approx(1 / 60)
+    for unit in ("ms/s", "requests", "requests/h", "percent"):
+        with pytest.raises(VirtperfError, match=f"unknown unit '{unit}'"):
+            conversion_factor("1/s", unit)
+    with pytest.raises(VirtperfError, match="'B/s' measures information rate, 'MiBs/s' measures rate"):
+        conversion_factor("B/s", "MiBs/s")
+
+
+def test_a_quotient_that_is_nothing_known_is_named():
+    with pytest.raises(VirtperfError, match="'s per MiB' measures something else, 'MiB' measures information"):
+        conversion_factor("s", "MiB", per="MiB")
 
 
 @pytest.mark.parametrize(("unit", "rate"), [("count", "1/s"), ("s", "s/s"), ("KiB", "KiB/s"), ("sectors", "sectors/s")])

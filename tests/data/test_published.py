@@ -42,7 +42,7 @@ def read_table(path: Path) -> list[list[str]]:
 
 def planned(study: Study) -> list[dict]:
     """The conditions of all simulated runs."""
-    return [levels for block in study.data["runs"] for levels in run_levels(block)]
+    return [levels for block in study.runs for levels in run_levels(block)]
 
 
 def named(claims: Claims) -> set[Quantity]:

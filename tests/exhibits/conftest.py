@@ -1,4 +1,4 @@
-"""The toy study as a book."""
+"""The toy study, loaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.exhibits import toy
-from virtperf.exhibits.book import Book
+from virtperf.exhibits.loaded import LoadedStudy, load_study
 
 
 @pytest.fixture(scope="session")
@@ -17,12 +17,12 @@ def toy_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def book(toy_data: Path) -> Book:
+def loaded(toy_data: Path) -> LoadedStudy:
     """The toy study with its made-up example runs shown."""
-    return Book("toy", toy_data, show_examples=True)
+    return load_study("toy", toy_data, show_examples=True)
 
 
 @pytest.fixture(scope="session")
-def bare_book(tmp_path_factory: pytest.TempPathFactory) -> Book:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> LoadedStudy:
     """The toy study before any stage has run."""
-    return Book("toy", toy.build(tmp_path_factory.mktemp("bare"), stages=False))
+    return load_study("toy", toy.build(tmp_path_factory.mktemp("bare"), stages=False))

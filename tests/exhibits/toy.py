@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+
+from virtperf.core import stage_tables
+from virtperf.core.mean import over_runs
+from virtperf.core.schema import Table
 
 HOSTILE = "<script>alert(1)</script>"
 DOLLARS = "$host_1$ & <b>co</b>"
@@ -34,7 +41,22 @@ quantities:
   resident: {label: Resident memory, unit: MiB, bounds: [0, null]}
 exhibits:
   - {id: table-1, kind: table, title: "Guests of <script>alert(1)</script>", section: Setup, table: table-1}
-  - {id: figure-1, kind: diagram, title: Test environment, section: Setup, diagram: host}
+  - id: figure-1
+    kind: diagram
+    title: Test environment
+    section: Setup
+    rows:
+      - [{id: client, label: "Client <script>alert(1)</script>"}]
+      - - id: lpar
+          label: "Host <u>1</u>"
+          rows: [[{id: web, label: "lnweb[n], 1 CPU"}, {id: app, label: Application server}], [{id: lan, label: Guest LAN}]]
+      - [{id: disk, label: Storage server}]
+    edges:
+      - {from: client, to: web, label: HTTP}
+      - {from: web, to: lan, label: ""}
+      - {from: app, to: lan, label: ""}
+      - {from: lan, to: web}
+      - {from: lpar, to: disk, label: "FCP, passed through"}
   - id: figure-2
     kind: line
     title: Throughput over guests
@@ -65,25 +87,10 @@ exhibits:
     run: {at: {guests: 4}}
     series:
       - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
-      - {label: Memory, metric: resident_memory, entity_kind: guest, scale: 0.5, unit: MiB}
+      - {label: Memory, metric: resident_memory, entity_kind: guest, unit: MiB}
     marks: [throughput]
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
-topology:
-  host:
-    nodes:
-      - {id: client, label: "Client <script>alert(1)</script>"}
-      - {id: lpar, label: "Host <u>1</u>"}
-      - {id: web, label: "lnweb[n], 1 CPU", parent: lpar}
-      - {id: app, label: Application server, parent: lpar}
-      - {id: lan, label: Guest LAN, parent: lpar}
-      - {id: disk, label: Storage server}
-    edges:
-      - {from: client, to: web, label: HTTP}
-      - {from: web, to: lan, label: ""}
-      - {from: app, to: lan, label: ""}
-      - {from: lan, to: web}
-      - {from: lpar, to: disk, label: "FCP, passed through"}
 """
 
 CLAIMS = """
@@ -110,34 +117,35 @@ CORRECTIONS = (
 )
 _A, _B = HOSTILE, DOLLARS
 
+INFINITE = math.inf
 POINTS = [
-    # exhibit, series, x, quantity, low, high, centre, low_bare, high_bare, low_by, high_by
-    ("figure-2", _A, 2, "throughput", 45, 60, 52, 10, 90, "bends-down", ""),
-    ("figure-2", _A, 4, "throughput", 100, 100, 100, 100, 100, "", ""),
-    ("figure-2", _A, 8, "throughput", 165.5, 166.5, 166, 165.5, 166.5, "more-at-8", "more-at-8"),
-    ("figure-2", _A, 16, "throughput", 162.7, 166.5, 164.6, 162.7, 166.5, "flat", "best-at-8;flat"),
-    ("figure-2", _B, 2, "throughput", 40, "", 60, 20, "", "bends-down", ""),
-    ("figure-2", _B, 4, "throughput", 60, 140, 95, 30, 180, "bends-down", "best-at-8"),
-    ("figure-2", _B, 8, "throughput", 70, "", 100, 0, "", "bends-down", ""),
-    ("figure-3", "System A", "none", "utilization", 55, 70, 62, 55, 70, "", ""),
-    ("figure-3", "System A", "hardware", "utilization", 79.5, 80.5, 80, 79.5, 80.5, "busy", "busy"),
-    ("figure-3", "System A", "software", "utilization", 90, 100, 95, 80, 100, "busy", ""),
-    ("figure-3", "System B", "none", "utilization", 30, 50, 40, 30, 50, "", ""),
-    ("figure-3", "System B", "software", "utilization", 50, 70, 60, 50, 70, "", ""),
-    ("figure-4", "Throughput", 20480, "throughput", 100, 100, 100, 100, 100, "", ""),
-    ("figure-4", "Throughput", 11264, "throughput", 100.5, 103, 101.5, 100.5, 103, "", ""),
-    ("figure-4", "Throughput", 10240, "throughput", 97, 99, 98, 97, 99, "", ""),
-    ("figure-4", "Resident memory", 20480, "resident", 11318, 11318, 11318, 11318, 11318, "", ""),
-    ("figure-4", "Resident memory", 11264, "resident", 10894, 10894, 10894, 10894, 10894, "", ""),
-    ("figure-4", "Resident memory", 10240, "resident", 9878, 9878, 9878, 9878, 9878, "", ""),
-    ("figure-5", "Throughput", "a", "throughput", 90, 110, 100, 80, 120, "more-at-8", "best-at-8"),
+    # exhibit, series, x, quantity, low, high, centre, low_text, high_text, low_by, high_by
+    ("figure-2", _A, 2, "throughput", 45, 60, 52, 10, 90, ["bends-down"], []),
+    ("figure-2", _A, 4, "throughput", 100, 100, 100, 100, 100, [], []),
+    ("figure-2", _A, 8, "throughput", 165.5, 166.5, 166, 165.5, 166.5, ["more-at-8"], ["more-at-8"]),
+    ("figure-2", _A, 16, "throughput", 162.7, 166.5, 164.6, 162.7, 166.5, ["flat"], ["best-at-8", "flat"]),
+    ("figure-2", _B, 2, "throughput", 40, INFINITE, 60, 20, INFINITE, ["bends-down"], []),
+    ("figure-2", _B, 4, "throughput", 60, 140, 95, 30, 180, ["bends-down"], ["best-at-8"]),
+    ("figure-2", _B, 8, "throughput", 70, INFINITE, 100, 0, INFINITE, ["bends-down"], []),
+    ("figure-3", "System A", "none", "utilization", 55, 70, 62, 55, 70, [], []),
+    ("figure-3", "System A", "hardware", "utilization", 79.5, 80.5, 80, 79.5, 80.5, ["busy"], ["busy"]),
+    ("figure-3", "System A", "software", "utilization", 90, 100, 95, 80, 100, ["busy"], []),
+    ("figure-3", "System B", "none", "utilization", 30, 50, 40, 30, 50, [], []),
+    ("figure-3", "System B", "software", "utilization", 50, 70, 60, 50, 70, [], []),
+    ("figure-4", "Throughput", 20480, "throughput", 100, 100, 100, 100, 100, [], []),
+    ("figure-4", "Throughput", 11264, "throughput", 100.5, 103, 101.5, 100.5, 103, [], []),
+    ("figure-4", "Throughput", 10240, "throughput", 97, 99, 98, 97, 99, [], []),
+    ("figure-4", "Resident memory", 20480, "resident", 11318, 11318, 11318, 11318, 11318, [], []),
+    ("figure-4", "Resident memory", 11264, "resident", 10894, 10894, 10894, 10894, 10894, [], []),
+    ("figure-4", "Resident memory", 10240, "resident", 9878, 9878, 9878, 9878, 9878, [], []),
+    ("figure-5", "Throughput", "a", "throughput", 90, 110, 100, 80, 120, ["more-at-8"], ["best-at-8"]),
 ]  # fmt: skip
 
 # provenance, system, guests, cipher, quantity, values of three replicates
 RUNS = [
-    ("reconstructed", "a", 2, "none", "throughput", (51, 52, 53)),
-    ("reconstructed", "a", 4, "none", "throughput", (99, 100, 101)),
-    ("reconstructed", "a", 8, "none", "throughput", (164, 166, 168)),
+    ("simulated", "a", 2, "none", "throughput", (51, 52, 53)),
+    ("simulated", "a", 4, "none", "throughput", (99, 100, 101)),
+    ("simulated", "a", 8, "none", "throughput", (164, 166, 168)),
     ("measured", "a", 4, "none", "throughput", (98, 100, 102)),
     ("measured", "a", 8, "none", "throughput", (150, 152, 154)),
     ("measured", "b", 4, "none", "utilization", (44, 45, 46)),
@@ -164,88 +172,113 @@ def _stages(data: Path) -> None:
     samples, verdicts = data / "samples" / "toy", data / "verdicts" / "toy"
     for folder in (reconstructed, runs, samples, verdicts):
         folder.mkdir(parents=True)
-    columns = [
-        "exhibit",
-        "series",
-        "x",
-        "quantity",
-        "low",
-        "high",
-        "centre",
-        "low_bare",
-        "high_bare",
-        "low_by",
-        "high_by",
-    ]
-    pd.DataFrame(POINTS, columns=columns).to_csv(reconstructed / "points.csv", index=False)
-    columns = [
-        "claim",
-        "kind",
-        "text_verdict",
-        "value",
-        "low",
-        "high",
-        "implied_low",
-        "implied_high",
-        "information",
-        "conflicts",
-        "dropped",
-    ]
-    results = [
-        ("more-at-8", "percent_change", "corroborated", 66, 65.5, 66.5, 60, 70, 0.4, "flat", 0),
-        ("best-at-8", "argmax", "independent", "", "", "", "", "", 0.1, "", 0),
-        ("flat", "equivalence", "contradicted", "", "", "", "", "", 0.2, "more-at-8", 1),
-        ("busy", "value", "independent", 80, 79.5, 80.5, 55, "", 0.0, "", 0),
-        ("bends-down", "concave", "assumed", "", "", "", "", "", 0.5, "", 0),
-    ]
-    pd.DataFrame(results, columns=columns).to_csv(reconstructed / "claims.csv", index=False)
+    write(stage_tables.POINTS, POINTS, reconstructed)
+    none = math.nan
+    write(stage_tables.CLAIMS, [
+        ("more-at-8", "percent_change", "corroborated", 66, 65.5, 66.5, 60, 70, 0.4, ["flat"], False),
+        ("best-at-8", "argmax", "independent", none, none, none, -math.inf, math.inf, 0.1, [], False),
+        ("flat", "equivalence", "contradicted", none, none, none, -math.inf, math.inf, 0.2, ["more-at-8"], True),
+        ("busy", "value", "independent", 80, 79.5, 80.5, 55, math.inf, 0.0, [], False),
+        ("bends-down", "concave", "assumed", none, none, none, -math.inf, math.inf, 0.5, [], False),
+    ], reconstructed)  # fmt: skip
     found = {"dropped": ["flat"], "conflicts": [{"claims": ["more-at-8", "flat"], "dropped": ["flat"]}]}
     (reconstructed / "contradictions.json").write_text(json.dumps(found))
-    rows = [
-        {"run_id": f"{p}-{s}-{g}-r{k}", "provenance": p, "replicate": k, "system": s, "guests": str(g), "storage": "all",
-         "cipher": c, "quantity": q, "value": v * 3.0 if q == "throughput" else float(v), "se": 1.0,
-         "begin_s": 60.0, "relative": float(v) if q == "throughput" else None, "relative_se": 0.3, "note": "",
-         "metric": "page_element_throughput" if q == "throughput" else "guest_cpu", "source": "iwl-console"}
-        for p, s, g, c, q, values in RUNS for k, v in enumerate(values, 1)
-    ]  # fmt: skip
-    observations = pd.DataFrame(rows)
-    observations.to_parquet(runs / "observations.parquet")
-    observations[["run_id", "provenance", "replicate"]].drop_duplicates().to_parquet(runs / "runs.parquet")
-    audits = [
-        ("measured-a-8-r1", "little's law", 0.9, 1.0, 0.98, 1.02, "failed", HOSTILE),
-        ("measured-a-4-r1", "stationary", 1, 1, 1, 1, "ok", ""),
-    ]
-    columns = ["run_id", "audit", "value", "expected", "low", "high", "status", "note"]
-    pd.DataFrame(audits, columns=columns).astype({"value": float, "low": float, "high": float}).to_parquet(
-        runs / "audits.parquet"
-    )
-    for run in sorted({row["run_id"] for row in rows}):
-        _samples(run).to_parquet(samples / f"{run}.parquet")
+    rows = [_observed(p, s, g, c, q, float(v), k) for p, s, g, c, q, values in RUNS for k, v in enumerate(values, 1)]
+    write(stage_tables.OBSERVATIONS, rows, runs)
+    write(stage_tables.SERIES, [_series(row) for row in rows], runs)
+    write(stage_tables.MEANS, _means(rows), runs)
+    write(stage_tables.LINEAGE, [_lineage(row) for row in rows], runs)
+    write(stage_tables.TIMELINES, [
+        ("figure-5", series, unit, "measured", "measured-a-4-r1", 10.0 * k, value + k % 3)
+        for series, unit, value in ((HOSTILE, "1/s", 100.0), ("Memory", "MiB", 256.0)) for k in range(1, 31)
+    ], runs)  # fmt: skip
+    write(stage_tables.THUMBNAILS, [
+        (row["run_id"], row["metric"], step, 100.0 + step % 3) for row in rows for step in range(30)
+    ], runs)  # fmt: skip
+    write(stage_tables.AUDITS, [
+        ("measured-a-8-r1", "measured", "little's law", 0.9, 1.0, 0.98, 1.02, "failed", HOSTILE),
+        ("measured-a-4-r1", "measured", "stationary", 1, 1, 1, 1, "ok", ""),
+    ], runs)  # fmt: skip
     index = {
         "runs": [_index_entry(row) for row in rows],
         "quarantined": [{"run": "bad-r1", "file": "sar.txt", "line": 12, "problem": HOSTILE, "expected": "19 columns",
                          "found": "17", "remedy": "collect it again"}],
     }  # fmt: skip
     (samples / "index.json").write_text(json.dumps(index))
-    columns = [
-        "claim",
-        "text_verdict",
-        "measured_verdict",
-        "estimate",
-        "estimate_low",
-        "estimate_high",
-        "reconstructed_estimate",
-        "reconstructed_low",
-        "reconstructed_high",
-        "reason",
-    ]
-    judged = [
+    write(stage_tables.VERDICTS, [
         ("more-at-8", "corroborated", "refuted", 52, 48, 56, 66, 64, 68, "the interval lies below the printed limits"),
-        ("best-at-8", "independent", "undecided", "", "", "", "", "", "", "16 guests were not measured"),
-        ("flat", "contradicted", "no measurement", "", "", "", "", "", "", ""),
-        ("busy", "independent", "no measurement", "", "", "", "", "", "", ""),
-    ]
-    pd.DataFrame(judged, columns=columns).to_csv(verdicts / "verdicts.csv", index=False)
+        ("best-at-8", "independent", "undecided", *[none] * 6, "16 guests were not measured"),
+        ("flat", "contradicted", "no measurement", *[none] * 6, ""),
+        ("busy", "independent", "no measurement", *[none] * 6, ""),
+    ], verdicts)  # fmt: skip
+
+
+FACTORS = ("system", "guests", "storage", "cipher")
+
+
+def write(table: Table, rows: Sequence[Sequence[Any] | Mapping[str, Any]], folder: Path) -> None:
+    """Write rows as one of the stages' tables, with the toy study's factors."""
+    columns = list(table.kinds(FACTORS))
+    table.write(pd.DataFrame(list(rows), columns=columns), folder / table.file, FACTORS)
+
+
+def change(data: Path, table: Table, where: Mapping[str, Any], **cells: Any) -> None:
+    """Overwrite cells of the rows of data/runs/toy that have these values."""
+    folder = data / "runs" / "toy"
+    frame = table.load(folder, FACTORS)
+    chosen = pd.Series(True, index=frame.index)
+    for name, value in where.items():
+        chosen &= frame[name] == value
+    assert chosen.any()
+    for name, value in cells.items():
+        frame.loc[chosen, name] = value
+    table.write(frame, folder / table.file, FACTORS)
+
+
+def _observed(
+    provenance: str, system: str, guests: int, cipher: str, quantity: str, value: float, replicate: int
+) -> dict[str, Any]:
+    throughput = quantity == "throughput"
+    own = 3.0 * value if throughput else value
+    return {
+        "run_id": f"{provenance}-{system}-{guests}-r{replicate}", "provenance": provenance, "replicate": replicate,
+        "system": system, "guests": guests, "storage": "all", "cipher": cipher, "quantity": quantity, "value": own,
+        "se": 1.0, "df": 9.0, "low": own - 2, "high": own + 2, "n": 20, "method": "cosine", "begin_s": 60.0,
+        "relative": value if throughput else math.nan, "relative_se": 0.3 if throughput else math.nan,
+        "relative_df": 9.0 if throughput else math.nan,
+        "metric": "page_element_throughput" if throughput else "guest_cpu", "source": "iwl-console",
+        "entity_kind": "driver" if throughput else "guest", "entities": 1, "stationarity": "constant", "note": "",
+    }  # fmt: skip
+
+
+def _series(row: Mapping[str, Any]) -> dict[str, Any]:
+    same = {name: row[name] for name in stage_tables.SERIES.kinds(FACTORS) if name in row}
+    return same | {"entity": "driver-1", "unit": "1/s", "declared_warmup_s": 60.0, "warmup_s": 60.0, "flags": ""}
+
+
+def _means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found = []
+    frame = pd.DataFrame(rows)
+    for key, group in frame.groupby(["quantity", *FACTORS, "provenance"], sort=True):
+        for scale, value, se, df in (("own", "value", "se", "df"),
+                                     ("relative", "relative", "relative_se", "relative_df")):  # fmt: skip
+            if group[value].isna().all():
+                continue
+            mean = over_runs(list(group[value]), list(group[se]), list(group[df]), level=0.95)
+            facts = {name: getattr(mean, name) for name in ("value", "se", "df", "low", "high", "level", "n", "method")}
+            found.append(dict(zip(("quantity", *FACTORS, "provenance"), key, strict=True)) | facts | {
+                "scale": scale, "runs": sorted(group["run_id"]),
+            })  # fmt: skip
+    return found
+
+
+def _lineage(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Thirty samples at 10 to 300 s stand on lines 2 to 31; the window is what comes after 60 s, up to 260 s."""
+    return {
+        **{name: row[name] for name in ("run_id", "quantity", "metric", "source", "entity_kind")},
+        "entities": ["driver-1"], "role": "of", "begin_s": 60.0, "end_s": 260.0, "file": HOSTILE_FILE,
+        "first_line": 8, "last_line": 27, "samples": 20,
+    }  # fmt: skip
 
 
 HOSTILE_FILE = "drivers/<img src=x onerror=alert(3)>.log"
@@ -261,13 +294,3 @@ def _index_entry(row: dict) -> dict:
         "warmup_s": 60.0, "window_s": [60.0, 260.0], "samples": 45, "metrics": ["page_element_throughput"],
         "files": [file], "warnings": warned,
     }  # fmt: skip
-
-
-def _samples(run: str) -> pd.DataFrame:
-    """Thirty samples of throughput that stand on lines 2 to 31, and fifteen of memory."""
-    steps = range(1, 31)
-    parts = [("page_element_throughput", "driver", "driver-1", 10.0 * k, 100.0 + k % 3, k + 1) for k in steps] + [
-        ("resident_memory", "guest", "lnwas", 20.0 * k, 512.0, 0) for k in range(1, 16)
-    ]
-    frame = pd.DataFrame(parts, columns=["metric", "entity_kind", "entity", "t_s", "value", "line"])
-    return frame.assign(run_id=run, source="iwl-console", file=HOSTILE_FILE)

@@ -5,10 +5,11 @@ import pytest
 from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
 from virtperf.core.errors import FormatError, RunError
 from virtperf.core.metrics import load_metrics
+from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.clocks import align
 from virtperf.ingest.folder import raw_files
 from virtperf.ingest.runs import RawFile, load_run
-from virtperf.ingest.samples import SAMPLE_COLUMNS, read_run
+from virtperf.ingest.samples import read_run
 
 
 @pytest.fixture
@@ -83,12 +84,12 @@ def test_numbered_samples_need_their_times():
 
 def test_a_driver_log(read):
     found = read()
-    assert list(found.samples.columns) == list(SAMPLE_COLUMNS)
+    assert list(found.samples.columns) == list(SAMPLES.columns)
     t, value = series(found, "page_element_throughput", "d1")
     assert t == [10.0 * i for i in range(1, 121)]
     assert np.mean(value[30:90]) == pytest.approx(100, rel=0.02)
     assert set(found.samples["entity_kind"]) == {"driver"}
-    assert found.samples[list(SAMPLE_COLUMNS)].equals(found.samples.sort_values(list(SAMPLE_COLUMNS[:6])))
+    assert found.samples[list(SAMPLES.columns)].equals(found.samples.sort_values(list(SAMPLES.columns)[:6]))
 
 
 def test_counters_become_rates(read):

@@ -10,9 +10,9 @@ from tests.imports import SOURCE, closure, module_path
 from tests.toy_runs import console, sar, toy_study, write_run, xentop
 from virtperf.core.errors import RunError
 from virtperf.core.files import replaced_folder
+from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest import cache as ingest_cache
 from virtperf.ingest.cache import SOURCES, Cache, content_key
-from virtperf.ingest.samples import SAMPLE_COLUMNS
 from virtperf.ingest.stage import ingest
 
 
@@ -22,7 +22,7 @@ def place(tmp_path, root):
 
     class Place:
         study = toy_study(tmp_path / "studies")
-        roots = {"reconstructed": tmp_path / "made", "measured": tmp_path / "measured"}  # noqa: RUF012
+        roots = {"simulated": tmp_path / "made", "measured": tmp_path / "measured"}  # noqa: RUF012
         measured, made = tmp_path / "measured", tmp_path / "made"
         metrics = tmp_path / "metrics.yaml"
         out, cache = tmp_path / "out", tmp_path / "cache"
@@ -44,18 +44,18 @@ def place(tmp_path, root):
 
 def test_both_roots_are_read_alike(place):
     write_run(place.measured, "m1")
-    write_run(place.made, "s1", provenance="reconstructed")
+    write_run(place.made, "s1", provenance="simulated")
     done = place.ingest()
     assert (done.n_ok, done.n_read, done.quarantined, done.warnings) == (2, 2, (), 0)
     assert sorted(p.name for p in place.out.iterdir()) == ["index.json", "m1.parquet", "s1.parquet"]
     frame = pd.read_parquet(place.out / "m1.parquet")
-    assert list(frame.columns) == list(SAMPLE_COLUMNS)
+    assert list(frame.columns) == list(SAMPLES.columns)
     assert {str(frame[c].dtype) for c in ("t_s", "value")} == {"float64"}
     runs = {r["run_id"]: r for r in place.index["runs"]}
     assert (runs["m1"]["provenance"], runs["m1"]["root"], runs["s1"]["root"]) == (
         "measured",
         "measured",
-        "reconstructed",
+        "simulated",
     )
     file = runs["m1"]["files"][0]
     assert file["format"] == "iwl-console" and len(file["sha256"]) == 64
@@ -175,7 +175,7 @@ def test_a_truncated_last_sample_is_kept_with_a_warning(place):
 
 
 def test_simulated_files_do_not_pass_as_measured(place):
-    write_run(place.made, "scaling", provenance="reconstructed")
+    write_run(place.made, "scaling", provenance="simulated")
     write_run(place.measured, "a-copy", raw={"drivers/other.log": (place.made / "scaling" / "d1.log").read_bytes()})
     place.ingest()
     (refused,) = place.index["quarantined"]
@@ -184,7 +184,7 @@ def test_simulated_files_do_not_pass_as_measured(place):
 
 
 def test_a_name_that_is_given_twice(place):
-    write_run(place.made, "r1", provenance="reconstructed")
+    write_run(place.made, "r1", provenance="simulated")
     write_run(place.measured, "r1", raw={"d1.log": console(50)})
     place.ingest()
     assert [(q["run"], q["root"]) for q in place.index["quarantined"]] == [("r1", "measured")]

@@ -9,29 +9,12 @@ import pytest
 
 from virtperf.core.paths import Layout
 
-PIPELINE = """\
-# One pipeline for every study.
-stages:
-  reconstruct:
-    foreach: &studies
-      - first   # the oldest one
-    do:
-      cmd: virtperf reconstruct ${item}
-  ingest:
-    foreach: *studies
-    do:
-      cmd: virtperf ingest ${item}
-  # the site is one for all
-  site:
-    cmd: virtperf site
-"""
-
 
 @pytest.fixture
 def layout(tmp_path: Path, root: Path) -> Layout:
-    """A repository with a study `first` in its pipeline only."""
+    """A repository without any study."""
     (tmp_path / "data" / "published").mkdir(parents=True)
     shutil.copy(root / "data" / "metrics.yaml", tmp_path / "data")
     shutil.copy(root / "params.yaml", tmp_path)
-    (tmp_path / "dvc.yaml").write_text(PIPELINE)
+    (tmp_path / "dvc.yaml").write_text("stages:\n  site:\n    cmd: virtperf site\n")
     return Layout(tmp_path)

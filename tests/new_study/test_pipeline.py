@@ -1,55 +1,34 @@
-"""The list of studies in dvc.yaml: one line more, everything else as it was."""
+"""The stages of a new study are those of every other one."""
 
 from __future__ import annotations
 
 import pytest
+import yaml
 
-from tests.new_study.conftest import PIPELINE
-from virtperf.core.errors import StudyError
-from virtperf.new_study.pipeline import listed_studies, with_study
-
-
-def test_one_line_is_added_and_comments_stay(layout):
-    path = layout.root / "dvc.yaml"
-    assert listed_studies(path) == {"reconstruct": ["first"], "ingest": ["first"]}
-    made = with_study(path, "second")
-    assert made == PIPELINE.replace(
-        "      - first   # the oldest one\n", "      - first   # the oldest one\n      - second\n"
-    )
-    path.write_text(made)
-    assert listed_studies(path) == {"reconstruct": ["first", "second"], "ingest": ["first", "second"]}
+from virtperf.core.paths import Layout
+from virtperf.new_study.pipeline import pipeline_text
 
 
-def test_lists_that_are_written_twice_are_both_lengthened(layout):
-    path = layout.root / "dvc.yaml"
-    path.write_text(PIPELINE.replace("&studies", "").replace("foreach: *studies", "foreach:\n    - first"))
-    path.write_text(with_study(path, "second"))
-    assert listed_studies(path) == {"reconstruct": ["first", "second"], "ingest": ["first", "second"]}
+def test_the_stages_are_named_after_the_study():
+    data = yaml.safe_load(pipeline_text("my-study"))
+    assert data["vars"] == [{"study": "my-study"}]
+    assert list(data["stages"]) == ["reconstruct", "ingest", "summarize", "judge", "notebook", "report"]
 
 
-def test_the_repositorys_own_pipeline_can_be_lengthened(root):
-    path = root / "dvc.yaml"
-    made = with_study(path, "a-new-one").splitlines()
-    assert [line for line in made if line.strip() != "- a-new-one"] == path.read_text().splitlines()
-    assert len(made) == len(path.read_text().splitlines()) + 1
+def test_every_study_of_the_repository_has_the_stages_that_a_new_one_gets(root):
+    layout = Layout(root)
+    for study in layout.studies():
+        assert layout.pipeline(study).read_text() == pipeline_text(study), (
+            f"change src/virtperf/new_study/dvc.yaml, and copy it to pipelines/{study} with its id"
+        )
 
 
-@pytest.mark.parametrize(
-    ("text", "study", "message"),
-    [
-        (PIPELINE, "first", "'first' is listed already"),
-        (
-            PIPELINE.replace("&studies\n      - first   # the oldest one", "&studies [first]"),
-            "x",
-            "not written one a line",
-        ),
-        ("stages:\n  site:\n    cmd: x\n", "x", "no stage runs for a list of studies"),
-        ("vars: []\n", "x", "there are no stages"),
-        ("stages: [", "x", "not valid YAML"),
-    ],
-)
-def test_what_can_not_be_lengthened_is_refused(layout, text, study, message):
-    path = layout.root / "dvc.yaml"
-    path.write_text(text)
-    with pytest.raises(StudyError, match=message):
-        with_study(path, study)
+def test_every_folder_of_stages_has_a_study(root):
+    assert sorted(path.parent.name for path in root.glob("pipelines/*/dvc.yaml")) == Layout(root).studies()
+
+
+@pytest.mark.parametrize("stage", ["reconstruct", "judge"])
+def test_no_stage_depends_on_a_file_that_all_studies_share_but_parameters_and_the_dictionary(stage):
+    deps = yaml.safe_load(pipeline_text("x"))["stages"][stage]["deps"]
+    shared = [dep for dep in deps if "${study}" not in dep and not dep.startswith("src/")]
+    assert shared in ([], ["data/metrics.yaml"])

@@ -7,7 +7,6 @@ import json
 import pytest
 
 import virtperf.new_study.write as module
-from tests.new_study.conftest import PIPELINE
 from virtperf.check.everything import check_everything
 from virtperf.core.errors import VirtperfError
 from virtperf.new_study.write import write_study
@@ -17,9 +16,7 @@ from virtperf.study.definition import load_study
 
 @pytest.fixture
 def written(layout):
-    (layout.root / "dvc.yaml").write_text(PIPELINE.replace("first   # the oldest one", "zeroth"))
     write_study(layout, "my-study")
-    (layout.root / "dvc.yaml").write_text((layout.root / "dvc.yaml").read_text().replace("      - zeroth\n", ""))
     return layout
 
 
@@ -62,7 +59,7 @@ def test_what_is_no_id_is_refused(layout, study):
 
 def test_nothing_is_overwritten(written):
     before = {p: p.read_bytes() for p in written.root.rglob("*") if p.is_file()}
-    with pytest.raises(VirtperfError, match=r"exists already|listed already"):
+    with pytest.raises(VirtperfError, match="exists already"):
         write_study(written, "my-study")
     assert {p: p.read_bytes() for p in written.root.rglob("*") if p.is_file()} == before
 
@@ -77,7 +74,7 @@ def test_what_fails_half_way_leaves_nothing(layout, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         write_study(layout, "my-study")
     assert sorted(layout.root.rglob("*.*")) == before
-    assert "my-study" not in (layout.root / "dvc.yaml").read_text()
+    assert not layout.pipeline("my-study").parent.exists()
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path):

@@ -33,7 +33,7 @@ def recovered(request, tmp_path_factory):
     plans = plan_runs(study, raw.borrow, centre, 1)
     with run_writer(study.id, raw, parameters.seed, place / "written") as begin:
         assert len(list(begin(plans))) == len(plans)
-    roots = {"reconstructed": place / "written"}
+    roots = {"simulated": place / "written"}
     done = ingest(study, roots, ROOT / "data" / "metrics.yaml", place / "samples", place / "cache", jobs=2)
     assert not done.quarantined and done.n_ok == len(plans)
     assert done.warnings == 0

@@ -15,8 +15,11 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from tests.render.toy_notebook import diagram, figure, summary, table
 from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.records import MIME
 from virtperf.render import report as rendering
+from virtperf.render.outputs import records_of
 from virtperf.render.report import render, to_html
 
 
@@ -89,14 +92,14 @@ def test_ids_are_unique_and_links_lead_somewhere(elements: Elements) -> None:
 def test_an_exhibit_keeps_its_anchor(elements: Elements) -> None:
     # The heading "### Figure 2" would take the same anchor; the figure has it.
     tags = {attrs.get("id"): tag for tag, attrs in elements.tags}
-    assert tags["figure-2"] == "figure" and tags["figure-2-2"] == "h3"
+    assert tags["figure-2"] == "figure" and tags["figure-2-3"] == "h3"
     assert tags["table-1"] == "figure" and tags["claim-more-at-8"] == "tr"
 
 
 def test_the_contents_list_the_headings(page: str) -> None:
     contents = page[page.index("vp-contents-wide") : page.index("</nav>")]
     assert re.findall(r">([^<]+)</a>", contents[contents.index("<ol") :]) == [
-        "Setup", "Results", "Figure 2", "Figure 3. Utilization", "Figure 4. Memory", "Registers", "Contradictions",
+        "Setup", "Results", "Figure 2", "Figure 3. Utilization of CPU", "Registers",
     ]  # fmt: skip
 
 
@@ -108,24 +111,47 @@ def test_text_from_files_and_cells_is_shown_not_run(page: str) -> None:
 
 def test_code_is_folded_and_there(page: str, elements: Elements) -> None:
     summaries = [attrs for tag, attrs in elements.tags if tag == "details" and attrs.get("class") == "vp-source"]
-    assert len(summaries) == 14 and not [s for s in summaries if "open" in s]
+    assert len(summaries) == 11 and not [s for s in summaries if "open" in s]
     assert "<code>Throughput over guests</code>" in page
     code = html.unescape(re.sub(r"<[^>]*>", "", page[page.index('class="vp-code"') :]))
-    assert 'book.figure("figure-2")' in code
+    assert 'study.show("figure-2")' in code
 
 
-def test_a_missing_link_target_leaves_plain_text() -> None:
-    output = new_output("execute_result", data={"text/html": '<a href="#claim-nowhere">x</a>', "text/plain": "x"})
-    page = to_html(new_notebook(cells=[new_code_cell("x", outputs=[output])]))
-    assert "<a>x</a>" in page
+def test_a_link_to_nowhere_is_plain_text(page: str) -> None:
+    main = page[page.index("<main") :]
+    assert '<a href="#figure-2">Figure 2</a>' in main and '<a href="#claim-busy">another</a>' in main
+    assert "#figure-9" not in main and "Figure 9 " in main and "#claim-nowhere" not in main and "gone</td>" in main
+    assert '<a href="#results">the results</a>' in main and "and nothing." in main
 
 
-def test_an_exhibit_shown_twice_gets_ids_of_its_own() -> None:
-    shown = '<figure id="f"><svg aria-labelledby="f-t f-d"><title id="f-t">a</title><desc id="f-d">b</desc><use href="#f-0"/><path id="f-0" clip-path="url(#f-0)"/></svg></figure>'
-    output = new_output("execute_result", data={"text/html": shown, "text/plain": "x"})
-    page = to_html(new_notebook(cells=[new_code_cell("x", outputs=[output]), new_code_cell("x", outputs=[output])]))
-    for part in ('id="f-2"', 'aria-labelledby="f-t-2 f-d-2"', 'href="#f-0-2"', "url(#f-0-2)"):
-        assert page.count(part) == 1
+def test_an_exhibit_shown_twice_gets_an_id_of_its_own(page: str, elements: Elements) -> None:
+    tags = {attrs.get("id"): tag for tag, attrs in elements.tags}
+    assert tags["figure-2"] == "figure" and tags["figure-2-2"] == "figure"
+    assert page.count('id="figure-2-axes"') == 1 and "data:image/svg+xml;base64," in page
+    assert page.count('id="claim-busy"') == 1
+
+
+def test_links_lead_to_the_pages_of_traces_and_runs(elements: Elements) -> None:
+    links = elements.values("href")
+    assert "trace-toy.html#figure-2" in links and "quality-toy.html#run-simulated-a-4-r1" in links
+
+
+def test_an_output_for_notebooks_is_left_out(page: str) -> None:
+    assert page.count("It rises until") == 3 and "../reports/" not in page
+
+
+def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: NotebookNode) -> None:
+    other = copy.deepcopy(notebook)
+    del other.cells[2].outputs[0]["data"][MIME]["kind"]
+    nbformat.write(other, tmp_path / "in.ipynb")
+    with pytest.raises(VirtperfError, match=r"in\.ipynb: an exhibit is no record of this version: kind"):
+        records_of(tmp_path / "in.ipynb")
+    assert records_of(tmp_path / "none.ipynb") == []
+
+
+def test_records_come_back_as_they_went_in(tmp_path: Path, notebook: NotebookNode) -> None:
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    assert records_of(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
 
 
 def test_pictures_become_images_with_text() -> None:
@@ -138,7 +164,7 @@ def test_pictures_become_images_with_text() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("[a](javascript:alert(1))", "<a>a</a>"), ("![p](https://example.org/p.png)", "[p]"),
+        ("[a](javascript:alert(1))", "<p>a</p>"), ("![p](https://example.org/p.png)", "[p]"),
         ("<!-- for authors -->", ""), ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
     ],
 )  # fmt: skip

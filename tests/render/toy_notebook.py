@@ -1,53 +1,165 @@
-"""A notebook over the toy study, as source and as if executed (outputs made here, without a kernel)."""
+"""A notebook of records of every kind of block, as if executed (outputs made here, without a kernel or a study)."""
 
 from __future__ import annotations
 
+import pandas as pd
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.exhibits.toy import HOSTILE
-from virtperf.exhibits.book import Book
-from virtperf.exhibits.display import Shown
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import palette
+from virtperf.exhibits.records import (
+    Box,
+    Diagram,
+    Drawing,
+    Fact,
+    Facts,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Numbers,
+    Paragraph,
+    Record,
+    Span,
+)
+from virtperf.exhibits.show import Shown
 
 INTRODUCTION = f"""# A toy study
 
-What {HOSTILE} says, in `code` and in **words**; see [the source](https://example.org/paper).
+What {HOSTILE} says, in `code` and in **words**; see [the source](https://example.org/paper), [the results](#results)
+and [nothing](#nowhere).
 
 <script>alert("markdown")</script>
 """
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 540 300">'
+    f'<g id="{{id}}-axes"><path d="M60 20H520V250H60Z" style="fill: #ffffff"/>'
+    f'<path d="M60 200H520" style="fill: none; stroke: {palette.GRID.light}"/>'
+    f'<path d="M60 240L290 120L520 60" style="fill: none; stroke: {palette.SERIES[0].light}; stroke-width: 2"/>'
+    f'<path d="M60 230L290 180L520 170" style="fill: none; stroke: {palette.SERIES[1].light}; stroke-width: 2"/>'
+    f'<text x="290" y="280" style="font: 12px sans-serif; text-anchor: middle; fill: {palette.INK.light}">guests</text>'
+    '<text x="70" y="40" style="font: 12px sans-serif">Throughput</text></g></svg>'
+)
 
 
-def cell(source: str, shown: Shown) -> NotebookNode:
+def summary() -> Record:
+    """Headline numbers."""
+    return Record(
+        kind="summary", id="summary", study="toy", title="",
+        blocks=(
+            Facts(facts=(Fact(value="12", label="statements", note=HOSTILE), Fact(value="40 %", label="of points"))),
+            Listing(items=("3 of them hold", ("2 ", Span(text="contradicted", style="verdict")))),
+        ), text="12 statements",
+    )  # fmt: skip
+
+
+def table() -> Record:
+    """A printed table with a corrected cell."""
+    printed, corrected = Span(text="10", style="deleted"), Span(text="12", style="inserted")
+    return Record(
+        kind="table", id="table-1", study="toy", name="Table 1", title=f"Software {HOSTILE}",
+        provenance=(Provenance.PUBLISHED,), claims=("busy",),
+        numbers=(Numbers(name="toy-table-1", columns=("part", "guests"), rows=(("=1+1", 12), ("b", None))),),
+        blocks=(
+            Grid(
+                label="Table 1", columns=("part", "guests"), numeric=(1,),
+                rows=((HOSTILE, (printed, " ", corrected, Span(text="a", style="mark"))), ("b", empty())),
+            ),
+            Paragraph(words=(Span(text="File and lines", link="trace:toy/table-1"),), style="small"),
+            Folded(summary="Notes", blocks=(Heading(text="Corrections", id="table-1-corrections"),
+                                            Paragraph(words="A misprint.", style="note"))),
+        ), text="part guests\n=1+1 12",
+    )  # fmt: skip
+
+
+def empty() -> tuple[Span, ...]:
+    """An empty cell."""
+    return (Span(text="not printed", style="empty"),)
+
+
+def diagram() -> Record:
+    """A set-up."""
+    inner = ((Box(id="a", label="Guest 1"), Box(id="b", label=HOSTILE)),)
+    return Record(
+        kind="diagram", id="figure-1", study="toy", name="Figure 1", title="Set-up", caption="One machine.",
+        provenance=(Provenance.PUBLISHED,),
+        blocks=(
+            Diagram(
+                label="Set-up", rows=((Box(id="m", label="Machine", rows=inner), Box(id="d", label="Driver")),),
+                edges=(("Driver", "Guest 1", "requests"),),
+            ),
+        ), text="Machine: Guest 1",
+    )  # fmt: skip
+
+
+def figure(name: str = "figure-2") -> Record:
+    """A figure with its picture."""
+    frame = pd.DataFrame({"series": ["a", HOSTILE], "guests": [4, 8], "value": [1.23456789, float("nan")]})
+    return Record(
+        kind="line", id=name, study="toy", name=name.replace("-", " ").capitalize(), title="Throughput over guests",
+        caption=f"It rises until {HOSTILE}.", provenance=(Provenance.RECONSTRUCTED, Provenance.MEASURED),
+        numbers=(Numbers.of(frame, f"toy-{name}"),), claims=("more-at-8",),
+        blocks=(
+            Paragraph(words=(Span(text="Runs and raw lines", link=f"trace:toy/{name}"),), style="small"),
+            Folded(summary="Numbers", blocks=(Grid(label="Numbers", columns=("x",), rows=(("1",),)),)),
+        ),
+        drawing=Drawing(svg=SVG.format(id=name), description=f"Two lines, {HOSTILE}", digest="0" * 64), text="a 4 1.23",
+    )  # fmt: skip
+
+
+def claims(name: str = "claims-figure-2") -> Record:
+    """Statements with both verdicts."""
+    says = ("Throughput rises ", Span(text=HOSTILE, style="small"), Span(text="Long", style="folded", summary="why"))
+    verdicts = (Span(text="corroborated", style="verdict"), " ", Span(text="no measurement", style="verdict"))
+    about = (Span(text="Figure 2", link="exhibit:figure-2"), " ", Span(text="Figure 9", link="exhibit:figure-9"),
+             " ", Span(text="another", link="claim:busy"), " ", Span(text="gone", link="claim:nowhere"))  # fmt: skip
+    return Record(
+        kind="claims", id=name, study="toy", title="",
+        blocks=(
+            Grid(
+                label="Statements", columns=("The paper says", "Verdict", "About"), stacks=True,
+                rows=((says, verdicts, about), ("It is busy", verdicts, "")), ids=("claim-more-at-8", "claim-busy"),
+            ),
+        ), text="more-at-8 corroborated",
+    )  # fmt: skip
+
+
+def estimates() -> Record:
+    """Numbers computed from an exhibit and a run."""
+    return Record(
+        kind="estimates", id="estimates-peaks", study="toy", title="Peaks", provenance=(Provenance.SIMULATED,),
+        lineage=("exhibit:figure-2", "run:simulated-a-4-r1"),
+        blocks=(Grid(label="Peaks", columns=("system", "peak"), rows=(("a", "8.1 (7.9 to 8.3)"),), numeric=(1,)),),
+        text="a 8.1",
+    )  # fmt: skip
+
+
+def cell(source: str, record: Record) -> NotebookNode:
     """A code cell with an exhibit as its output."""
-    return new_code_cell(
-        source,
-        execution_count=1,
-        outputs=[new_output("execute_result", data=shown._repr_mimebundle_(), execution_count=1)],
-    )
+    outputs = [new_output("display_data", data=data, metadata=meta) for data, meta in Shown(record).bundles()]
+    return new_code_cell(source, execution_count=1, outputs=outputs)
 
 
-def executed(book: Book) -> NotebookNode:
-    """Every kind of exhibit and of output."""
+def executed() -> NotebookNode:
+    """Every kind of block and of output."""
     cells = [
         new_markdown_cell(INTRODUCTION),
         new_code_cell('data = "."\nlevel = 0.95', metadata={"tags": ["parameters"]}, execution_count=1),
-        cell("book.summary()", book.summary()),
+        cell("study.summary()", summary()),
         new_markdown_cell("## Setup\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"),
-        cell('book.table("table-1")', book.table("table-1")),
-        cell('book.diagram("figure-1")', book.diagram("figure-1")),
+        cell('study.show("table-1")', table()),
+        cell('study.show("figure-1")', diagram()),
         new_markdown_cell("## Results\n\n### Figure 2\n"),
-        cell('# Throughput over guests\nbook.figure("figure-2")', book.figure("figure-2")),
-        cell('book.claims("figure-2")', book.claims("figure-2")),
-        new_markdown_cell("### Figure 3. Utilization\n"),
-        cell('book.figure("figure-3")', book.figure("figure-3")),
-        cell('book.claims("figure-3")', book.claims("figure-3")),
-        new_markdown_cell("### Figure 4. Memory\n"),
-        cell('book.figure("figure-4")', book.figure("figure-4")),
-        new_markdown_cell("## Registers\n\n### Contradictions\n"),
-        cell("book.contradictions()", book.contradictions()),
-        cell("book.assumptions()", book.assumptions()),
-        cell("book.errata()", book.errata()),
-        cell("book.quality()", book.quality()),
+        cell('# Throughput over guests\nstudy.show("figure-2")', figure()),
+        cell('study.claims("figure-2")', claims()),
+        new_markdown_cell("### Figure 3. *Utilization* of `CPU`\n"),
+        cell('study.show("figure-3")', figure("figure-3")),
+        cell("study.estimates(peaks)", estimates()),
+        new_markdown_cell("## Registers\n"),
+        cell("study.claims()", claims("claims")),
+        cell('study.show("figure-2")', figure()),
         new_code_cell(
             "print('x')",
             execution_count=2,

@@ -27,8 +27,8 @@ WRONG = {
     "an unknown level": (RAW + "  - {at: {system: [a, c]}}\n", "system has no level 'c'", "- {at"),
     "unknown entities": (RAW.replace("each: drivers", "each: driver"), "no block declares 'driver'", "each: driver"),
     "unknown times": (RAW.replace("times: ticks, of", "times: tick, of"), "no block declares 'tick'", "rate:"),
-    "an unknown key": (RAW.replace("report: status", "repot: status"), "'repot' was unexpected", "repot"),
-    "no reason": (RAW.replace(", why: not stated anywhere", ""), "'why' is a required property", "unit_s"),
+    "an unknown key": (RAW.replace("report: status", "repot: status"), "there is no 'repot' here. Did you mean 'report'", "repot"),
+    "no reason": (RAW.replace(", why: not stated anywhere", ""), "'why' is missing", "unit_s"),
     "a zone": (RAW.replace("T09:00:00", "T09:00:00Z"), "no date and time without zone", "- run:"),
 }  # fmt: skip
 

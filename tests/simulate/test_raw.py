@@ -148,7 +148,7 @@ def test_run_yaml_says_what_the_blocks_say(tmp_path):
         for n in (1, 2)
     ]
     assert head == {
-        "study": "toy", "run": "a-2-r1", "provenance": "reconstructed", "factors": {"system": "a", "guests": 2},
+        "study": "toy", "run": "a-2-r1", "provenance": "simulated", "factors": {"system": "a", "guests": 2},
         "replicate": 1, "start": "2011-03-01T09:00:00", "duration_s": 100, "warmup_s": 20, "window_s": [20, 100],
         "clients": 4,
     }  # fmt: skip

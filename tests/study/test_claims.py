@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_study import STUDY, line_of, write
+from tests.study.test_definition import STUDY, line_of, write
 from virtperf.core.errors import StudyError
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
@@ -36,7 +36,7 @@ def test_limits_come_from_the_printed_precision(tmp_path):
     claims = load(tmp_path)
     assert (claims["faster"].low, claims["faster"].high, claims["faster"].value) == (49.5, 50.5, 50.0)
     assert (claims["busy"].low, claims["busy"].high, claims["busy"].value) == (90.0, float("inf"), None)
-    assert claims["faster"].statements == 2
+    assert claims["faster"].times_said == 2
 
 
 def test_winner_stands_first_for_every_level_of_for_each(tmp_path):
@@ -64,7 +64,7 @@ def test_assumptions_can_be_switched(tmp_path):
     assert names("even") == names("all") == ["faster", "peak", "busy"]
     assert names("+law") == ["faster", "peak", "busy", "law", "even"]
     assert names("all", "+law") == ["faster", "peak", "busy", "law"]
-    assert names("faster") == names()  # the paper's own statements stay
+    assert names("faster") == names()  # the paper's own claims stay
 
 
 def test_what_is_left_out_keeps_its_reason(tmp_path):
@@ -89,9 +89,9 @@ MISTAKES = {
     "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
     "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
-    "unknown kind": ("kind: range", "kind: rang", "'rang' is not one of"),
-    "no reason": ("why: A test.}", "enabled: true}", "'why' is a required property"),
-    "reason too short": ("reason: They say nothing.", "reason: none", "too short"),
+    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum' or 'response_law'; found 'rang'. Did you mean 'range'"),
+    "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
+    "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),
 }  # fmt: skip
 
 

@@ -36,8 +36,8 @@ exhibits:
   - {id: table-1, title: Loads, kind: table}
 runs:
   - {name: "{system}-{guests}", at: {system: b}, over: {guests: [1, 4]}}
-topology:
-  net: {nodes: [{id: x, label: X}], edges: []}
+segments:
+  - {name: S, gb: 1, pages: [0-FF], where: Set-up}
 """
 
 
@@ -74,7 +74,7 @@ def test_points_of_a_figure_follow_its_series(tmp_path):
     study = load_study(write(tmp_path))
     points = [(s.label, level, q.level("system")) for s, level, q in study.points(study.exhibit("figure-1"))]
     assert points == [("A", 1, "a"), ("A", 2, "a"), ("A", 4, "a"), ("B", 1, "b"), ("B", 4, "b")]
-    assert run_levels(study.data["runs"][0]) == [{"system": "b", "guests": 1}, {"system": "b", "guests": 4}]
+    assert run_levels(study.runs[0]) == [{"system": "b", "guests": 1}, {"system": "b", "guests": 4}]
 
 
 def test_bounds_and_resolution_default_to_not_negative_and_none(tmp_path):
@@ -95,9 +95,9 @@ MISTAKES = {
     "level missing in a reference": ("{at: {guests: 1}, value", "{at: {system: a}, value", "no level for guests"),
     "unknown level of a run": ("over: {guests: [1, 4]}}", "over: {guests: [1, 8]}}", "guests=8"),
     "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
-    "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is a required property"),
-    "negative resolution": ("resolution: 0.5", "resolution: -0.5", "minimum of 0"),
-    "edge without end": ("edges: []", "edges: [{from: x}]", "'to' is a required property"),
+    "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is missing"),
+    "negative resolution": ("resolution: 0.5", "resolution: -0.5", "greater than or equal to 0"),
+    "segment without size": ("name: S, gb: 1,", "name: S,", "'gb' is missing"),
 }
 
 

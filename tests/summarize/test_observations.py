@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from virtperf.study.definition import load_study
+from virtperf.summarize.means import maximum, median, steady_mean
 from virtperf.summarize.observations import observe, ratio
 from virtperf.summarize.series import RunSeries, Series
-from virtperf.summarize.steady import maximum, median, steady_mean
 
 T = np.arange(60.0, 1201, 60)
 METRICS = {
@@ -26,7 +26,7 @@ factors: {test: {levels: [a], default: a}}
 quantities:
   observed:
     label: Observed
-    unit: any
+    unit: UNIT
     observed: OBSERVED
 exhibits: []
 """
@@ -53,13 +53,13 @@ SERIES = {
 }
 
 
-def seen(tmp_path, observed: str, series=SERIES):
+def seen(tmp_path, observed: str, series=SERIES, unit="1/s"):
     """The row of a quantity that is observed like that, in a run with a window from 300 s to 900 s."""
     place = tmp_path / "observing"
     place.mkdir(exist_ok=True)
-    (place / "study.yaml").write_text(STUDY.replace("OBSERVED", observed))
+    (place / "study.yaml").write_text(STUDY.replace("OBSERVED", observed).replace("UNIT", unit))
     info = {"run_id": "r", "window_s": [300, 900], "warmup_s": 300, "factors": {"test": "a"}}
-    return observe(load_study(place), RunSeries(info, METRICS, series, 0.95))[0]
+    return observe(load_study(place), RunSeries(info, METRICS, series, 0.95))[0][0]
 
 
 def test_all_entities_or_one(tmp_path):
@@ -72,17 +72,19 @@ def test_all_entities_or_one(tmp_path):
 
 
 def test_totals_of_a_run(tmp_path):
-    row = seen(tmp_path, "{from: [{metric: took, entity_kind: command, entity: fill}], combine: sum}")
+    row = seen(tmp_path, "{from: [{metric: took, entity_kind: command, entity: fill}], combine: sum}", unit="s")
     assert (row["value"], row["n"], row["entities"]) == (12.5, 1, 1)
     assert np.isnan(row["se"])  # one run says nothing about its error
-    several = seen(tmp_path, '{from: [{metric: took, entity_kind: command, entity: "SAVESEG *"}], combine: sum}')
+    several = seen(
+        tmp_path, '{from: [{metric: took, entity_kind: command, entity: "SAVESEG *"}], combine: sum}', unit="s"
+    )
     assert (several["value"], several["entities"]) == (15, 2)
 
 
 def test_plateau_and_peak(tmp_path):
     def row(statistic):
         source = f"{{from: [{{metric: pages, entity_kind: segment, entity: S}}], combine: sum{statistic}}}"
-        return seen(tmp_path, source)
+        return seen(tmp_path, source, unit="B")
 
     assert row("")["value"] == pytest.approx(14)  # nine samples of 10 and one of 50
     assert row(", statistic: median")["value"] == 10
@@ -91,30 +93,34 @@ def test_plateau_and_peak(tmp_path):
 
 
 def test_the_window_bounds_a_peak_too(tmp_path):
-    row = seen(tmp_path, "{from: [{metric: pages, entity_kind: segment, entity: EARLY}], combine: sum, statistic: max}")
+    row = seen(
+        tmp_path,
+        "{from: [{metric: pages, entity_kind: segment, entity: EARLY}], combine: sum, statistic: max}",
+        unit="B",
+    )
     assert row["value"] == 1
 
 
 def test_a_largest_sum_needs_common_times(tmp_path):
     series = SERIES | {("x", "segment", "EARLY", "pages"): Series(T + 7, np.ones(len(T)))}
     rule = "{from: [{metric: pages, entity_kind: segment}], combine: sum, statistic: max}"
-    assert seen(tmp_path, rule)["value"] == 51
-    row = seen(tmp_path, rule, series)
+    assert seen(tmp_path, rule, unit="B")["value"] == 51
+    row = seen(tmp_path, rule, series, unit="B")
     assert np.isnan(row["value"]) and "their sum has no max" in row["note"]
 
 
 def test_one_metric_per_another(tmp_path):
     rule = (
-        "{from: [{metric: busy, entity_kind: processor}], combine: sum, scale: 100,"
+        "{from: [{metric: busy, entity_kind: processor}], combine: sum,"
         " per: {metric: rate, entity_kind: driver, entity: day}}"
     )
-    row = seen(tmp_path, rule)
-    assert row["value"] == pytest.approx(100 * 2 / 11)
+    row = seen(tmp_path, rule, unit="ms")  # of processor time for each of what the rate counts
+    assert row["value"] == pytest.approx(1000 * 2 / 11)
     # the processors do not vary: relative errors are those of the rate alone
     alone = seen(tmp_path, "{from: [{metric: rate, entity_kind: driver, entity: day}], combine: sum}")
     assert row["se"] / row["value"] == pytest.approx(alone["se"] / alone["value"])
     assert row["low"] < row["value"] < row["high"] and row["df"] == pytest.approx(alone["df"])
-    nothing = seen(tmp_path, rule.replace("entity: day", "entity: night"))
+    nothing = seen(tmp_path, rule.replace("entity: day", "entity: night"), unit="ms")
     assert np.isnan(nothing["value"]) and "no rate of a driver called night to divide by" in nothing["note"]
 
 
@@ -123,7 +129,7 @@ def test_the_error_of_a_ratio():
     a, b = 50 + rng.standard_normal(400), 20 + rng.standard_normal(400)
     found = ratio(steady_mean(a, 0.95), steady_mean(b, 0.95))
     # relative variances add up: (1/50)^2 + (1/20)^2 over 400 samples
-    assert found.se == pytest.approx(found.mean * np.hypot(1 / 50, 1 / 20) / 20, rel=0.25)
+    assert found.se == pytest.approx(found.value * np.hypot(1 / 50, 1 / 20) / 20, rel=0.25)
 
 
 def test_medians_cover_the_true_one():
@@ -131,12 +137,12 @@ def test_medians_cover_the_true_one():
     found = [median(rng.exponential(1.0, 50), 0.95) for _ in range(2000)]
     covered = np.mean([m.low <= np.log(2) <= m.high for m in found])
     assert 0.94 <= covered <= 0.99  # order statistics cover at least what they promise
-    spread = np.std([m.mean for m in found])
+    spread = np.std([m.value for m in found])
     # the effective number of samples is estimated and never above their number, which makes errors larger on average
     assert 1 <= np.mean([m.se for m in found]) / spread <= 1.4
 
 
 def test_few_samples_have_a_median_without_interval():
     found = median(np.array([3.0, 1.0, 2.0]), 0.95)
-    assert (found.mean, found.n) == (2.0, 3) and np.isnan([found.low, found.high, found.se]).all()
-    assert maximum(np.array([3.0, 1.0, 2.0]), 0.95).mean == 3.0
+    assert (found.value, found.n) == (2.0, 3) and np.isnan([found.low, found.high, found.se]).all()
+    assert maximum(np.array([3.0, 1.0, 2.0]), 0.95).value == 3.0

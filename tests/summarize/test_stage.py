@@ -1,11 +1,11 @@
 import shutil
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.toy_runs import console, netstat, toy_study, write_run, xentop
 from virtperf.core.errors import VirtperfError
+from virtperf.core.stage_tables import AUDITS, LINEAGE, MEANS, OBSERVATIONS, SERIES, THUMBNAILS, TIMELINES
 from virtperf.ingest.stage import ingest
 from virtperf.summarize.audits import audit
 from virtperf.summarize.series import RunSeries, Series, evaluate
@@ -26,7 +26,10 @@ def place(tmp_path, root):
             )
             assert not done.quarantined
             summarize(self.study, tmp_path / "samples", self.out, level=level)
-            return [pd.read_parquet(self.out / f"{name}.parquet") for name in ("runs", "observations", "audits")]
+            return [self.read(table) for table in (SERIES, OBSERVATIONS, AUDITS)]
+
+        def read(self, table):
+            return table.read(self.out / table.file, tuple(self.study.factors))
 
     return Place()
 
@@ -45,17 +48,17 @@ def test_the_window_takes_what_was_measured_within_it():
     x = np.where((t > 300) & (t <= 900), 1.0, 5.0)
     found = evaluate(Series(t, x), (300.0, 900.0), 0.95)
     # the sample at 300 s speaks of the ten seconds before the window, the one at 900 s of the window's last
-    assert (found.mean.mean, found.mean.n) == (1.0, 60)
+    assert (found.mean.value, found.mean.n) == (1.0, 60)
 
 
 def test_a_total_of_the_run_is_no_series():
     found = evaluate(Series(np.array([np.nan]), np.array([42.0])), (300.0, 900.0), 0.95)
-    assert (found.mean.mean, found.mean.n, found.stationarity) == (42.0, 1, "")
+    assert (found.mean.value, found.mean.n, found.stationarity) == (42.0, 1, "")
 
 
 def test_no_sample_in_the_window_is_said():
     found = evaluate(Series(np.array([10.0]), np.array([42.0])), (300.0, 900.0), 0.95)
-    assert found.mean.n == 0 and np.isnan(found.mean.mean)
+    assert found.mean.n == 0 and np.isnan(found.mean.value)
     assert found.flags == ("no sample in the window",)
 
 
@@ -64,7 +67,7 @@ def test_a_longer_warm_up_shortens_the_window():
     noise = np.random.default_rng(5).standard_normal(90)
     found = evaluate(Series(t, np.where(t <= 400, 80.0, 100.0) + noise), (300.0, 900.0), 0.95)
     assert found.warmup_s == found.begin_s == 400
-    assert found.mean.mean == pytest.approx(100, abs=0.5)
+    assert found.mean.value == pytest.approx(100, abs=0.5)
     assert "longer than declared" in found.flags[0]
 
 
@@ -95,9 +98,13 @@ def test_runs_have_a_row_for_each_series(place):
     runs, _, _ = place.run()
     row = runs[(runs["metric"] == "page_element_throughput") & (runs["entity"] == "d1")].iloc[0]
     assert (row["source"], row["entity_kind"], row["unit"], row["n"]) == ("iwl-console", "driver", "1/s", 60)
-    assert row["mean"] == pytest.approx(100, rel=0.02)
-    assert row["low"] < row["mean"] < row["high"]
-    assert (row["system"], row["guests"], row["test"]) == ("a", "1", "load")  # levels as text, defaults filled in
+    assert row["value"] == pytest.approx(100, rel=0.02)
+    assert row["low"] < row["value"] < row["high"]
+    assert (row["system"], row["guests"], row["test"]) == (
+        "a",
+        1,
+        "load",
+    )  # levels as the study writes them, defaults filled in
     assert 0 < row["warmup_s"] <= 400 and row["declared_warmup_s"] == 300
     assert row["stationarity"] == "constant" and row["method"] == "cosines"
     assert not runs.duplicated(["run_id", "source", "entity_kind", "entity", "metric"]).any()
@@ -115,6 +122,9 @@ def test_quantities_are_observed_as_the_study_says(place):
     assert rows.loc["r2", "relative"] == pytest.approx(150, rel=0.02)
     expected = rows.loc["r2", "relative"] * np.hypot(*(rows["se"] / rows["value"]))
     assert rows.loc["r2", "relative_se"] == pytest.approx(expected, rel=1e-6)
+    # two means with six degrees of freedom each, and nearly the same relative error: between 6 and 12
+    v = (rows["se"] / rows["value"]) ** 2
+    assert rows.loc["r2", "relative_df"] == pytest.approx(v.sum() ** 2 / (v**2 / rows["df"]).sum(), rel=1e-6)
     assert seen.loc[seen["quantity"] == "load", "value"].isna().all()
     assert (
         seen.loc[seen["quantity"] == "load", "note"].str.contains("processor_busy of a processor nor guest_cpu").all()
@@ -136,7 +146,7 @@ def test_entities_that_were_sampled_at_different_times(place):
     write_run(place.measured, "r1", **fields)
     runs, seen, _ = place.run()
     each = runs[runs["metric"] == "page_element_throughput"]
-    assert seen["value"].iloc[0] == pytest.approx(each["mean"].sum())
+    assert seen["value"].iloc[0] == pytest.approx(each["value"].sum())
     assert seen["se"].iloc[0] == pytest.approx(np.hypot(*each["se"]))
     assert "errors are taken as independent" in seen["note"].iloc[0]
 
@@ -187,13 +197,14 @@ def test_the_same_bytes_again(place):
     shutil.rmtree(place.out)
     place.run()
     assert {p.name: p.read_bytes() for p in place.out.iterdir()} == first
-    assert set(first) == {"runs.parquet", "observations.parquet", "audits.parquet"}
+    tables = (SERIES, OBSERVATIONS, MEANS, LINEAGE, TIMELINES, THUMBNAILS, AUDITS)
+    assert set(first) == {table.file for table in tables}
 
 
 def test_no_run_gives_empty_tables_with_their_columns(place):
     runs, seen, audits = place.run()
     assert (len(runs), len(seen), len(audits)) == (0, 0, 0)
-    assert {"run_id", "mean", "guests"} <= set(runs.columns)
+    assert {"run_id", "value", "guests"} <= set(runs.columns)
     assert str(seen["relative"].dtype) == "float64" and str(seen["note"].dtype) == "str"
 
 

@@ -12,7 +12,7 @@ from virtperf.core.errors import StudyError
 from virtperf.core.params import NotebookParameters, Parameters
 from virtperf.study.definition import Study
 
-_SHOWN = re.compile(r"\bbook\.(?:table|diagram|figure|timeseries)\(\s*[\"']([a-z0-9-]+)[\"']")
+_SHOWN = re.compile(r"\.show\(\s*[\"']([a-z0-9-]+)[\"']")
 _ASSIGNED = re.compile(r"^([a-z_]+)\s*=\s*([^#\n]+?)\s*(?:#.*)?$", re.M)
 
 
@@ -26,8 +26,8 @@ def check_notebook(path: Path, study: Study, parameters: Parameters | None, prob
         else:
             _parameters(path, tagged[0], parameters, problems)
         text = "\n".join(source for source, _ in sources)
-        if not re.search(rf"\bBook\(\s*[\"']{re.escape(study.id)}[\"']", text):
-            problems.say("the notebook opens no book of its study", path, expected=f'Book("{study.id}", data, ...)')
+        if not re.search(rf"\bload_study\(\s*[\"']{re.escape(study.id)}[\"']", text):
+            problems.say("the notebook does not load its study", path, expected=f'load_study("{study.id}", data, ...)')
         _order(
             path, list(dict.fromkeys(_SHOWN.findall(text))), list(dict.fromkeys(e.id for e in study.exhibits)), problems
         )
@@ -67,7 +67,7 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
 def _order(path: Path, shown: list[str], wanted: list[str], problems: Problems) -> None:
     for exhibit in wanted:
         if exhibit not in shown:
-            problems.say(f"{exhibit} is not shown", path, expected=f'a cell with book.figure("{exhibit}") or the like')
+            problems.say(f"{exhibit} is not shown", path, expected=f'a cell with study.show("{exhibit}")')
     for exhibit in shown:
         if exhibit not in wanted:
             problems.say(f"{exhibit} is no exhibit of study.yaml", path, expected=f"one of {', '.join(wanted)}")

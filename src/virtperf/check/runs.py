@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from virtperf.check.problems import Problems
-from virtperf.core.errors import RunError, StudyError
-from virtperf.core.yamlio import load_yaml, schema_problems
-from virtperf.ingest.folder import RUN_FILE, raw_files
+from virtperf.core.errors import RunError
+from virtperf.ingest.folder import raw_files
 from virtperf.ingest.runs import load_run
 from virtperf.study.definition import Study
 
@@ -22,22 +21,9 @@ def check_runs(root: Path, study: Study, problems: Problems) -> int:
     folders = sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
     for folder in folders:
         try:
-            load_run(folder, study, "measured", raw_files(folder))
+            load_run(folder, study, "measured", raw_files(folder), problems.of(root))
         except RunError as err:
             problems.of(root)(err)
-            _schema(folder / RUN_FILE, err, problems)
         except OSError as err:
             problems.say(f"the run can't be read: {err.strerror}", folder)
     return len(folders)
-
-
-def _schema(path: Path, first: RunError, problems: Problems) -> None:
-    """All further places where a run.yaml breaks its schema; `load_run` has found it safe to load by then."""
-    if first.remedy is None or "problem(s) in this file" not in first.remedy:
-        return
-    try:
-        for problem in schema_problems(load_yaml(path), "run"):
-            if problem.problem != first.problem:
-                problems.of(path.parent)(problem)
-    except StudyError:  # the first problem has said so
-        return

@@ -30,6 +30,11 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except VirtperfError as err:
             raise click.ClickException(str(err)) from err
+        except BrokenPipeError:
+            raise
+        except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet
+            where = f"{err.filename}: " if err.filename else ""
+            raise click.ClickException(f"{where}{err.strerror or err}") from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *_modules()]
@@ -98,8 +103,8 @@ def _parameters(layout: Layout):  # type: ignore[no-untyped-def]
 def reconstruct(layout: Layout, study_id: str) -> None:
     """Compute what the paper's text pins down, and write raw run folders around its centre.
 
-    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.csv, claims.csv, contradictions.json, truth.csv
-    and runs/. Nothing of it is a measurement.
+    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, claims.parquet,
+    contradictions.json, truth.parquet and runs/. Nothing of it is a measurement.
     """
     from virtperf.reconstruct.stage import reconstruct as run
     from virtperf.study.claims import load_claims
@@ -116,7 +121,7 @@ def reconstruct(layout: Layout, study_id: str) -> None:
 @click.option("--jobs", type=click.IntRange(1), help="Processes that read runs; default: one per processor.")
 @click.pass_obj
 def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) -> None:
-    """Read every run folder, reconstructed and measured alike, into tidy samples.
+    """Read every run folder, simulated and measured alike, into tidy samples.
 
     Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and quarantined run. Only
     runs that changed are read again. A run that can't be read is quarantined with the reason and the others go on; the
@@ -125,7 +130,7 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
     from virtperf.ingest.stage import ingest as run
 
     study = _load(layout, study_id)
-    roots = {"reconstructed": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
+    roots = {"simulated": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
     with status(f"reading {study_id}") as progress:
         done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
     for refused in done.quarantined:
@@ -141,7 +146,8 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
 def summarize(layout: Layout, study_id: str) -> None:
     """Reduce samples to steady-state means with intervals, the study's quantities, and audits.
 
-    Reads data/samples/STUDY, writes data/runs/STUDY: runs.parquet, observations.parquet, audits.parquet.
+    Reads data/samples/STUDY, writes data/runs/STUDY: the tables series, observations, means, lineage, timelines,
+    thumbnails and audits.
     """
     from virtperf.summarize.stage import summarize as run
 
@@ -156,22 +162,21 @@ def summarize(layout: Layout, study_id: str) -> None:
 def judge(layout: Layout, study_id: str) -> None:
     """Compare every claim with the observations: verdicts, estimates, reasons.
 
-    Reads data/runs/STUDY and data/reconstructed/STUDY/claims.csv, writes data/verdicts/STUDY/verdicts.csv.
+    Reads means.parquet of data/runs/STUDY and claims.parquet of data/reconstructed/STUDY, writes
+    data/verdicts/STUDY/verdicts.parquet.
     """
-    import pandas as pd
-
     from virtperf.core.files import replaced_folder
-    from virtperf.core.tables import csv_text
+    from virtperf.core.stage_tables import CLAIMS, MEANS, VERDICTS
     from virtperf.study.claims import load_claims
     from virtperf.verdicts.from_runs import judge as run
 
     study = _load(layout, study_id)
     parameters = _parameters(layout)
-    text = pd.read_csv(layout.reconstructed(study_id) / "claims.csv")
-    observations = pd.read_parquet(layout.runs(study_id) / "observations.parquet")
-    verdicts = run(study, load_claims(study), text, observations, level=parameters.level, seed=parameters.seed)
+    text = CLAIMS.read(layout.reconstructed(study_id) / CLAIMS.file)
+    means = MEANS.read(layout.runs(study_id) / MEANS.file, tuple(study.factors))
+    verdicts = run(study, load_claims(study), text, means, level=parameters.level, seed=parameters.seed)
     with replaced_folder(layout.verdicts(study_id)) as folder:
-        (folder / "verdicts.csv").write_text(csv_text(verdicts))
+        VERDICTS.write(verdicts, folder / VERDICTS.file)
 
 
 @main.command()
@@ -195,11 +200,21 @@ def notebook(layout: Layout, study_id: str) -> None:
 @_study_argument
 @click.pass_obj
 def report(layout: Layout, study_id: str) -> None:
-    """Render the executed notebook as one self-contained page, reports/STUDY.html."""
+    """Render the executed notebook as one self-contained page, reports/STUDY.html.
+
+    Also writes metrics/STUDY.json and .csv, the study in a few numbers, for `dvc metrics` and `dvc plots`.
+    """
+    from virtperf.core.files import json_text, write_atomically
+    from virtperf.exhibits.data import load
+    from virtperf.exhibits.key_numbers import key_numbers, width_table
     from virtperf.render.report import render
 
     study = _load(layout, study_id)
     render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
+    data = load(study_id, layout.root / "data")
+    numbers = layout.key_numbers(study_id)
+    write_atomically(numbers, json_text(key_numbers(data)))
+    write_atomically(numbers.with_suffix(".csv"), width_table(data).to_csv(index=False, lineterminator="\n"))
 
 
 @main.command()

@@ -74,7 +74,7 @@ def run(
     with tempfile.TemporaryDirectory(prefix="virtperf-") as temporary:
         copy = Path(temporary) / "runs" / target.name
         raw = snapshot(folder, copy)
-        roots = {"measured": layout.measured(study_id), "reconstructed": layout.reconstructed(study_id) / "runs"}
+        roots = {"measured": layout.measured(study_id), "simulated": layout.reconstructed(study_id) / "runs"}
         warnings = refuse_twins(hashes(copy, raw), roots)
         notes: Sequence[str] = ()
         assumed: set[str] = set()

@@ -13,8 +13,8 @@ from virtperf.core.paths import Layout
 def check(layout: Layout, studies: tuple[str, ...]) -> None:
     """Check everything that people write by hand: all problems at once, each with file, line and remedy.
 
-    Definitions, statements, tables, notebooks and the run.yaml of measured runs, of the given studies or of all; and
-    data/metrics.yaml, params.yaml and dvc.yaml. Nothing is computed and nothing is changed; raw files are not read.
+    Definitions, claims, tables, notebooks and the run.yaml of measured runs, of the given studies or of all; and
+    data/metrics.yaml, params.yaml and pipelines. Nothing is computed and nothing is changed; raw files are not read.
     Ends with status 1 if there is a problem. What a new study's files still say in place of the paper is counted.
     """
     from virtperf.check.everything import check_everything

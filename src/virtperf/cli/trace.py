@@ -15,36 +15,34 @@ NEAR = 0.75
 
 @click.command()
 @click.argument("key")
-@click.option("--json", "as_json", is_flag=True, help="Print the trail as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON.")
 @click.pass_obj
 def trace(layout: Layout, key: str, as_json: bool) -> None:
     """Say where a plotted value comes from: KEY is STUDY/FIGURE/SERIES/X, for example study/figure-5/xen/12.
 
     Printed are the formula, the runs with their raw files, lines and window, the runs that were left out and why, and
-    the statements of the paper that set the lower and the upper limit. A part of a key (STUDY/FIGURE, or a study
+    the claims of the paper that set the lower and the upper limit. A part of a key (STUDY/FIGURE, or a study
     alone) lists the keys that begin so. The key of a printed table is STUDY/TABLE, for example study/table-4: the file
     that holds its cells, line by line.
     """
     from virtperf.core.files import json_text
     from virtperf.core.params import load_parameters
-    from virtperf.exhibits.book import Book
-    from virtperf.exhibits.trace import trails
-    from virtperf.exhibits.trace_tables import table_text, table_trails
-    from virtperf.exhibits.trace_text import trail_text
+    from virtperf.exhibits.data import load
+    from virtperf.exhibits.trace import traces
+    from virtperf.exhibits.trace_tables import table_text, table_traces
+    from virtperf.exhibits.trace_text import trace_text
 
     study = key.partition("/")[0]
     layout.known(study)
     parameters = load_parameters(layout.parameters)
-    book = Book(study, layout.root / "data", level=parameters.level, assumptions=parameters.report.assumptions)
-    entries = {entry.key: entry for entry in trails(book)}
-    if key in entries:
-        claims = {c.id: c.says for c in book.data.claims or ()}
-        click.echo(json_text(entries[key].as_dict()) if as_json else trail_text(entries[key], claims))
-        return
-    tables = {table.key: table for table in table_trails(book.data)}
-    if key in tables:
-        claims = {c.id: c.says for c in book.data.claims or ()}
-        click.echo(json_text(tables[key].as_dict()) if as_json else table_text(tables[key], claims))
+    data = load(study, layout.root / "data")
+    entries = {entry.key: entry for entry in traces(data, assumptions=parameters.report.assumptions)}
+    tables = {table.key: table for table in table_traces(data)}
+    said = {c.id: c.says for c in data.claims or ()}
+    if key in entries or key in tables:
+        found = entries.get(key) or tables[key]
+        text = trace_text(entries[key], said) if key in entries else table_text(tables[key], said)
+        click.echo(json_text(found.as_dict()) if as_json else text)
         return
     keys = [*entries, *tables]
     begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]

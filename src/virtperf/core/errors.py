@@ -52,7 +52,7 @@ class VirtperfError(Exception):
             text += f"; expected {self.expected}"
         if self.found is not None:
             text += f"; found {_shorten(self.found)}"
-        if self.remedy is not None:
+        if self.remedy:
             text += f". {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -39,6 +39,17 @@ class Mean:
     method: str
     origin: Origin | None = None
 
+    def at(self, level: float) -> Mean:
+        """The same mean with an interval of another confidence level."""
+        if level == self.level:
+            return self
+        return student(self.value, self.se, self.df, level=level, n=self.n, method=self.method, origin=self.origin)
+
+    def scaled(self, factor: float) -> Mean:
+        """The same mean in a unit that is `factor` times smaller."""
+        low, high = sorted((factor * self.low, factor * self.high))
+        return replace(self, value=factor * self.value, se=abs(factor) * self.se, low=low, high=high)
+
 
 def student(
     value: float, se: float, df: float, *, level: float, n: int, method: str, origin: Origin | None = None
@@ -67,3 +78,15 @@ def over_runs(
         se = float(x.std(ddof=1)) / math.sqrt(len(x))
         return student(float(x.mean()), se, len(x) - 1.0, level=level, n=len(x), method="runs", origin=origin)
     return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method, origin=origin)
+
+
+def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent terms (Welch and Satterthwaite).
+
+    ``sum(v)**2 / sum(v**2 / df)`` over the terms whose variance is not zero; where all are zero, the fewest of any.
+    """
+    v, df = np.asarray(variances, dtype=float), np.asarray(dfs, dtype=float)
+    if not v.sum():
+        return float(df.min())
+    v, df = v[v != 0], df[v != 0]
+    return float(v.sum() ** 2 / (v**2 / df).sum())

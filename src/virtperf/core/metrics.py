@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from virtperf.core.errors import Report, VirtperfError, stop
+from virtperf.core.model import Keyed, Model, load_model
 from virtperf.core.units import conversion_factor, rate_unit
-from virtperf.core.yamlio import Document, load_yaml
+from virtperf.core.yamlio import Document
 
-KINDS = ("gauge", "counter", "total")
+Kind = Literal["gauge", "counter", "total"]
 WHOLE = "host"
 """Entity kind of records that describe the whole of whatever a file was written on."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Model):
     """One raw field that a metric is read from, with the factor to the metric's unit.
 
     Attributes
     ----------
     entity : str or None
         Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
-    kind : str
-        One of `KINDS`; `factor` of a counter leads to the metric's unit after division by seconds.
+    kind : str or None
+        As the metric's, where it is another one for this field.
+    factor : float
+        Of a counter: leads to the metric's unit after division by seconds.
     """
 
     format: str
-    report: str
+    report: str = ""
     field: str
     entity_kind: str
     unit: str
-    factor: float
-    entity: str | None = None
-    kind: str = "gauge"
+    entity: Annotated[str, Field(min_length=1)] | None = None
+    kind: Kind | None = None
+    factor: float = Field(1.0, alias="<factor>")
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(Model):
     """One metric of the dictionary.
 
     Attributes
@@ -54,17 +55,21 @@ class Metric:
         ``"sum"`` where the fields of one report are parts that add up, else ``""``: they are other spellings.
     """
 
-    name: str
+    name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
     unit: str
-    definition: str
-    kind: str
-    sources: tuple[Source, ...]
-    combine: str = ""
+    definition: str = Field(min_length=10)
+    kind: Kind = "gauge"
+    combine: Literal["", "sum"] = ""
+    sources: tuple[Source, ...] = ()
 
     @property
     def formats(self) -> tuple[str, ...]:
         """The formats that it can be read from, the preferred one first."""
         return tuple(dict.fromkeys(source.format for source in self.sources))
+
+
+class _File(Model):
+    metrics: Annotated[dict[str, Metric], Keyed]
 
 
 class MetricDictionary:
@@ -157,29 +162,25 @@ def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
         With file and line, for a missing unit, an unknown kind, a conversion that does not exist, or a field that two
         sources of one metric name.
     """
-    document = load_yaml(path, "metrics")
-    return MetricDictionary(_metric(document, name, entry, report) for name, entry in document.data["metrics"].items())
+    file, document = load_model(path, _File, report)
+    return MetricDictionary(_converted(document, metric, report) for metric in file.metrics.values())
 
 
-def _metric(document: Document, name: str, entry: dict[str, Any], report: Report) -> Metric:
-    kind = entry.get("kind", "gauge")
+def _converted(document: Document, metric: Metric, report: Report) -> Metric:
+    """The metric with the factor of every source."""
     sources: list[Source] = []
     seen = set()
-    for position, source in enumerate(entry.get("sources", ())):
-        own_kind = source.get("kind", kind)
+    for position, source in enumerate(metric.sources):
+        kind = source.kind or metric.kind
+        where = ("metrics", metric.name, "sources", position)
         try:
-            unit = rate_unit(source["unit"]) if own_kind == "counter" else source["unit"]
-            factor = conversion_factor(unit, entry["unit"])
+            factor = conversion_factor(rate_unit(source.unit) if kind == "counter" else source.unit, metric.unit)
         except VirtperfError as err:
-            report(document.error(str(err), "metrics", name, "sources", position))
+            report(document.error(str(err), *where))
             continue
-        read = Source(
-            source["format"], source.get("report", ""), source["field"], source["entity_kind"], source["unit"], factor,
-            source.get("entity"), own_kind,
-        )  # fmt: skip
-        place = (read.format, read.report, read.field, read.entity_kind, read.entity)
+        place = (source.format, source.report, source.field, source.entity_kind, source.entity)
         if place in seen:
-            report(document.error(f"{name} names the same field twice", "metrics", name, "sources", position))
+            report(document.error(f"{metric.name} names the same field twice", *where))
         seen.add(place)
-        sources.append(read)
-    return Metric(name, entry["unit"], entry["definition"], kind, tuple(sources), entry.get("combine", ""))
+        sources.append(source.model_copy(update={"kind": kind, "factor": factor}))
+    return metric.model_copy(update={"sources": tuple(sources)})

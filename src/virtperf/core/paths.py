@@ -56,6 +56,14 @@ class Layout:
         """The rendered page."""
         return self.root / "reports" / f"{study}.html"
 
+    def pipeline(self, study: str) -> Path:
+        """The study's stages, for DVC."""
+        return self.root / "pipelines" / study / "dvc.yaml"
+
+    def key_numbers(self, study: str) -> Path:
+        """What `dvc metrics` and `dvc plots` show of a study; beside it stands a CSV file of the same name."""
+        return self.root / "metrics" / f"{study}.json"
+
     @property
     def metrics(self) -> Path:
         """The metric dictionary."""

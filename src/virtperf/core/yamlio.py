@@ -1,13 +1,8 @@
-"""Hand-written YAML: loaded safely, checked against a JSON schema, errors that name file and line."""
+"""Hand-written YAML: loaded safely, with the line of every part, and errors that name file and line."""
 
 from __future__ import annotations
 
-import difflib
-import json
-import sys
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +10,16 @@ import yaml
 
 from virtperf.core.errors import StudyError
 
-# jsonschema imports every format checker that is installed; this one builds a grammar for a whole second, at the start
-# of every command, and no schema here uses formats.
-_SLOW = "rfc3987_syntax"
-_before = sys.modules.get(_SLOW)
-sys.modules[_SLOW] = None  # type: ignore[assignment]
-try:
-    import jsonschema
-finally:
-    if _before is None:
-        del sys.modules[_SLOW]
-    else:
-        sys.modules[_SLOW] = _before
-
 try:
     from yaml import CSafeLoader as SafeLoader
 except ImportError:  # PyYAML without libyaml
     from yaml import SafeLoader  # type: ignore[assignment]
+
+LARGEST = 200_000
+"""Parts (keys, values) that a file may have once its aliases are written out."""
+DEEPEST = 20
+"""Levels of nesting."""
+_LARGEST_NUMBER = 2**63
 
 
 @dataclass(frozen=True)
@@ -62,94 +50,81 @@ class Document:
         return StudyError(problem, file=self.path.name, line=self.line(*where), **parts)
 
 
-def load_yaml(path: Path, schema: str | None = None) -> Document:
-    """Read a YAML file with a mapping at its top.
+class _Loader(SafeLoader):
+    """PyYAML's safe loader; whole numbers that nobody can mean are refused, since programs choke on them."""
 
-    Parameters
-    ----------
-    path : Path
-    schema : str, optional
-        Name of a JSON schema shipped in `virtperf/study/schemas`, e.g. ``"claims"``.
+    def whole_number(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) < 100 and abs(found := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
+            return found
+        raise yaml.constructor.ConstructorError(None, None, "a whole number of more than 18 digits", node.start_mark)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
+
+
+def load_yaml(path: Path, *, aliases: bool = True) -> Document:
+    """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``, which no short file needs.
 
     Raises
     ------
     StudyError
-        File missing, not YAML, a key given twice, or against the schema; the error names the line.
+        File missing, not YAML, a key given twice, aliases that multiply it, nesting or a number beyond all use; the
+        error names the line.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as err:
         raise StudyError("the file is missing", file=path, remedy="create it, or mend the name") from err
+    except UnicodeDecodeError as err:
+        raise StudyError("the file is not UTF-8", file=path.name) from err
     try:
-        node = yaml.compose(text, Loader=SafeLoader)
-        data = yaml.load(text, Loader=SafeLoader)
+        _refuse_bombs(text, path.name, aliases)
+        node = yaml.compose(text, Loader=_Loader)
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
     except yaml.MarkedYAMLError as err:
-        mark = err.problem_mark
-        raise StudyError(
-            f"not valid YAML: {err.problem}", file=path.name, line=mark.line + 1 if mark else None
-        ) from err
+        line = err.problem_mark.line + 1 if err.problem_mark else None
+        raise StudyError(f"not valid YAML: {err.problem}", file=path.name, line=line) from err
+    except yaml.YAMLError as err:
+        raise StudyError("a character that YAML does not allow", file=path.name) from err
+    except (ValueError, TypeError) as err:  # a date such as 2009-13-01, a list as a key
+        raise StudyError(f"not valid YAML: {err}", file=path.name) from err
     if not isinstance(data, dict) or node is None:
         raise StudyError("the top of the file is not a mapping", file=path.name, line=1, expected="key: value lines")
     lines: dict[tuple[str | int, ...], int] = {}
     _collect_lines(node, (), lines, path)
-    document = Document(data, path, lines)
-    if schema is not None:
-        check_schema(document, schema)
-    return document
+    return Document(data, path, lines)
 
 
-def check_schema(document: Document, schema: str) -> None:
-    """Raise `StudyError` for the first place (by line) where the document breaks the schema."""
-    for problem in schema_problems(document, schema):
-        raise problem
-
-
-def schema_problems(document: Document, schema: str) -> list[StudyError]:
-    """All places where the document breaks the schema, by line."""
-    validator = _validator(schema)
-    problems = sorted(validator.iter_errors(document.data), key=lambda e: (document.line(*e.absolute_path), e.message))
-    see = f"see src/virtperf/study/schemas/{schema}.json ({len(problems)} problem(s) in this file)."
-    found = []
-    for problem in problems:
-        worst = jsonschema.exceptions.best_match([problem]) or problem
-        where = tuple(worst.absolute_path)
-        wrong, known = _misnamed(worst)
-        if worst.validator == "additionalProperties":
-            where = (*where, *wrong[:1])
-        close = [match for name in wrong[:1] for match in difflib.get_close_matches(name, known, n=1)]
-        remedy = f"did you mean {close[0]!r}? Else {see}" if close else see
-        found.append(document.error(f"{_place(document, where)}: {worst.message}", *where, remedy=remedy))
-    return found
-
-
-def _misnamed(problem: Any) -> tuple[list[str], list[str]]:
-    """Names that the schema does not know, and those that it knows in their place."""
-    if problem.validator == "additionalProperties" and isinstance(problem.instance, dict):
-        known = list(problem.schema.get("properties", ()))
-        return [str(key) for key in problem.instance if key not in known], known
-    if problem.validator == "enum":
-        return [str(problem.instance)], [str(value) for value in problem.validator_value]
-    return [], []
-
-
-def _place(document: Document, where: tuple[str | int, ...]) -> str:
-    """The path in words: members of a list by their own name, where they have one."""
-    words, part = [], document.data
-    for key in where:
-        try:
-            part = part[key]  # type: ignore[index]
-        except (LookupError, TypeError):
-            part = {}
-        named = isinstance(key, int) and isinstance(part, dict)
-        own = next((part[name] for name in ("id", "name") if isinstance(part.get(name), str)), None) if named else None
-        words.append(str(key if own is None else own))
-    return "/".join(words) or "document"
-
-
-@cache
-def _validator(schema: str) -> Any:
-    text = resources.files("virtperf.study").joinpath("schemas", f"{schema}.json").read_text(encoding="utf-8")
-    return jsonschema.Draft202012Validator(json.loads(text))
+def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
+    """Count parts as they come, aliases at the size of what they stand for; nothing is built yet."""
+    sizes: dict[str, int] = {}
+    around: list[tuple[str | None, int]] = []
+    parts = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1 if event.start_mark else None
+        if isinstance(event, yaml.AliasEvent):
+            if not aliases:
+                raise StudyError("an alias (*name) is refused", file=file, line=line, remedy="write the value out")
+            # of a part that it stands in, it would never end
+            parts += sizes.get(event.anchor or "", LARGEST)
+        elif isinstance(event, yaml.ScalarEvent):
+            parts += 1
+            if event.anchor:
+                sizes[event.anchor] = 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            around.append((event.anchor, parts))
+            parts += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = around.pop()
+            if anchor:
+                sizes[anchor] = parts - before
+        if parts >= LARGEST:
+            raise StudyError(
+                "the file is too large with its aliases (*name) written out", file=file, line=line,
+                expected=f"at most {LARGEST} keys and values", remedy="write values out in place of aliases",
+            )  # fmt: skip
+        if len(around) > DEEPEST:
+            raise StudyError("nested too deeply", file=file, line=line, expected=f"at most {DEEPEST} levels")
 
 
 def _collect_lines(

@@ -1,4 +1,4 @@
-"""A study's stored results, read once for all exhibits; a stage that has not run yet leaves an empty frame."""
+"""A study's stored results, read once for all exhibits; a stage that has not run yet leaves empty tables."""
 
 from __future__ import annotations
 
@@ -12,25 +12,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from virtperf.core import stage_tables
 from virtperf.core.errors import VirtperfError
+from virtperf.core.mean import Mean
+from virtperf.core.schema import Table
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
-from virtperf.study.quantities import Level, Quantity, parse_level
-
-POINTS = ("exhibit", "series", "x", "quantity", "low", "high", "centre", "low_bare", "high_bare", "low_by", "high_by")
-CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low", "implied_high", "information",
-          "conflicts", "dropped")  # fmt: skip
-VERDICTS = ("claim", "text_verdict", "measured_verdict", "estimate", "estimate_low", "estimate_high",
-            "reconstructed_estimate", "reconstructed_low", "reconstructed_high", "reason")  # fmt: skip
-RUNS = ("run_id", "provenance", "replicate")
-OBSERVATIONS = ("run_id", "provenance", "replicate", "quantity", "value", "se", "begin_s", "relative", "relative_se",
-                "note")  # fmt: skip
-AUDITS = ("run_id", "audit", "value", "expected", "low", "high", "status", "note")
-_NUMBERS = frozenset((
-    "low", "high", "centre", "low_bare", "high_bare", "value", "implied_low", "implied_high", "information", "se",
-    "relative", "relative_se", "expected", "estimate", "estimate_low", "estimate_high", "reconstructed_estimate",
-    "reconstructed_low", "reconstructed_high",
-))  # fmt: skip
+from virtperf.study.quantities import Quantity
+from virtperf.summarize.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +30,11 @@ class StudyData:
     ----------
     study, claims
         The hand-written definition; `claims` is None where the study has no `claims.yaml` yet.
-    points, claim_results, verdicts, runs, observations, audits : DataFrame
-        The files of the stages, with the columns named at the top of this module; empty where a stage has not run.
+    points, claim_results, series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
+        The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
+        stage has not run.
     contradictions, index : dict
-    samples : Path
-        The folder of the runs' samples, one Parquet file a run.
+        `contradictions.json` and the samples' `index.json`; empty where the stage has not run.
     missing : tuple of str
         The files that were not there, relative to the data folder.
     """
@@ -55,17 +44,44 @@ class StudyData:
     points: pd.DataFrame
     claim_results: pd.DataFrame
     contradictions: dict[str, Any]
-    runs: pd.DataFrame
+    series: pd.DataFrame
     observations: pd.DataFrame
+    means: pd.DataFrame
+    lineage: pd.DataFrame
+    timelines: pd.DataFrame
+    thumbnails: pd.DataFrame
     audits: pd.DataFrame
     index: dict[str, Any]
-    samples: Path
     verdicts: pd.DataFrame
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
-        """What the stages found out about a claim: the rows of claims.csv and verdicts.csv as one dict."""
+        """What the stages found out about a claim: its rows of claims.parquet and verdicts.parquet as one dict."""
         return dict(self._results.get(claim_id, {}))
+
+    def mean(self, quantity: Quantity, provenance: str, scale: str = "") -> Mean | None:
+        """The mean over the runs of one provenance at a quantity's levels; None where none of them observed it.
+
+        Parameters
+        ----------
+        quantity : Quantity
+        provenance : str
+        scale : {"", "own", "relative"}
+            "" is the scale of figures and claims: relative where the quantity has reference points, else own.
+        """
+        return self._means.get((quantity, str(provenance), scale or scale_of(self.study, quantity.name)))
+
+    @cached_property
+    def observed(self) -> dict[Quantity, NDArray[np.intp]]:
+        """Rows of `observations` by quantity; those at levels that the study no longer has belong to none."""
+        found: dict[Quantity, list[int]] = {}
+        for row, quantity in rows_by_quantity(self.study, self.observations):
+            found.setdefault(quantity, []).append(row)
+        return {quantity: np.array(rows, dtype=np.intp) for quantity, rows in found.items()}
+
+    @cached_property
+    def _means(self) -> Means:
+        return means_by_quantity(self.study, self.means)
 
     @cached_property
     def _results(self) -> dict[str, dict[str, Any]]:
@@ -75,29 +91,6 @@ class StudyData:
                 found.setdefault(str(row["claim"]), {}).update({str(k): v for k, v in row.items()})
         return found
 
-    @cached_property
-    def observed(self) -> dict[Quantity, NDArray[np.intp]]:
-        """Rows of `observations` by quantity; those at levels that the study no longer has belong to none."""
-        table = self.observations
-        if table.empty:
-            return {}
-        factors = [f for f in self.study.factors if f in table.columns]
-        groups = table.groupby(["quantity", *factors], sort=True, dropna=False).ngroup().to_numpy()
-        order = np.argsort(groups, kind="stable")
-        columns = [table[c].to_numpy(dtype=object) for c in ("quantity", *factors)]
-        found: dict[Quantity, NDArray[np.intp]] = {}
-        for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
-            name, *levels = (column[rows[0]] for column in columns)
-            if name not in self.study.quantities:
-                continue
-            try:
-                at = {f: as_level(v) for f, v in zip(factors, levels, strict=True)}
-                quantity = self.study.quantity_at(str(name), at)
-            except ValueError:
-                continue
-            found[quantity] = np.concatenate((found[quantity], rows)) if quantity in found else rows
-        return found
-
 
 def load(study_id: str, data: Path) -> StudyData:
     """Read a study's files below the data folder.
@@ -105,7 +98,8 @@ def load(study_id: str, data: Path) -> StudyData:
     Raises
     ------
     VirtperfError
-        The study is unknown (naming the known ones), or a file has not the columns that it should.
+        The study is unknown (naming the known ones), or a file can't be read or has other columns than it should
+        (naming the stage to run again).
     """
     folder = data / "published" / study_id
     if not folder.is_dir():
@@ -116,60 +110,41 @@ def load(study_id: str, data: Path) -> StudyData:
     study = load_study(folder)
     missing: list[str] = []
 
-    def there(*parts: str) -> Path | None:
-        path = data.joinpath(*parts)
+    def there(stage: str, file: str) -> Path | None:
+        path = data / stage / study_id / file
         if path.is_file():
             return path
-        missing.append("/".join(parts))
+        missing.append(f"{stage}/{study_id}/{file}")
         return None
 
-    def frame(columns: tuple[str, ...], *parts: str) -> pd.DataFrame:
-        return _frame(there(*parts), columns)
+    def frame(stage: str, table: Table) -> pd.DataFrame:
+        path, factors = there(stage, table.file), tuple(study.factors)
+        return table.frame((), factors) if path is None else table.read(path, factors)
 
-    def mapping(*parts: str) -> dict[str, Any]:
-        path = there(*parts)
-        return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
+    def mapping(stage: str, file: str) -> dict[str, Any]:
+        path = there(stage, file)
+        try:
+            return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as err:
+            raise VirtperfError(
+                "it can't be read as JSON", file=f"{stage}/{study_id}/{file}", found=str(err),
+                remedy="run the stage that writes it again.",
+            ) from err  # fmt: skip
 
     return StudyData(
         study=study,
-        claims=load_claims(study) if there("published", study_id, "claims.yaml") else None,
-        points=frame(POINTS, "reconstructed", study_id, "points.csv"),
-        claim_results=frame(CLAIMS, "reconstructed", study_id, "claims.csv"),
-        contradictions=mapping("reconstructed", study_id, "contradictions.json"),
-        runs=frame(RUNS, "runs", study_id, "runs.parquet"),
-        observations=frame(OBSERVATIONS, "runs", study_id, "observations.parquet"),
-        audits=frame(AUDITS, "runs", study_id, "audits.parquet"),
-        samples=data / "samples" / study_id,
-        index=mapping("samples", study_id, "index.json"),
-        verdicts=frame(VERDICTS, "verdicts", study_id, "verdicts.csv"),
+        claims=load_claims(study) if there("published", "claims.yaml") else None,
+        points=frame("reconstructed", stage_tables.POINTS),
+        claim_results=frame("reconstructed", stage_tables.CLAIMS),
+        contradictions=mapping("reconstructed", "contradictions.json"),
+        series=frame("runs", stage_tables.SERIES),
+        observations=frame("runs", stage_tables.OBSERVATIONS),
+        means=frame("runs", stage_tables.MEANS),
+        lineage=frame("runs", stage_tables.LINEAGE),
+        timelines=frame("runs", stage_tables.TIMELINES),
+        thumbnails=frame("runs", stage_tables.THUMBNAILS),
+        audits=frame("runs", stage_tables.AUDITS),
+        index=mapping("samples", "index.json"),
+        verdicts=frame("verdicts", stage_tables.VERDICTS),
         missing=tuple(missing),
     )
-
-
-def _frame(path: Path | None, columns: tuple[str, ...]) -> pd.DataFrame:
-    if path is None:
-        return pd.DataFrame({c: pd.Series(dtype="float64" if c in _NUMBERS else "object") for c in columns})
-    if path.suffix == ".parquet":
-        table = pd.read_parquet(path)
-    else:
-        table = pd.read_csv(path, dtype="object", keep_default_na=False)
-    absent = [c for c in columns if c not in table.columns]
-    if absent:
-        raise VirtperfError(
-            f"columns {', '.join(absent)} are missing", file=path.name, expected=", ".join(columns),
-            remedy="run the stage that writes this file again.",
-        )  # fmt: skip
-    for name in table.columns.intersection(sorted(_NUMBERS)):
-        table[name] = pd.to_numeric(table[name].replace("", None), errors="coerce").astype("float64")
-    return table
-
-
-def as_level(value: Any) -> Level:
-    """A cell of a file as a factor level: 12, ``"12"`` and 12.0 are the same level."""
-    level = parse_level(str(value))
-    return int(level) if isinstance(level, float) and level.is_integer() else level
-
-
-def names(cell: Any) -> tuple[str, ...]:
-    """The ids in a cell that joins them by semicolons."""
-    return tuple(part.strip() for part in str(cell).split(";") if part.strip()) if isinstance(cell, str) else ()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from virtperf.core.provenance import Provenance
 from virtperf.core.tables import rounded
@@ -25,6 +25,12 @@ DIGITS = 6
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @model_serializer(mode="wrap")
+    def _short(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without fields that have their default, which keeps notebooks small."""
+        fields = type(self).model_fields
+        return {k: v for k, v in handler(self).items() if k == "block" or getattr(self, k) != fields[k].default}
+
 
 class Span(_Part):
     """A stretch of text within a paragraph or a cell.
@@ -35,8 +41,8 @@ class Span(_Part):
         ``verdict`` and ``provenance`` are shown as badges; ``small`` stands below the rest in small type; ``folded``
         opens on a click, behind `summary`.
     link : str
-        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>``, ``run:<id>``; the template
-        makes an address of it.
+        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>`` (``study/figure-5`` or a longer
+        key), ``run:<id>``, ``https://...``; the template makes an address of it.
     """
 
     text: str
@@ -219,6 +225,7 @@ class Record(_Part):
         Ids of the claims that it speaks of.
     lineage : tuple of str
         Run ids and exhibits that the numbers rest on, as far as they are not its own: ``run:<id>``, ``exhibit:<id>``.
+        Its own runs, files and lines are behind a link ``trace:<study>/<id>`` in a block.
     blocks : tuple of Block
         Below the drawing and the caption.
     drawing : Drawing or None
@@ -241,8 +248,14 @@ class Record(_Part):
     text: str = ""
 
     def without_drawing(self) -> Record:
-        """The record without its picture, which a notebook keeps beside it as ``image/svg+xml``."""
-        return self.model_copy(update={"drawing": None})
+        """The record with an empty picture, which a notebook keeps beside it as ``image/svg+xml``."""
+        return self.with_drawing("")
+
+    def with_drawing(self, svg: str) -> Record:
+        """The record with this picture; a record without a drawing stays as it is."""
+        if self.drawing is None:
+            return self
+        return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
 
 
 for _model in (Box, Folded):

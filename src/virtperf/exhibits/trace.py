@@ -1,20 +1,16 @@
-"""Where every plotted value comes from: its formula, the runs and lines behind it, the statements that pin it."""
+"""Where every plotted value comes from: its formula, the runs and lines behind it, the claims that set its limits."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
-import pandas as pd
-
-from virtperf.exhibits.book import Book
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.layers import Point
 from virtperf.exhibits.wording import slug
-from virtperf.study.definition import QuantityKind
 from virtperf.study.quantities import Quantity
 
 STATISTICS = {
@@ -22,6 +18,7 @@ STATISTICS = {
     "median": "median over the window",
     "max": "maximum over the window",
 }
+_ORDER = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class FileLines:
 
 
 @dataclass(frozen=True)
-class RunTrail:
+class RunTrace:
     """One run's part of a value, and the raw lines that it was read from; the window is the one that was evaluated."""
 
     run: str
@@ -51,13 +48,25 @@ class RunTrail:
     value: float
     metric: str
     source: str
-    window_s: tuple[float, float]
+    window_s: tuple[float | None, float | None]
     note: str
     files: tuple[FileLines, ...]
 
 
 @dataclass(frozen=True)
-class Trail:
+class MeanTrace:
+    """The plotted mean over the runs of one provenance, with its interval; None where one run has no error."""
+
+    provenance: str
+    value: float
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Trace:
     """Everything behind one plotted value; `key` names it for good."""
 
     key: str
@@ -75,7 +84,8 @@ class Trail:
     low_by: tuple[str, ...]
     high_by: tuple[str, ...]
     centre: float | None
-    runs: tuple[RunTrail, ...]
+    means: tuple[MeanTrace, ...]
+    runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -83,94 +93,88 @@ class Trail:
         return asdict(self)
 
 
-def trail_key(study: str, exhibit: str, series: str, x: Any) -> str:
+def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
     """The permanent name of a plotted value, such as ``zvm/figure-5/xen/12``."""
     return "/".join([study, exhibit, slug(series), slug(str(x))])
 
 
-def trails(book: Book) -> Iterator[Trail]:
-    """The trails of every point of every figure, in the study's order."""
-    samples = _Samples(book.data)
-    for exhibit in book.study.exhibits:
-        if exhibit.series:
-            for point in book.plotted(exhibit.id):
-                yield _trail(book.data, samples, exhibit.id, point)
+def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
+    """The trace of every point of every figure, in the study's order; `assumptions` False takes the text alone."""
+    files = _files(data)
+    refused = tuple(
+        (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})") for q in data.index.get("quarantined", [])
+    )
+    for exhibit in data.study.exhibits:
+        if not exhibit.series:
+            continue
+        rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
+        for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
+            used, unseen = _runs(data, quantity, files)
+            yield Trace(
+                key=trace_key(data.study.id, exhibit.id, series.label, x), exhibit=exhibit.id, series=series.label,
+                x=str(x), quantity=quantity.key(), words=data.study.show(quantity),
+                unit=data.study.quantities[quantity.name].unit, formula=formula(data, quantity),
+                printed=_finite(row["printed"]), printed_by=_printed_by(data, quantity, row["printed"]),
+                low=_finite(row["low"]), high=_finite(row["high"]), low_by=tuple(row["low_by"]),
+                high_by=tuple(row["high_by"]), centre=_finite(row["centre"]), means=_means(data, quantity), runs=used,
+                excluded=unseen + refused,
+            )  # fmt: skip
 
 
-class _Samples:
-    """The samples of runs by metric and kind of entity; each run's are read once."""
-
-    COLUMNS = ("metric", "entity_kind", "source", "entity", "t_s", "file", "line")
-
-    def __init__(self, data: StudyData) -> None:
-        self._folder = data.samples
-        self._tables: dict[str, pd.DataFrame] = {}
-
-    def of(self, run: str, metric: str, entity_kind: str) -> pd.DataFrame:
-        if run not in self._tables:
-            self._tables[run] = pd.read_parquet(self._folder / f"{run}.parquet", columns=list(self.COLUMNS))
-        table = self._tables[run]
-        return table[(table["metric"] == metric) & (table["entity_kind"] == entity_kind)]
+_Files = dict[tuple[str, str], list[dict[str, Any]]]
 
 
-def _trail(data: StudyData, samples: _Samples, exhibit: str, point: Point) -> Trail:
-    study, quantity = data.study, point.quantity
-    kind = study.quantities[quantity.name]
-    column = "relative" if kind.references else "value"  # a run whose reference was not run has no relative value
-    rows = _observed(data, quantity)
-    printed_by = tuple(
+def _files(data: StudyData) -> _Files:
+    """Rows of the lineage by run and quantity."""
+    found: _Files = {}
+    for row in data.lineage.to_dict("records"):
+        found.setdefault((row["run_id"], row["quantity"]), []).append({str(k): v for k, v in row.items()})
+    return found
+
+
+def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[str, ...]:
+    """Claims that print this very value."""
+    if not math.isfinite(printed):
+        return ()
+    return tuple(
         c.id
         for c in data.claims or ()
-        if point.published is not None and c.kind == "value" and not c.assumed
+        if c.kind == "value" and not c.assumed
         and any(len(i.parts[0].terms) == 1 and i.parts[0].terms[0] == (1.0, quantity) for i in c.instances)
     )  # fmt: skip
-    info = {str(run["run_id"]): run for run in data.index.get("runs", [])}
-    runs = tuple(_run(row, info.get(str(row["run_id"]), {}), kind, samples) for row in rows if _finite(row[column]))
-    unseen = [(str(row["run_id"]), str(row["note"])) for row in rows if not _finite(row[column])]
-    refused = [
-        (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})") for q in data.index.get("quarantined", [])
-    ]
-    return Trail(
-        key=trail_key(study.id, exhibit, point.series.label, point.x), exhibit=exhibit, series=point.series.label,
-        x=str(point.x), quantity=quantity.key(), words=study.show(quantity), unit=kind.unit,
-        formula=formula(data, quantity), printed=point.published.value if point.published else None,
-        printed_by=printed_by, low=_limit(point.low), high=_limit(point.high), low_by=point.low_by,
-        high_by=point.high_by, centre=_limit(point.centre), runs=runs, excluded=tuple(unseen + refused),
-    )  # fmt: skip
 
 
-def _observed(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
-    table = data.observations.iloc[data.observed.get(quantity, [])]
-    order = {"measured": 0, "reconstructed": 1}
-    rows = [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
-    return sorted(rows, key=lambda row: (order.get(row["provenance"], 2), row["run_id"]))
+def _means(data: StudyData, quantity: Quantity) -> tuple[MeanTrace, ...]:
+    found = [(kind, data.mean(quantity, kind)) for kind in _ORDER]
+    return tuple(
+        MeanTrace(str(kind), mean.value, _finite(mean.low), _finite(mean.high), mean.level, mean.n)
+        for kind, mean in found
+        if mean is not None
+    )
 
 
-def _run(row: Mapping[str, Any], info: Mapping[str, Any], kind: QuantityKind, samples: _Samples) -> RunTrail:
-    declared, end = (float(v) for v in info.get("window_s", (math.nan, math.nan)))
-    begin = row["begin_s"] if _finite(row["begin_s"]) else declared  # later where the warm-up lasted longer
-    rule = kind.observed
-    wanted = [
-        (s["metric"], s["entity_kind"], s.get("entity")) for s in rule.get("from", ()) if s["metric"] == row["metric"]
-    ]
-    wanted += [(s["metric"], s["entity_kind"], s.get("entity")) for s in ([rule["per"]] if "per" in rule else [])]
-    files: list[FileLines] = []
-    for metric, entity_kind, entity in wanted:
-        chosen = samples.of(str(row["run_id"]), metric, entity_kind)
-        if metric == row["metric"]:
-            chosen = chosen[chosen["source"] == row["source"]]
-        if entity is not None:
-            chosen = chosen[[fnmatchcase(str(name).casefold(), entity.casefold()) for name in chosen["entity"]]]
-        since = begin if metric == row["metric"] else declared
-        inside = chosen["t_s"].isna() | ((chosen["t_s"] > since) & (chosen["t_s"] <= end))
-        for path, group in chosen[inside].groupby("file", sort=True):
-            lines = group["line"].to_numpy()
-            files.append(FileLines(str(path), int(lines.min()), int(lines.max()), len(group)))
-    relative = bool(kind.references)
-    return RunTrail(
-        str(row["run_id"]), str(row["provenance"]), float(row["relative" if relative else "value"]), str(row["metric"]),
-        str(row["source"]), (begin, end), str(row["note"] or ""), tuple(files),
-    )  # fmt: skip
+def _runs(
+    data: StudyData, quantity: Quantity, files: _Files
+) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
+    """Runs that observed the quantity on the figure's scale; others with the reason why they did not."""
+    # A run whose reference was not run has no relative value.
+    column = "relative" if data.study.quantities[quantity.name].references else "value"
+    rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
+    rows.sort(key=lambda row: (_ORDER.index(row["provenance"]), row["run_id"]))
+    used, unseen = [], []
+    for row in rows:
+        if _finite(row[column]) is None:
+            unseen.append((str(row["run_id"]), str(row["note"])))
+            continue
+        lineage = files.get((row["run_id"], quantity.name), [])
+        of = next((part for part in lineage if part["role"] == "of"), {})
+        used.append(RunTrace(
+            str(row["run_id"]), str(row["provenance"]), float(row[column]), str(row["metric"]), str(row["source"]),
+            (_finite(of.get("begin_s")), _finite(of.get("end_s"))), str(row["note"]),
+            tuple(FileLines(str(part["file"]), int(part["first_line"]), int(part["last_line"]), int(part["samples"]))
+                  for part in lineage),
+        ))  # fmt: skip
+    return tuple(used), tuple(unseen)
 
 
 def formula(data: StudyData, quantity: Quantity) -> str:
@@ -184,8 +188,10 @@ def formula(data: StudyData, quantity: Quantity) -> str:
     words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} of {' or, where a run has none, '.join(parts)}"
     if "per" in rule:
         words += f", divided by the same of {_source(rule['per'])}"
-    if float(rule.get("scale", 1)) != 1:
-        words += f", times {float(rule['scale']):.6g}"
+    if "cpus" in rule:
+        words += f", as a share of {rule['cpus']} processors"
+    if kind.unit and not rule.get("relative"):
+        words += f", in {kind.unit}"
     found = data.study.reference_for(quantity)
     if found is not None:
         words += f", relative to the mean of the runs at {data.study.show(found[0])}, which is {found[1]:g}"
@@ -197,9 +203,5 @@ def _source(source: Mapping[str, str]) -> str:
     return f"{source['metric']} ({source['entity_kind']}{named})"
 
 
-def _finite(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
-
-
-def _limit(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.table import corrections, reworded
+from virtperf.study.printed import corrections, reworded
 
 
 @dataclass(frozen=True)

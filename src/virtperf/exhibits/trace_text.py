@@ -1,35 +1,42 @@
-"""A trail on a terminal."""
+"""A trace on a terminal."""
 
 from __future__ import annotations
 
-from virtperf.exhibits.trace import Trail
+from virtperf.exhibits.trace import MeanTrace, Trace
 from virtperf.exhibits.wording import interval, number, plural
 
 
-def trail_text(trail: Trail, claims: dict[str, str]) -> str:
-    """The trail in lines of plain text."""
-    low = float("-inf") if trail.low is None else trail.low
-    high = float("inf") if trail.high is None else trail.high
+def trace_text(trace: Trace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    low = float("-inf") if trace.low is None else trace.low
+    high = float("inf") if trace.high is None else trace.high
     lines = [
-        trail.key,
-        f"  value    {trail.words}, in {trail.unit}",
-        f"  formula  {trail.formula}",
+        trace.key,
+        f"  value    {trace.words}, in {trace.unit}",
+        f"  formula  {trace.formula}",
     ]
-    if trail.printed is not None:
-        lines.append(f"  printed  {number(trail.printed)}, by {', '.join(trail.printed_by)}")
+    if trace.printed is not None:
+        lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
     lines.append(f"  allowed  {interval(low, high)}")
-    lines += [f"    lower limit: {_said(c, claims)}" for c in trail.low_by]
-    lines += [f"    upper limit: {_said(c, claims)}" for c in trail.high_by]
-    for run in trail.runs:
+    lines += [f"    lower limit: {_said(c, claims)}" for c in trace.low_by]
+    lines += [f"    upper limit: {_said(c, claims)}" for c in trace.high_by]
+    for mean in trace.means:
+        limits = "" if mean.low is None or mean.high is None else f", {mean.level:.0%} interval {_range(mean)}"
+        lines.append(f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})")
+    for run in trace.runs:
         begin, end = (number(v) for v in run.window_s)
         lines.append(
             f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
         )
         lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
         lines += [f"    note: {run.note}"] if run.note else []
-    lines += [f"  not used {run}: {why}" for run, why in trail.excluded]
+    lines += [f"  not used {run}: {why}" for run, why in trace.excluded]
     return "\n".join(lines)
 
 
 def _said(claim: str, claims: dict[str, str]) -> str:
     return f"{claim}: {claims[claim]}" if claim in claims else claim
+
+
+def _range(mean: MeanTrace) -> str:
+    return f"{number(mean.low)} to {number(mean.high)}"

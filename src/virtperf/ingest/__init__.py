@@ -1,1 +1,1 @@
-"""Run folders, reconstructed and measured alike, read into tidy samples."""
+"""Run folders, simulated and measured alike, read into tidy samples."""

@@ -20,7 +20,7 @@ from virtperf.study.definition import Study
 
 # What reading a run passes through, relative to the package. Whatever changes here makes old results worthless.
 SOURCES = ("core", "formats", "ingest", "study")
-LIBRARIES = ("defusedxml", "jsonschema", "numpy", "pandas", "pyarrow", "pyyaml")
+LIBRARIES = ("defusedxml", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml")
 SETTINGS = "VIRTPERF_"
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import yaml
+from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
-from virtperf.core.errors import RunError, StudyError
-from virtperf.core.yamlio import Document, SafeLoader, load_yaml
+from virtperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
+from virtperf.core.model import Count, Level, Model, load_model
+from virtperf.core.yamlio import Document
 from virtperf.ingest.folder import RUN_FILE, owner
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Level
 
 LARGEST_RUN_FILE = 1024**2
-DEEPEST_YAML = 20
 LARGEST_NUMBER = 1e12
+LONGEST_S = 366 * 86400.0
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
-    "reconstructed": ("reconstructed",),
+    "simulated": ("simulated",),
     "measured": ("measured", "example"),
     "example": ("example",),
 }
@@ -86,7 +87,67 @@ class Run:
         return self.start.replace(tzinfo=UTC).timestamp()
 
 
-def load_run(folder: Path, study: Study, root: str, paths: list[str]) -> Run:
+Seconds = Annotated[float, Strict(), Field(ge=0, le=LONGEST_S)]
+Anywhere = Annotated[float, Strict(), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+
+
+def _local(value: Any) -> Any:
+    """A date and time, quoted or not, without zone."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = datetime.fromisoformat(value)
+    if not isinstance(value, datetime) or value.tzinfo is not None:
+        raise PydanticCustomError(
+            "start", "YYYY-MM-DDTHH:MM:SS without zone, by the local clock of the system under test"
+        )
+    return value
+
+
+class _FileEntry(Model):
+    path: Annotated[str, Field(min_length=1, max_length=1000)]
+    format: str | None = None
+    entity: str | None = None
+    entity_kind: Annotated[str, Field(min_length=1)] | None = None
+    start_s: Anywhere | None = None
+    interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
+    at_s: Anywhere | None = None
+    clock_offset_s: Anywhere = 0.0
+
+
+class RunFile(Model):
+    """All of `run.yaml`."""
+
+    study: str
+    run: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
+    provenance: Literal["simulated", "measured", "example"]
+    factors: dict[str, Level]
+    replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
+    start: Annotated[datetime, BeforeValidator(_local)]
+    duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)]
+    warmup_s: Seconds
+    window_s: tuple[Seconds, Seconds]
+    clients: Count | None = None
+    think_time_s: Seconds | None = None
+    processors: Count | None = None
+    tools: dict[str, Level] = {}
+    notes: str = ""
+    files: tuple[_FileEntry, ...] = Field((), max_length=10_000)
+
+    @field_validator("window_s")
+    @classmethod
+    def _inside(cls, window: tuple[float, float], info: ValidationInfo) -> tuple[float, float]:
+        begin, end = window
+        duration, warmup = info.data.get("duration_s", end), info.data.get("warmup_s", begin)
+        if begin >= end:
+            raise ValueError("the window ends before it begins")
+        if end > duration:
+            raise ValueError(f"the window ends at {end:g}, after the run, which is duration_s = {duration:g} long")
+        if begin < warmup:
+            raise ValueError(f"the window begins at {begin:g}, before the warm-up ends at warmup_s = {warmup:g}")
+        return window
+
+
+def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Report = stop) -> Run:
     """Load and check `run.yaml` of a run folder.
 
     Parameters
@@ -97,37 +158,29 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str]) -> Run:
         Kind of the folder that holds the run, a key of `ROOTS`.
     paths : list of str
         The folder's raw files, as `raw_files` gives them.
+    report : callable, optional
+        Told of every problem, the last one excepted, which is raised.
 
     Raises
     ------
     RunError
-        With file and line: not YAML, against the schema, another run's name, a provenance that has no place there, a
+        With file and line: not YAML, against the model, another run's name, a provenance that has no place there, a
         factor or level that the study does not have, times that contradict each other, a file that is not there.
     """
     file = f"{folder.name}/{RUN_FILE}"
-    document = _document(folder, file)
-    data = document.data
+    said, document = _read(folder, file, report)
     check = _Check(document, file)
     check.equal("study", study.id, "the id of the study whose folder it stands in")
     check.equal("run", folder.name, "the folder's name")
     check.require(
-        data["provenance"] in ROOTS[root], f"provenance {data['provenance']!r} has no place in this folder",
+        said.provenance in ROOTS[root], f"provenance {said.provenance!r} has no place in this folder",
         "provenance", expected=" or ".join(ROOTS[root]),
     )  # fmt: skip
-    _finite(data, check)
-    factors = _factors(data["factors"], study, check)
-    begin, end = data["window_s"]
-    check.require(begin < end, "the window ends before it begins", "window_s")
-    check.require(end <= data["duration_s"], "the window ends after the run", "window_s",
-                  expected=f"at most duration_s = {data['duration_s']:g}", found=f"{end:g}")  # fmt: skip
-    check.require(begin >= data["warmup_s"], "the window begins before the warm-up ends", "window_s",
-                  expected=f"at least warmup_s = {data['warmup_s']:g}", found=f"{begin:g}")  # fmt: skip
     return Run(
-        run_id=data["run"], provenance=data["provenance"], factors=factors, replicate=data["replicate"],
-        start=_start(data["start"], check), duration_s=float(data["duration_s"]), warmup_s=float(data["warmup_s"]),
-        window_s=(float(begin), float(end)), clients=data.get("clients"), think_time_s=data.get("think_time_s"),
-        processors=data.get("processors"), tools={k: str(v) for k, v in data.get("tools", {}).items()},
-        files=_files(data.get("files", []), paths, check),
+        run_id=said.run, provenance=said.provenance, factors=_factors(said.factors, study, check),
+        replicate=said.replicate, start=said.start, duration_s=said.duration_s, warmup_s=said.warmup_s,
+        window_s=said.window_s, clients=said.clients, think_time_s=said.think_time_s, processors=said.processors,
+        tools={name: str(value) for name, value in said.tools.items()}, files=_files(said.files, paths, check),
     )  # fmt: skip
 
 
@@ -146,61 +199,21 @@ class _Check:
         self.require(value == wanted, f"{key} is not {what}", key, expected=repr(wanted), found=repr(value))
 
 
-def _document(folder: Path, file: str) -> Document:
+def _read(folder: Path, file: str, report: Report) -> tuple[RunFile, Document]:
     path = folder / RUN_FILE
     if path.is_symlink() or not path.is_file():
         raise RunError("the file is missing or a link", file=file, remedy="see docs/run-folders.md for what it holds")
     if path.stat().st_size > LARGEST_RUN_FILE:
         raise RunError("the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes")
+
+    def of_run(err: VirtperfError) -> RunError:
+        remedy = err.remedy or "see docs/run-folders.md"
+        return RunError(err.problem, file=file, line=err.line, expected=err.expected, found=err.found, remedy=remedy)
+
     try:
-        _refuse_tricks(path.read_text(encoding="utf-8"), file)
-        return load_yaml(path, "run")
-    except UnicodeDecodeError as err:
-        raise RunError("the file is not UTF-8", file=file) from err
-    except yaml.MarkedYAMLError as err:
-        line = err.problem_mark.line + 1 if err.problem_mark else None
-        raise RunError(f"not valid YAML: {err.problem}", file=file, line=line) from err
-    except yaml.YAMLError as err:
-        raise RunError("a character that YAML does not allow", file=file) from err
-    except ValueError as err:  # a date such as 2009-13-01, an integer of a million digits
-        raise RunError(f"not valid YAML: {err}", file=file) from err
+        return load_model(path, RunFile, lambda err: report(of_run(err)), aliases=False)
     except StudyError as err:
-        remedy = err.remedy and err.remedy.replace("src/virtperf/study/schemas/run.json", "docs/run-folders.md")
-        raise RunError(
-            err.problem, file=file, line=err.line, expected=err.expected, found=err.found, remedy=remedy
-        ) from err
-
-
-def _refuse_tricks(text: str, file: str) -> None:
-    """No aliases, which multiply a document's size when it is walked, and no deep nesting."""
-    depth = 0
-    for event in yaml.parse(text, Loader=SafeLoader):
-        line = event.start_mark.line + 1 if event.start_mark else None
-        if isinstance(event, yaml.AliasEvent):
-            raise RunError("an alias (*name) is refused", file=file, line=line, remedy="write the value out")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > DEEPEST_YAML:
-                raise RunError("nested too deeply", file=file, line=line, expected=f"at most {DEEPEST_YAML} levels")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
-def _finite(data: Mapping[str, Any], check: _Check) -> None:
-    """YAML knows .nan and .inf, which pass every limit of a schema."""
-    places: list[tuple[str | int, ...]] = [("duration_s",), ("warmup_s",), ("window_s", 0), ("window_s", 1)]
-    places += [("think_time_s",)] if "think_time_s" in data else []
-    places += [
-        ("files", i, key)
-        for i, entry in enumerate(data.get("files", []))
-        for key in ("start_s", "interval_s", "at_s", "clock_offset_s")
-        if key in entry
-    ]
-    for place in places:
-        value: Any = data
-        for key in place:
-            value = value[key]
-        check.require(abs(value) < LARGEST_NUMBER, f"{place[-1]} is no usable number", *place, found=repr(value)[:40])
+        raise of_run(err) from err
 
 
 def _factors(written: Mapping[str, Level], study: Study, check: _Check) -> dict[str, Level]:
@@ -218,33 +231,25 @@ def _factors(written: Mapping[str, Level], study: Study, check: _Check) -> dict[
     return factors  # type: ignore[return-value]
 
 
-def _start(value: Any, check: _Check) -> datetime:
-    rule = "YYYY-MM-DDTHH:MM:SS without zone, by the clock of the system under test"
-    if isinstance(value, str):
-        with contextlib.suppress(ValueError):
-            value = datetime.fromisoformat(value)
-    fine = isinstance(value, datetime) and value.tzinfo is None
-    check.require(fine, "start is no date and time of a local clock", "start", expected=rule, found=repr(value))
-    return value
-
-
-def _files(entries: list[dict[str, Any]], paths: list[str], check: _Check) -> tuple[RawFile, ...]:
+def _files(entries: Sequence[_FileEntry], paths: list[str], check: _Check) -> tuple[RawFile, ...]:
     given: dict[str, RawFile] = {}
     known = set(paths)
     for position, entry in enumerate(entries):
         where = ("files", position, "path")
-        path = PurePosixPath(entry["path"])
+        path = str(PurePosixPath(entry.path))
         # an absolute path, a parent, a backslash or an ignored file is none that the folder lists
-        check.require(str(path) in known, "the file is not in the run folder", *where, found=repr(entry["path"]),
+        check.require(path in known, "the file is not in the run folder", *where, found=repr(entry.path),
                       remedy="name raw files relative to run.yaml, with / between folders")  # fmt: skip
-        check.require(str(path) not in given, "the file is listed twice", *where, found=repr(entry["path"]))
-        given[str(path)] = _raw_file(str(path), entry)
-    return tuple(given.get(path) or _raw_file(path, {}) for path in paths)
+        check.require(path not in given, "the file is listed twice", *where, found=repr(entry.path))
+        given[path] = _raw_file(path, entry)
+    return tuple(given.get(path) or RawFile(path, None, *owner(path)) for path in paths)
 
 
-def _raw_file(path: str, entry: Mapping[str, Any]) -> RawFile:
+def _raw_file(path: str, entry: _FileEntry) -> RawFile:
     entity, kind = owner(path)
-    if "entity" in entry:
-        entity, kind = entry["entity"], "guest" if entry["entity"] else "host"
-    numbers = {key: float(entry[key]) for key in ("start_s", "interval_s", "at_s", "clock_offset_s") if key in entry}
-    return RawFile(path, entry.get("format"), entity, entry.get("entity_kind", kind), listed=bool(entry), **numbers)
+    if entry.entity is not None:
+        entity, kind = entry.entity, "guest" if entry.entity else "host"
+    return RawFile(
+        path, entry.format, entity, entry.entity_kind or kind, entry.start_s, entry.interval_s, entry.at_s,
+        entry.clock_offset_s, listed=True,
+    )  # fmt: skip

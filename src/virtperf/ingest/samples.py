@@ -11,16 +11,10 @@ import pandas as pd
 
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import WHOLE, MetricDictionary
+from virtperf.core.stage_tables import SAMPLES
 from virtperf.formats import Reading, get_format, sniff
 from virtperf.ingest.clocks import align
 from virtperf.ingest.runs import RawFile, Run
-
-SAMPLE_COLUMNS = ("run_id", "source", "entity_kind", "entity", "metric", "t_s", "value", "file", "line")
-"""Columns of samples, in the order in which they are sorted; `t_s` and `value` are float64, the others strings.
-
-`file` is the raw file within the run's folder, `line` (int64) its line that holds the number, 0 where the format does
-not say. A rate has the line of its later counter, a sum that of its first part.
-"""
 
 # Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
 _NAMED = ("domain", "driver", "guest", "processor")
@@ -34,7 +28,7 @@ class RunSamples:
     Attributes
     ----------
     samples : DataFrame
-        Columns `SAMPLE_COLUMNS`, sorted by them.
+        The table `SAMPLES`, sorted by its columns.
     files : list of dict
         One entry a raw file: path, format, entity, clock, records, samples, warnings.
     warnings : list of str
@@ -84,7 +78,7 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
         frames.append(dictionary.translate(together, name).assign(source=name))
     found_any = pd.concat(frames, ignore_index=True) if frames else None
     if found_any is None:
-        return RunSamples(pd.DataFrame(columns=list(SAMPLE_COLUMNS)), files, ["no file of the run was read"], None)
+        return RunSamples(SAMPLES.frame(), files, ["no file of the run was read"], None)
     for number, entry in enumerate(files):
         if entry["format"] and not (found_any["file"] == number).any():
             entry["warnings"].append("nothing in it belongs to a metric of the dictionary")
@@ -94,7 +88,7 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
         entry["samples"] = int(count)
     paths = np.array([entry["path"] for entry in files], dtype=object)[samples["file"].to_numpy(dtype=int)]
     samples = samples.assign(file=pd.array(paths, dtype="str"), line=samples["line"].astype("int64"))
-    return RunSamples(samples[list(SAMPLE_COLUMNS)], files, warnings, run.processors or processors)
+    return RunSamples(samples[list(SAMPLES.columns)], files, warnings, run.processors or processors)
 
 
 def _read(folder: Path, run: Run, file: RawFile) -> tuple[str, Reading] | None:

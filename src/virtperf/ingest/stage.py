@@ -18,7 +18,7 @@ from typing import Any
 from virtperf.core.errors import RunError, VirtperfError
 from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.metrics import MetricDictionary, load_metrics
-from virtperf.core.tables import write_parquet
+from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files, state
 from virtperf.ingest.runs import Run, load_run
@@ -75,11 +75,11 @@ def ingest(
     ----------
     study : Study
     roots : mapping of str to Path
-        Folders of run folders by their kind (`virtperf.runs.ROOTS`); one that does not exist has no runs.
+        Folders of run folders by their kind (`runs.ROOTS`); one that does not exist has no runs.
     metrics : Path
         The metric dictionary.
     out : Path
-        Replaced as a whole: ``<run_id>.parquet`` (columns `virtperf.samples.SAMPLE_COLUMNS`) and ``index.json``.
+        Replaced as a whole: ``<run_id>.parquet`` (the table `SAMPLES`) and ``index.json``.
     cache : Path
         Results by content; may be deleted at any time.
     jobs : int, optional
@@ -218,7 +218,7 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
             "metrics": sorted(set(found.samples["metric"])), "warnings": found.warnings, "files": files,
         }
     }  # fmt: skip
-    store.put(task.key, entry, lambda path: write_parquet(found.samples, path))
+    store.put(task.key, entry, lambda path: SAMPLES.write(found.samples, path))
     return json.loads(json.dumps(entry))
 
 

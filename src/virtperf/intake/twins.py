@@ -24,7 +24,7 @@ def refuse_twins(own: Mapping[str, str], roots: Mapping[str, Path]) -> list[str]
     own : mapping of str to str
         SHA-256 by path.
     roots : mapping of str to Path
-        Folders of run folders by what they hold ("measured", "reconstructed").
+        Folders of run folders by what they hold ("measured", "simulated").
 
     Returns
     -------

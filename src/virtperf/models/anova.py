@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.formula.api import ols
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.anova import anova_lm
 
 from virtperf.core.errors import ModelError
@@ -250,11 +250,11 @@ def fit_anova(
         refuse_empty(cells, names)
     # The columns get names of our own: a formula is a program, and a column's name could be one.
     formula = "y ~ " + (" * " if both else " + ").join(f"C(f{i}, Sum)" for i in range(len(made)))
-    model = ols(formula, pd.DataFrame({"y": y - centre, **{f"f{i}": f.codes for i, f in enumerate(made)}}))
+    model = OLS.from_formula(formula, pd.DataFrame({"y": y - centre, **{f"f{i}": f.codes for i, f in enumerate(made)}}))
     refuse_undetermined(model.exog, names, both)
     fitted = model.fit()
     refuse_exact(fitted.resid.to_numpy(), y - centre, names)
-    design = ols(formula, grid.assign(y=0.0)).exog
+    design = OLS.from_formula(formula, grid.assign(y=0.0)).exog
     spelled = {"Residual": RESIDUAL, "C(f0, Sum):C(f1, Sum)": ":".join(names)}
     spelled |= {f"C(f{i}, Sum)": name for i, name in enumerate(names)}
     table = anova_lm(fitted, typ=typ).drop("Intercept", errors="ignore").rename(index=spelled, columns={"PR(>F)": "p"})

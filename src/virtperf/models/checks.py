@@ -13,6 +13,10 @@ from virtperf.core.errors import ModelError
 Array = NDArray[np.float64]
 
 
+class ArgumentError(ModelError):
+    """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the data."""
+
+
 def column(values: ArrayLike, name: str, *, positive: bool = False) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
@@ -122,12 +126,12 @@ def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None =
 def level(alpha: float) -> float:
     """Return the confidence level 1 - alpha after checking that alpha lies in (0, 1)."""
     if not 0.0 < alpha < 1.0:
-        raise ModelError("alpha is out of range", expected="a number between 0 and 1", found=repr(alpha))
+        raise ArgumentError("alpha is out of range", expected="a number between 0 and 1", found=repr(alpha))
     return 1.0 - alpha
 
 
 def one_of(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`, else raise ModelError."""
     if value not in allowed:
-        raise ModelError(f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value))
+        raise ArgumentError(f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value))
     return value

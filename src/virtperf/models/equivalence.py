@@ -12,6 +12,7 @@ from scipy import special
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind, ttost_paired
 
 from virtperf.core.errors import ModelError
+from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.ratio import Mean, fieller, ratio_df, replicates
@@ -39,6 +40,7 @@ class Equivalence:
     verdict : {"equivalent", "not equivalent", "undecided"}
     rule : str
         How the verdict follows.
+    origin : Origin or None
     """
 
     estimate: Estimate
@@ -47,6 +49,12 @@ class Equivalence:
     alpha: float
     verdict: str
     rule: str = RULE
+    origin: Origin | None = None
+
+    @property
+    def available(self) -> bool:
+        """True; `Missing` says False."""
+        return True
 
 
 def tost_difference(

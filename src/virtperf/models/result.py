@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from virtperf.core.errors import ModelError
+from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
@@ -34,6 +36,8 @@ class Estimate:
         "noncentral F", "t (groups)", "t (treatment x group)", "t (Kenward-Roger)", "order statistics", "rounding".
     warnings : tuple of str
         Not errors, but a reader should see them beside the number.
+    origin : Origin or None
+        What the number was computed from; the frame functions (`virtperf.models.usl` and others) set it.
     """
 
     value: float
@@ -42,6 +46,12 @@ class Estimate:
     level: float
     method: str
     warnings: tuple[str, ...] = ()
+    origin: Origin | None = None
+
+    @property
+    def available(self) -> bool:
+        """True; `Missing` says False."""
+        return True
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -49,12 +59,53 @@ class Estimate:
     def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
         """Return the estimate of a monotone function of the quantity (falling functions swap the limits)."""
         ends = sorted((function(self.low), function(self.high)))
-        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, (*self.warnings, *warnings))
+        notes = (*self.warnings, *warnings)
+        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin)
 
     def __str__(self) -> str:
         low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
         high = "no finite upper limit" if self.high == math.inf else f"{self.high:.4g}"
         return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands where a fit, an estimate or a test could not be had, and says why.
+
+    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives the same `Missing`
+    again, so that a cell that asks a missing fit for its peak gets the reason for which there is no fit.
+    """
+
+    reason: str
+    origin: Origin | None = None
+
+    available: ClassVar[bool] = False
+    value: ClassVar[float] = math.nan
+    low: ClassVar[float] = math.nan
+    high: ClassVar[float] = math.nan
+    level: ClassVar[float] = math.nan
+    method: ClassVar[str] = ""
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith("_"):  # protocols (pickling, display) ask for these and must hear that there are none
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *arguments: Any, **named: Any) -> Missing:
+        return self
+
+    def __contains__(self, value: float) -> bool:
+        return False
+
+    def __float__(self) -> float:
+        return math.nan
+
+    def __str__(self) -> str:
+        return f"not available: {self.reason}"
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -66,6 +117,7 @@ class FTest:
     statistic, df_num, df_denom, pvalue : float
     null : str
         What a small p-value speaks against.
+    origin : Origin or None
     """
 
     statistic: float
@@ -73,6 +125,12 @@ class FTest:
     df_denom: float
     pvalue: float
     null: str
+    origin: Origin | None = None
+
+    @property
+    def available(self) -> bool:
+        """True; `Missing` says False."""
+        return True
 
 
 def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:

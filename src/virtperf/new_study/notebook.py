@@ -1,4 +1,4 @@
-"""The notebook of a new study: the paper's order, one cell an exhibit, the registers at the end."""
+"""The notebook of a new study: the paper's order, a cell for each exhibit and its claims, what concerns all of it at the end."""
 
 from __future__ import annotations
 
@@ -8,32 +8,28 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from virtperf.core.params import Parameters
 from virtperf.study.definition import Study
 
-METHODS = {"table": "table", "diagram": "diagram", "timeseries": "timeseries"}
-"""How the book shows an exhibit; every other kind is a figure."""
-
 
 def notebook_text(study: Study, parameters: Parameters) -> str:
     """A notebook without outputs, as a file's text: the same bytes for the same study and parameters."""
     sources: list[tuple[str, str]] = [
-        ("markdown", f"# {study.data['title']}\n\nEXAMPLE, replace this text: what the paper is about, and what a "
+        ("markdown", f"# {study.title}\n\nEXAMPLE, replace this text: what the paper is about, and what a "
                      "reader finds here."),
         ("parameters", _parameters(parameters)),
-        ("code", "from virtperf.exhibits.book import Book\n\n"
-                 f'book = Book("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
+        ("code", "import virtperf as vp\n\n"
+                 f'study = vp.load_study("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
                  "show_examples=show_examples)"),
-        ("markdown", "## Summary"), ("code", "book.summary()"),
+        ("markdown", "## Summary"), ("code", "study.summary()"),
         ("markdown", "## Results"),
     ]  # fmt: skip
     for exhibit in study.exhibits:
         name = exhibit.id.replace("-", " ").capitalize()
         sources.append(("markdown", f"### {name}. {exhibit.title}"))
-        sources.append(("code", f'book.{METHODS.get(exhibit.kind, "figure")}("{exhibit.id}")'))
-        sources.append(("code", f'book.claims("{exhibit.id}")'))
+        sources += [("code", f'study.show("{exhibit.id}")'), ("code", f'study.claims("{exhibit.id}")')]
     for title, method in (
         ("What the paper says elsewhere", 'claims("text")'), ("Contradictions", "contradictions()"),
         ("Assumptions", "assumptions()"), ("Errata", "errata()"), ("Data quality", "quality()"),
     ):  # fmt: skip
-        sources += [("markdown", f"## {title}"), ("code", f"book.{method}")]
+        sources += [("markdown", f"## {title}"), ("code", f"study.{method}")]
     cells = []
     for number, (kind, source) in enumerate(sources):
         cell = new_markdown_cell(source) if kind == "markdown" else new_code_cell(source)
@@ -49,7 +45,7 @@ def notebook_text(study: Study, parameters: Parameters) -> str:
 def _parameters(parameters: Parameters) -> str:
     report = parameters.report
     return "\n".join([
-        'data = "../data"  # the repository\'s data folder',
+        'data = ""  # the repository\'s data folder; empty: found from here upwards',
         f"level = {parameters.level!r}  # confidence level of every interval",
         f"seed = {parameters.seed!r}  # of everything that draws random numbers",
         f"assumptions = {report.assumptions!r}  # False: what the paper's text allows without our assumptions",

@@ -15,14 +15,14 @@ from virtperf.core.files import replaced_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.new_study.notebook import notebook_text
-from virtperf.new_study.pipeline import with_study
+from virtperf.new_study.pipeline import pipeline_text
 from virtperf.study.definition import load_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
 
 
 def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
-    """Write the files of a new study and list it in `dvc.yaml`; an error leaves nothing behind.
+    """Write the files of a new study, its stages among them; an error leaves nothing behind.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
     Returns
     -------
     list of Path
-        What was written, `dvc.yaml` last.
+        What was written, its `dvc.yaml` last.
 
     Raises
     ------
@@ -48,16 +48,15 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
             f"{study_id!r} can't be the id of a study",
             expected="lower-case letters, digits and hyphens, perhaps with the year",
         )
-    pipeline = layout.root / "dvc.yaml"
-    if not pipeline.is_file():
+    pipeline = layout.pipeline(study_id)
+    if not (layout.root / "dvc.yaml").is_file():
         raise StudyError(
             "this folder is no repository of studies", file=layout.root.resolve(), expected="dvc.yaml and params.yaml",
             remedy="run virtperf in the repository's folder, or name that folder by --root",
         )  # fmt: skip
     parameters = load_parameters(layout.parameters)
-    lengthened = with_study(pipeline, study_id)
     folder, measured, notebook = layout.published(study_id), layout.measured(study_id), layout.notebook(study_id)
-    for path in (folder, measured, notebook):
+    for path in (folder, measured, notebook, pipeline):
         if path.exists():
             raise StudyError("it exists already", file=path, remedy="choose another id, or remove it")
     values = {"id": study_id, "title": title or f"EXAMPLE, replace this title: {study_id}"}
@@ -74,7 +73,8 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
         write_atomically(readme, _rendered("README.md.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
-        write_atomically(pipeline, lengthened)
+        undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
+        write_atomically(pipeline, pipeline_text(study_id))
         undo.pop_all()
     return [*written, readme, notebook, pipeline]
 

@@ -49,7 +49,7 @@ def drop_cost(claim: Claim) -> float:
     """What it costs to give up a claim."""
     if claim.assumed:
         return ASSUMPTION_COST
-    return claim.statements * (VAGUE_COST if claim.reading else EXACT_COST)
+    return claim.times_said * (VAGUE_COST if claim.reading else EXACT_COST)
 
 
 def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:

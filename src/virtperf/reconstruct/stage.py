@@ -11,7 +11,8 @@ import pandas as pd
 
 from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.params import Parameters
-from virtperf.core.tables import csv_text, rounded
+from virtperf.core.stage_tables import CLAIMS, POINTS, TRUTH_VALUES
+from virtperf.core.tables import rounded
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import judge
 from virtperf.simulate.load import load_raw
@@ -23,18 +24,12 @@ from virtperf.study.quantities import Quantity
 
 Progress = Callable[[str], None]
 
-# Given in full, so that a study without figures or statements has tables without rows rather than without columns.
-POINTS = ("exhibit", "series", "x", "quantity", "low", "high", "centre", "low_bare", "high_bare", "low_by", "high_by")
-CLAIMS = ("claim", "kind", "text_verdict", "value", "low", "high", "implied_low", "implied_high", "information",
-          "conflicts", "dropped")  # fmt: skip
-
 
 def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 
-    Files: `points.csv` (feasible interval and centre of every plotted point), `claims.csv` (text verdicts),
-    `contradictions.json`, `truth.csv` (what the simulated runs are made around) and, where the study plans runs,
-    `runs/<run_id>/`.
+    Files: the tables `POINTS`, `CLAIMS` and `TRUTH_VALUES` of `core.stage_tables`, `contradictions.json` and, where
+    the study plans runs, `runs/<run_id>/`.
     """
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
@@ -42,34 +37,34 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         begin = open_.enter_context(run_writer(study.id, raw, parameters.seed, folder / "runs")) if raw else None
         progress("contradictions")
         feasible = solve(study, claims, off)
-        bare = solve(study, claims, ("all",), explain=False)
+        alone = solve(study, claims, ("all",), explain=False)
         found = centres(feasible, progress)
         centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
         plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
         written = begin(plans) if begin else iter(())
         progress("points")
-        (folder / "points.csv").write_text(csv_text(_points(study, feasible, bare, centre)))
+        POINTS.write(_points(study, feasible, alone, centre), folder / POINTS.file)
         progress("claims, each left out in turn")
-        (folder / "claims.csv").write_text(csv_text(_verdicts(feasible, claims)))
+        CLAIMS.write(_verdicts(feasible, claims), folder / CLAIMS.file)
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible)))
-        (folder / "truth.csv").write_text(csv_text(_truth(centre)))
+        TRUTH_VALUES.write(_truth(centre), folder / TRUTH_VALUES.file)
         for number, plan in enumerate(written, start=1):
             progress(f"run {number} of {len(plans)}: {plan.run_id}")
 
 
-def _points(study: Study, feasible: Feasible, bare: Feasible, centre: dict[Quantity, float]) -> pd.DataFrame:
+def _points(study: Study, feasible: Feasible, alone: Feasible, centre: dict[Quantity, float]) -> pd.DataFrame:
     rows = []
     for exhibit in study.exhibits:
         for series, level, quantity in study.points(exhibit):
             low, high = feasible.interval(quantity)
-            bare_low, bare_high = bare.interval(quantity)
+            text_low, text_high = alone.interval(quantity)
             rows.append({
                 "exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key(),
                 "low": low.value, "high": high.value, "centre": centre.get(quantity, np.nan),
-                "low_bare": bare_low.value, "high_bare": bare_high.value,
-                "low_by": ";".join(low.held_by), "high_by": ";".join(high.held_by),
+                "low_text": text_low.value, "high_text": text_high.value,
+                "low_by": low.held_by, "high_by": high.held_by,
             })  # fmt: skip
-    return pd.DataFrame(rows, columns=list(POINTS))
+    return POINTS.frame(rows)
 
 
 def _verdicts(feasible: Feasible, claims: Claims) -> pd.DataFrame:
@@ -81,10 +76,10 @@ def _verdicts(feasible: Feasible, claims: Claims) -> pd.DataFrame:
             "claim": claim.id, "kind": claim.kind, "text_verdict": verdict.verdict,
             "value": np.nan if claim.value is None else claim.value, "low": claim.low, "high": claim.high,
             "implied_low": verdict.implied[0], "implied_high": verdict.implied[1], "information": verdict.information,
-            "conflicts": ";".join(sorted(against - {claim.id})),
-            "dropped": int(claim.id in feasible.contradictions.dropped),
+            "conflicts": sorted(against - {claim.id}),
+            "dropped": claim.id in feasible.contradictions.dropped,
         })  # fmt: skip
-    return pd.DataFrame(rows, columns=list(CLAIMS))
+    return CLAIMS.frame(rows)
 
 
 def _contradictions(feasible: Feasible) -> dict[str, object]:
@@ -100,4 +95,4 @@ def _contradictions(feasible: Feasible) -> dict[str, object]:
 
 def _truth(centre: dict[Quantity, float]) -> pd.DataFrame:
     rows = [{"quantity": quantity.key(), "value": value} for quantity, value in centre.items()]
-    return pd.DataFrame(rows, columns=["quantity", "value"]).sort_values("quantity")
+    return TRUTH_VALUES.frame(sorted(rows, key=lambda row: row["quantity"]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import mistune
+from markupsafe import Markup
 
 from virtperf.exhibits.wording import slug
 
@@ -25,39 +25,63 @@ class Heading:
 class Writer:
     """Turns the Markdown cells of one page into HTML, in their order, and collects the headings.
 
-    `taken` are anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above it.
+    Attributes
+    ----------
+    headings : list of Heading
+        Of what has been written so far.
+    taken : frozenset of str
+        Anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above it.
+    known : frozenset of str or None
+        The page's anchors; a link to any other place on the page is none. None: all links stay.
     """
 
     headings: list[Heading] = field(default_factory=list)
     taken: frozenset[str] = frozenset()
+    known: frozenset[str] | None = None
 
-    def html(self, source: str) -> str:
+    def html(self, source: str) -> Markup:
         """One cell; tables stand in their own scrolling box."""
-        body = mistune.create_markdown(
-            renderer=_Renderer(self.headings, self.taken), plugins=["table", "strikethrough"]
-        )(source)
+        body = mistune.create_markdown(renderer=_Renderer(self), plugins=["table", "strikethrough"])(source)
         assert isinstance(body, str)
-        body = body.replace("<table>", '<div class="vp-scroll" role="region" tabindex="0" aria-label="Table"><table>')
-        return body.replace("</table>", "</table></div>")
+        return Markup(body)  # noqa: S704 (written by the renderer below, which escapes)
+
+
+def pages_of(sources: Sequence[str], taken: frozenset[str]) -> tuple[list[Markup], list[Heading]]:
+    """All Markdown cells of one page, and its headings; a link may lead to a heading that comes later."""
+    first = Writer(taken=taken)
+    for source in sources:
+        first.html(source)
+    last = Writer(taken=taken, known=taken | {heading.anchor for heading in first.headings})
+    return [last.html(source) for source in sources], last.headings
 
 
 class _Renderer(mistune.HTMLRenderer):
-    def __init__(self, headings: list[Heading], taken: frozenset[str]) -> None:
+    def __init__(self, page: Writer) -> None:
         super().__init__(escape=True)
-        self._headings = headings
-        self._taken = taken
+        self._page = page
 
-    def heading(self, text: str, level: int, **attrs: Any) -> str:
-        plain = html.unescape(re.sub(r"<[^>]*>", "", text))
+    def render_token(self, token: dict[str, Any], state: Any) -> str:
+        if token["type"] == "heading":
+            text = self.render_tokens(token["children"], state)
+            return self._heading(text, _plain(token["children"]), token["attrs"]["level"])
+        return super().render_token(token, state)
+
+    def _heading(self, text: str, plain: str, level: int) -> str:
         anchor = base = slug(plain)
-        taken = self._taken | {h.anchor for h in self._headings}
+        taken = self._page.taken | {h.anchor for h in self._page.headings}
         count = 1
         while anchor in taken:
             count += 1
             anchor = f"{base}-{count}"
-        self._headings.append(Heading(level, plain, anchor))
+        self._page.headings.append(Heading(level, plain, anchor))
         link = f'<a class="vp-anchor" href="#{anchor}" aria-label="Link to this section">#</a>' if level > 1 else ""
         return f'<h{level} id="{anchor}">{text} {link}</h{level}>\n'
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        known = self._page.known
+        if known is not None and self.safe_url(url).startswith("#") and url.removeprefix("#") not in known:
+            return text
+        return super().link(text, url, title)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         # A page that makes no request has no pictures from elsewhere.
@@ -65,6 +89,15 @@ class _Renderer(mistune.HTMLRenderer):
             return super().image(text, url, title)
         return f"[{mistune.escape(text)}]"
 
+    def table(self, text: str) -> str:
+        box = '<div class="vp-scroll" role="region" tabindex="0" aria-label="Table">'
+        return f"{box}<table>\n{text}</table></div>\n"
+
     def block_html(self, html: str) -> str:
         # Comments are for authors.
         return "" if html.strip().startswith("<!--") and html.strip().endswith("-->") else super().block_html(html)
+
+
+def _plain(tokens: Sequence[dict[str, Any]]) -> str:
+    """The text of inline tokens without their markup."""
+    return "".join(token.get("raw", "") or _plain(token.get("children", ())) for token in tokens)

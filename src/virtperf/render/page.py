@@ -1,10 +1,11 @@
-"""An executed notebook as the parts of a page: prose, folded code, outputs; ids unique over the whole page."""
+"""An executed notebook as the parts of a page: prose, folded code, exhibits and other outputs."""
 
 from __future__ import annotations
 
-import base64
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup
 from nbformat import NotebookNode
@@ -12,22 +13,45 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-from virtperf.exhibits.wording import escape, printable
-from virtperf.render.markdown import Heading, Writer
+from virtperf.exhibits.records import Record
+from virtperf.render.markdown import Heading, Writer, pages_of
+from virtperf.render.outputs import for_notebook_only, record_of
+from virtperf.render.places import Place
+from virtperf.render.record import distinct, ids, record_html
+from virtperf.render.templating import image_address
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_ID = re.compile(r'(?<=[\s<])id="([^"]+)"')
 _SUMMARY_WIDTH = 72
+_PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a cell shows.
+
+    Attributes
+    ----------
+    kind : str
+        ``html`` (a record, or an analyst's own), ``text``, ``image``.
+    body : str or Markup
+        Markup, plain text, or an image's address.
+    name : str
+        ``stdout``, ``stderr`` or ``error`` for text that a cell printed; the words that stand for an image.
+    """
+
+    kind: Literal["html", "text", "image"]
+    body: str | Markup
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One cell: `kind` is "prose" or "code"; `summary` is the code's first line; `body` is prose or outputs."""
+    """One cell: prose has a `body`; code has outputs, its source, and its first line as `summary`."""
 
-    kind: str
-    summary: str
-    code: Markup
+    kind: Literal["prose", "code"]
     body: Markup
+    summary: str = ""
+    outputs: tuple[Output, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,48 +66,27 @@ class Page:
 
 def build_page(notebook: NotebookNode, title: str | None) -> Page:
     """The parts of a notebook's page; without a title, its first heading is the title."""
-    outputs = {k: "".join(map(_output, c.outputs)) for k, c in enumerate(notebook.cells) if c.cell_type == "code"}
-    writer = Writer(taken=frozenset(anchor for body in outputs.values() for anchor in _ID.findall(body)))
-    raw: list[tuple[str, str, str, str]] = []
-    for position, cell in enumerate(notebook.cells):
+    cells = [c for c in notebook.cells if c.cell_type == "markdown" or (c.cell_type == "code" and _says(c))]
+    shown = {k: [(o, record_of(o)) for o in c.outputs] for k, c in enumerate(cells) if c.cell_type == "code"}
+    records = distinct(record for pairs in shown.values() for _, record in pairs if record is not None)
+    taken = frozenset(ids(records))
+    prose, headings = pages_of([c.source for c in cells if c.cell_type == "markdown"], taken)
+    place = Place(taken | {heading.anchor for heading in headings})
+    written, chosen = iter(prose), iter(records)
+    parts = []
+    for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
-            raw.append(("prose", "", "", writer.html(cell.source)))
-        elif cell.cell_type == "code" and (cell.source.strip() or cell.outputs):
-            raw.append(("code", _summary(cell.source), _code(cell.source), outputs[position]))
-    bodies = unique_ids([body for *_, body in raw])
-    parts = tuple(
-        Part(kind, summary, Markup(code), Markup(body))  # noqa: S704 (made here: escaped, or an exhibit's own HTML)
-        for (kind, summary, code, _), body in zip(raw, bodies, strict=True)
-    )
-    first = next((h.text for h in writer.headings if h.level == 1), None)
-    return Page(title or first or "Report", first is not None, tuple(writer.headings), parts)
+            parts.append(Part("prose", next(written)))
+            continue
+        outputs = [_output(o, record, next(chosen) if record else None, place) for o, record in shown[position]]
+        found = tuple(output for output in outputs if output is not None)
+        parts.append(Part("code", _code(cell.source), _summary(cell.source), found))
+    first = next((h.text for h in headings if h.level == 1), None)
+    return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
 
 
-def unique_ids(bodies: list[str]) -> list[str]:
-    """Rename ids that an earlier part has already, with what refers to them; drop links to places that don't exist."""
-    seen: set[str] = set()
-    changed = []
-    for body in bodies:
-        own = list(dict.fromkeys(_ID.findall(body)))
-        for old in [name for name in own if name in seen]:
-            count = 2
-            while f"{old}-{count}" in seen or f"{old}-{count}" in own:
-                count += 1
-            body = _rename(body, old, f"{old}-{count}")
-        seen.update(_ID.findall(body))
-        changed.append(body)
-    return [re.sub(r' href="#([^"]+)"', lambda m: m[0] if m[1] in seen else "", body) for body in changed]
-
-
-def _rename(body: str, old: str, new: str) -> str:
-    name = re.escape(old)
-    body = re.sub(rf'(?<=[\s<])(id|for|href|xlink:href)="(#?){name}"', rf'\1="\g<2>{new}"', body)
-    body = re.sub(rf"url\(#{name}\)", f"url(#{new})", body)
-    return re.sub(
-        r'aria-(labelledby|describedby|controls)="([^"]*)"',
-        lambda m: f'aria-{m[1]}="{" ".join(new if t == old else t for t in m[2].split(" "))}"',
-        body,
-    )
+def _says(cell: NotebookNode) -> bool:
+    return bool(cell.source.strip() or cell.outputs)
 
 
 def _summary(source: str) -> str:
@@ -94,35 +97,37 @@ def _summary(source: str) -> str:
     return first if len(first) <= _SUMMARY_WIDTH else f"{first[: _SUMMARY_WIDTH - 1]}…"
 
 
-def _code(source: str) -> str:
-    return highlight(source, PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True))
+def _code(source: str) -> Markup:
+    return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)))  # noqa: S704
 
 
-def _output(output: NotebookNode) -> str:
+def _output(output: NotebookNode, record: Record | None, chosen: Record | None, place: Place) -> Output | None:
+    if record is not None and chosen is not None:
+        return Output("html", record_html(chosen, repeated=chosen.id != record.id, place=place))
+    if for_notebook_only(output):
+        return None
     if output.output_type == "stream":
-        return f'<pre class="vp-text vp-{escape(output.name)}" tabindex="0">{_plain(output.text)}</pre>'
+        return Output("text", _plain(output.text), output.name)
     if output.output_type == "error":
-        return f'<pre class="vp-text vp-error" tabindex="0">{_plain(chr(10).join(output.traceback))}</pre>'
-    data = output.data
+        return Output("text", _plain("\n".join(output.traceback)), "error")
+    return next(_candidates(output.data), None)
+
+
+def _candidates(data: NotebookNode) -> Iterator[Output]:
+    """An output of an analyst's own in the forms that it has, the richest first."""
     if "text/html" in data:
-        return f'<div class="vp-output">{data["text/html"]}</div>'
-    for mime in ("image/svg+xml", "image/png", "image/jpeg"):
+        yield Output("html", Markup(data["text/html"]))  # noqa: S704 (an analyst's own; the page's policy runs nothing)
+    text = data.get("text/plain", "")
+    for mime in _PICTURES:
         if mime in data:
-            return _image(mime, data[mime], data.get("text/plain", ""))
+            svg = mime == "image/svg+xml"
+            coded = data[mime].replace("\n", "")
+            yield Output("image", image_address(data[mime]) if svg else f"data:{mime};base64,{coded}", text)
     if "text/markdown" in data:
-        return f'<div class="vp-output">{Writer().html(data["text/markdown"])}</div>'
-    return (
-        f'<pre class="vp-text" tabindex="0">{_plain(data.get("text/plain", ""))}</pre>'
-        if data.get("text/plain")
-        else ""
-    )
-
-
-def _image(mime: str, content: str, text: str) -> str:
-    # As an image an SVG can't bring scripts or style rules into the page.
-    encoded = base64.b64encode(content.encode()).decode() if mime == "image/svg+xml" else content.replace("\n", "")
-    return f'<p class="vp-output"><img src="data:{mime};base64,{encoded}" alt="{escape(printable(text))}"></p>'
+        yield Output("html", Writer().html(data["text/markdown"]))
+    if text:
+        yield Output("text", _plain(text))
 
 
 def _plain(text: str) -> str:
-    return escape(_ANSI.sub("", text).rstrip("\n"))
+    return _ANSI.sub("", text).rstrip("\n")

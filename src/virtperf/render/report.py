@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from jinja2 import Environment
+from jinja2 import Environment, StrictUndefined
 from nbconvert import HTMLExporter
 from nbconvert.exporters.templateexporter import TemplateExporter
 
@@ -16,8 +14,8 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
 from virtperf.render.normalise import normalise, read_notebook
 from virtperf.render.page import build_page
+from virtperf.render.templating import TEMPLATES, equip, scripts, tidy
 
-FOLDER = Path(__file__).parent
 LIMIT_BYTES = 2_000_000
 
 
@@ -25,11 +23,12 @@ class _Exporter(HTMLExporter):
     """nbconvert's HTML exporter with this package's template only, and with escaping switched on."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(template_name="templates", extra_template_basedirs=[str(FOLDER)], **settings)
+        super().__init__(template_name="templates", extra_template_basedirs=[str(TEMPLATES.parent)], **settings)
 
     def _create_environment(self) -> Environment:
         environment: Environment = super()._create_environment()
-        environment.autoescape = True
+        environment.autoescape, environment.undefined = True, StrictUndefined
+        equip(environment)
         return environment
 
     def from_notebook_node(self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any) -> Any:
@@ -72,17 +71,11 @@ def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> P
 
 def to_html(notebook: nbformat.NotebookNode, *, title: str | None = None) -> str:
     """The page of a notebook; the same notebook gives the same text."""
-    script = (FOLDER / "templates" / "page.js").read_text(encoding="utf-8").strip()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    code, policy = scripts("page.js")
     clean = normalise(notebook)
-    # The policy is the second lock on the door: text is escaped, and were it not, no foreign script would run.
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    )
-    resources = {"page": build_page(clean, title), "script": script, "policy": policy}
+    resources = {"page": build_page(clean, title), "scripts": code, "policy": policy}
     body, _ = _Exporter().from_notebook_node(clean, resources=resources)
-    return "\n".join(line.rstrip() for line in body.splitlines()) + "\n"
+    return tidy(body)
 
 
 def _read(path: Path) -> nbformat.NotebookNode:

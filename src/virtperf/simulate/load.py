@@ -6,26 +6,28 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from virtperf.core.errors import FormatError
+from virtperf.core.errors import FormatError, Report, stop
+from virtperf.core.model import load_model
 from virtperf.core.params import ReconstructParameters
-from virtperf.core.yamlio import Document, load_yaml
+from virtperf.core.yamlio import Document
 from virtperf.formats import get_format
 from virtperf.simulate.expressions import ExpressionError, used
+from virtperf.simulate.file import RawFile
 from virtperf.simulate.setup import NUMBERS, Place, Raw, listed
 from virtperf.simulate.signals import CALLABLE, OWN_NAMES
 from virtperf.study.definition import Study
 
 
-def load_raw(study: Study, parameters: ReconstructParameters) -> Raw:
+def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:
     """Load and check `raw.yaml` of a study.
 
     Raises
     ------
     StudyError
-        With file and line: against the schema, an unknown factor, level, format, name or function, an expression that
+        With file and line: against the model, an unknown factor, level, format, name or function, an expression that
         is none, a name with two meanings.
     """
-    document = load_yaml(study.folder / "raw.yaml", "raw")
+    _, document = load_model(study.folder / "raw.yaml", RawFile, report)
     conventions = {name: entry["value"] for name, entry in document.data.get("conventions", {}).items()}
     settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}
     meanings = dict.fromkeys((*OWN_NAMES, *settings), "known") | dict.fromkeys(study.factors, "a factor")

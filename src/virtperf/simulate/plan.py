@@ -48,11 +48,11 @@ def plan_runs(
         By quantity: where the text does not speak of it under a run's condition, that condition's value is used.
     """
     plans = []
-    for block in study.data["runs"]:
+    for block in study.runs:
         for levels in run_levels(block):
             full = {name: levels.get(name, factor.default) for name, factor in study.factors.items()}
             condition = _condition(study, borrow, centre, full)  # type: ignore[arg-type]
-            name = block["name"].format(**full)
+            name = block.name.format(**full)
             plans += [RunPlan(f"{name}-r{k}", k, condition) for k in range(1, replicates + 1)]
     return plans
 

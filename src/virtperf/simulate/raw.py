@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from virtperf.core.provenance import Provenance
 from virtperf.simulate.files import raw_files
 from virtperf.simulate.plan import RunPlan
 from virtperf.simulate.setup import Raw
@@ -88,7 +89,7 @@ def _run_yaml(study_id: str, run: Run, entries: dict[str, dict[str, Any]]) -> st
     head = {
         "study": study_id,
         "run": run.plan.run_id,
-        "provenance": "reconstructed",
+        "provenance": Provenance.SIMULATED.value,
         "factors": dict(run.condition.levels),
         "replicate": run.plan.replicate,
         **facts,

@@ -1,25 +1,36 @@
-"""A paper's claims as structured relations between quantities, loaded from `claims.yaml` and validated."""
+"""A paper's claims as structured relations between quantities, loaded from `claims.yaml`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.yamlio import Document, load_yaml
+from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Positive, Texts, load_model
+from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression, Level
-from virtperf.study.tabulated import tabulated
+from virtperf.study.quantities import Expression
 
-KINDS = (
+Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
     "concave", "equivalence", "sum", "response_law",
-)  # fmt: skip
+]  # fmt: skip
 
 NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
 """Kinds that speak of one number with limits."""
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "value": ("of",), "range": ("of",), "ratio": ("of", "to"), "difference": ("of", "to"),
+    "percent_change": ("of", "to"), "equivalence": ("of", "to", "margin"), "ordering": ("order",),
+    "argmax": ("of", "over", "levels", "at"), "argmin": ("of", "over", "levels", "at"),
+    "monotone": ("of", "over", "levels", "direction"), "linear": ("of", "over", "levels"),
+    "concave": ("of", "over", "levels"), "sum": ("of", "parts"),
+    "response_law": ("of", "to", "constant", "over", "for_each"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,14 +51,13 @@ class Instance:
     axis: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One statement of the paper, or one assumption of ours.
+class Claim(Model):
+    """One claim of the paper, or one assumption of ours.
 
     Attributes
     ----------
-    id, kind, says : str
-        `says` is our own wording.
+    says : str
+        Our own wording.
     exhibits : tuple of str
         The exhibits that it speaks of.
     sections, ledger : tuple of str
@@ -58,8 +68,6 @@ class Claim:
         The printed number.
     strict : bool
         Whether an ordering must be visible (by the quantity's resolution).
-    direction : str
-        increasing, decreasing, nonincreasing or nondecreasing (monotone).
     margin : float
         Relative margin of an equivalence or of linearity.
     assumed : bool
@@ -67,34 +75,111 @@ class Claim:
     reading, note : str
         How a vague word was turned into numbers, where it was; any other remark.
     instances : tuple of Instance
+        Filled when the claim is loaded for a study, as are `assumed` and `line`.
     """
 
-    id: str
-    kind: str
-    says: str
-    exhibits: tuple[str, ...]
-    sections: tuple[str, ...]
-    ledger: tuple[str, ...]
-    low: float
-    high: float
-    value: float | None
-    strict: bool
-    direction: str
-    margin: float
-    assumed: bool
-    default_on: bool
-    conflicts: tuple[str, ...]
-    reading: str
-    note: str
-    why: str
-    instances: tuple[Instance, ...]
-    line: int
-    constant: float = 0.0
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    kind: Kind
+    says: str = Field(min_length=5)
+    exhibits: Annotated[tuple[str, ...], Field(min_length=1)] = Field((), alias="about")
+    sections: Texts = Field((), alias="section")
+    ledger: Texts = ()
+    of: str = ""
+    to: str = ""
+    order: tuple[str, ...] = Field((), min_length=2)
+    parts: tuple[str, ...] = Field((), min_length=1)
+    over: str = ""
+    levels: tuple[Level, ...] = Field((), min_length=2)
+    at: Level | None = None
+    for_each: dict[str, Annotated[tuple[Level, ...], Field(min_length=1)]] = {}
+    value: Number | None = None
+    half_width: NotNegative | None = None
+    low: Number = -float("inf")
+    high: Number = float("inf")
+    strict: Flag = True
+    direction: Literal["", "increasing", "decreasing", "nonincreasing", "nondecreasing"] = ""
+    margin: NotNegative = 0.0
+    constant: Number = 0.0
+    default_on: Flag = Field(True, alias="enabled")
+    conflicts: tuple[str, ...] = ()
+    reading: str = ""
+    note: str = ""
+    why: str = ""
+    assumed: bool = Field(False, alias="<assumed>")
+    instances: tuple[Instance, ...] = Field((), alias="<instances>")
+    line: int = Field(1, alias="<line>")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _limits(cls, entry: object) -> object:
+        """The limits of a printed value are its half width away, where the entry does not give others."""
+        if not isinstance(entry, dict):
+            return entry
+        value, half = entry.get("value"), entry.get("half_width")
+        if not isinstance(value, int | float) or not isinstance(half, int | float):
+            return entry
+        return {"low": value - half, "high": value + half, **entry}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Claim:
+        if missing := [name for name in _NEEDS[self.kind] if name not in self.model_fields_set]:
+            raise ValueError(f"{self.kind} needs {', '.join(missing)}")
+        return self
+
+    def consistent(self) -> None:
+        """Raise `ValueError` where the claim's own numbers do not fit together."""
+        if self.kind in NUMBERED and self.low == -float("inf") and self.high == float("inf"):
+            raise ValueError(
+                "no limits: give value and half_width (what the printed precision implies), or low, or high"
+            )
+        outside = self.value is not None and self.half_width is not None and not self.low <= self.value <= self.high
+        if self.low > self.high or outside:
+            raise ValueError(f"the limits {self.low:g} to {self.high:g} exclude the printed value {self.value}")
+        if self.kind in ("argmax", "argmin") and self.at not in self.levels:
+            raise ValueError(f"at: {self.at} is not among the levels")
 
     @property
-    def statements(self) -> int:
+    def times_said(self) -> int:
         """How many times the paper says it."""
         return max(1, len(self.ledger))
+
+
+class _PaperClaim(Claim):
+    exhibits: tuple[str, ...] = Field(alias="about", min_length=1)
+    sections: Texts = Field(alias="section")
+    ledger: Texts
+
+
+class _Assumption(Claim):
+    why: str
+
+
+class TableClaims(Model):
+    """A printed table whose numeric cells are claims of their own."""
+
+    table: str = Field(pattern=r"^[a-z0-9-]+$")
+    key: dict[str, str] = {}
+    columns: dict[str, str] = Field(min_length=1)
+    half_width: NotNegative
+    scale: Positive = 1.0
+    about: tuple[str, ...] = Field(min_length=1)
+    section: Texts
+    ledger: Texts
+
+
+class _LeftOut(Model):
+    ledger: Texts
+    reason: str = Field(min_length=10)
+
+
+class ClaimsFile(Model):
+    """All of `claims.yaml`."""
+
+    study: str
+    claims: tuple[_PaperClaim, ...]
+    assumptions: tuple[_Assumption, ...] = ()
+    tables: tuple[TableClaims, ...] = ()
+    not_encoded: tuple[_LeftOut, ...]
 
 
 @dataclass(frozen=True)
@@ -103,6 +188,7 @@ class Claims:
 
     claims: tuple[Claim, ...]
     not_encoded: Mapping[str, str]
+    file: ClaimsFile
     document: Document
 
     def __iter__(self) -> Iterator[Claim]:
@@ -141,96 +227,66 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
     Raises
     ------
     StudyError
-        With file and line: against the schema, an unknown quantity, factor, level, exhibit or claim id, an id given
+        With file and line: against the model, an unknown quantity, factor, level, exhibit or claim id, an id given
         twice, limits that exclude the printed value.
     """
-    document = load_yaml(study.folder / "claims.yaml", "claims")
-    exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
-    loaded: list[Claim] = []
-    entries: list[tuple[tuple[str, int], dict[str, Any]]] = []
+    from virtperf.study.table_claims import table_claims
+
+    file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
+    entries: list[tuple[tuple[str, int], Claim]] = []
     try:
-        entries += tabulated(study, document)
+        entries += table_claims(study, file, document)
     except StudyError as err:
         report(err)
-    for part in ("claims", "assumptions"):
-        entries += [((part, i), e) for i, e in enumerate(document.data.get(part, ()))]
-    ids = [entry["id"] for _, entry in entries]
-    for where, entry in entries:
-        if ids.count(entry["id"]) > 1:
-            report(document.error(f"the id {entry['id']!r} is given twice", *where, "id"))
-        for exhibit in entry.get("about", ()):
+    entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
+    entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
+    exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
+    ids = [claim.id for _, claim in entries]
+    loaded: list[Claim] = []
+    for where, claim in entries:
+        if ids.count(claim.id) > 1:
+            report(document.error(f"the id {claim.id!r} is given twice", *where, "id"))
+        for exhibit in claim.exhibits:
             if exhibit not in exhibits:
-                report(
-                    document.error(
-                        f"unknown exhibit {exhibit!r}", *where, "about", expected="an id of study.yaml, or text"
-                    )
-                )
-        for other in entry.get("conflicts", ()):
+                expected = "an id of study.yaml, or text"
+                report(document.error(f"unknown exhibit {exhibit!r}", *where, "about", expected=expected))
+        for other in claim.conflicts:
             if other not in ids:
                 report(document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts"))
         try:
-            loaded.append(_claim(study, entry, assumed=where[0] == "assumptions", line=document.line(*where)))
-        except (ValueError, KeyError) as err:
-            problem = f"{entry['kind']} needs {err}" if isinstance(err, KeyError) else str(err)
-            report(document.error(f"claim {entry['id']!r}: {problem}", *where))
-    not_encoded = {
-        ledger: entry["reason"] for entry in document.data.get("not_encoded", ()) for ledger in _tuple(entry["ledger"])
-    }
-    return Claims(tuple(loaded), not_encoded, document)
+            claim.consistent()
+            instances = _instances(study, claim)
+        except ValueError as err:
+            report(document.error(f"claim {claim.id!r}: {err}", *where))
+            continue
+        filled = {"instances": instances, "line": document.line(*where), "assumed": where[0] == "assumptions"}
+        loaded.append(claim.model_copy(update=filled))
+    left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
+    return Claims(tuple(loaded), left_out, file, document)
 
 
-def _claim(study: Study, entry: Mapping[str, Any], *, assumed: bool, line: int) -> Claim:
-    value = entry.get("value")
-    low, high = entry.get("low"), entry.get("high")
-    if value is not None and "half_width" in entry:
-        low = value - entry["half_width"] if low is None else low
-        high = value + entry["half_width"] if high is None else high
-    if entry["kind"] in NUMBERED and low is None and high is None:
-        raise ValueError("no limits: give value and half_width (what the printed precision implies), or low, or high")
-    low = -float("inf") if low is None else float(low)
-    high = float("inf") if high is None else float(high)
-    if low > high or (value is not None and not low <= value <= high and "half_width" in entry):
-        raise ValueError(f"the limits {low:g} to {high:g} exclude the printed value {value}")
-    return Claim(
-        id=entry["id"], kind=entry["kind"], says=entry["says"], exhibits=tuple(entry.get("about", ())),
-        sections=_tuple(entry.get("section", ())), ledger=_tuple(entry.get("ledger", ())), low=low, high=high,
-        value=None if value is None else float(value), strict=entry.get("strict", True),
-        direction=entry.get("direction", ""), margin=float(entry.get("margin", 0)), assumed=assumed,
-        default_on=entry.get("enabled", True), conflicts=tuple(entry.get("conflicts", ())),
-        reading=entry.get("reading", ""), note=entry.get("note", ""),
-        why=entry.get("why", ""), instances=_instances(study, entry), line=line,
-        constant=float(entry.get("constant", 0)),
-    )  # fmt: skip
-
-
-def _instances(study: Study, entry: Mapping[str, Any]) -> tuple[Instance, ...]:
-    each = entry.get("for_each", {})
+def _instances(study: Study, claim: Claim) -> tuple[Instance, ...]:
+    each = claim.for_each
     combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
-    return tuple(_instance(study, entry, also) for also in combos)
+    return tuple(_instance(study, claim, also) for also in combos)
 
 
-def _instance(study: Study, entry: Mapping[str, Any], also: Mapping[str, Level]) -> Instance:
-    kind = entry["kind"]
-    if kind in ("value", "range"):
-        return Instance((study.expression(entry["of"], also),))
-    if kind in ("ratio", "difference", "percent_change", "equivalence"):
-        return Instance((study.expression(entry["of"], also), study.expression(entry["to"], also)))
+def _instance(study: Study, claim: Claim, also: Mapping[str, Level]) -> Instance:
+    kind = claim.kind
     if kind == "ordering":
-        return Instance(tuple(study.expression(text, also) for text in entry["order"]))
+        return Instance(tuple(study.expression(text, also) for text in claim.order))
     if kind == "sum":
-        return Instance(tuple(study.expression(text, also) for text in [entry["of"], *entry["parts"]]))
+        return Instance(tuple(study.expression(text, also) for text in (claim.of, *claim.parts)))
     if kind == "response_law":
-        return Instance((study.expression(entry["of"], also), study.expression(entry["to"], also)),
-                        (float(also.get(entry["over"], 0)),))  # fmt: skip
-    over, levels = entry["over"], entry["levels"]
+        both = (study.expression(claim.of, also), study.expression(claim.to, also))
+        return Instance(both, (float(also.get(claim.over, 0)),))
+    if "levels" not in _NEEDS[kind]:
+        return Instance(
+            tuple(study.expression(getattr(claim, part), also) for part in _NEEDS[kind] if part in ("of", "to"))
+        )
+    levels = claim.levels
     if kind in ("argmax", "argmin"):
-        if entry["at"] not in levels:
-            raise ValueError(f"at: {entry['at']} is not among the levels")
-        levels = [entry["at"], *(level for level in levels if level != entry["at"])]
-    parts = tuple(study.expression(entry["of"], {**also, over: level}) for level in levels)
+        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first
+    parts = tuple(study.expression(claim.of, {**also, claim.over: level}) for level in levels)
     numeric = all(isinstance(level, int | float) for level in levels)
     return Instance(parts, tuple(float(level) for level in levels) if numeric else ())
-
-
-def _tuple(value: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,88 +1,25 @@
-"""A study's definition: factors, quantities, exhibits, runs; loaded from `study.yaml` and validated."""
+"""A study's definition as `study.yaml` has it: factors, quantities, exhibits, runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, PrivateAttr
 
 from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.yamlio import Document, load_yaml
-from virtperf.study.quantities import Expression, Level, Quantity, split_expression, split_quantity
+from virtperf.core.model import Keyed, Level, Model, Whole, load_model
+from virtperf.core.yamlio import Document
+from virtperf.study.parts import Exhibit, Factor, QuantityKind, Series
+from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
+from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
+
+__all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study", "run_levels"]
 
 
-@dataclass(frozen=True)
-class Factor:
-    """What a study varies. `default` is None where every quantity must write the level."""
-
-    name: str
-    label: str
-    levels: tuple[Level, ...]
-    default: Level | None
-    unit: str
-    level_labels: Mapping[Level, str]
-
-    def show(self, level: Level) -> str:
-        """The level as a reader sees it."""
-        return self.level_labels.get(level, str(level))
-
-    def noun(self, level: Level) -> str:
-        """The label after a number: ``guests``, but ``1 guest``."""
-        many = self.label.endswith("s") and not self.label.lower().endswith("ss")
-        return self.label[:-1] if level == 1 and many else self.label
-
-
-@dataclass(frozen=True)
-class QuantityKind:
-    """A quantity's name, unit, natural bounds and how runs observe it.
-
-    Attributes
-    ----------
-    references : tuple of (factor levels, value)
-        Where the paper gives no absolute scale: the points that are set to a value by convention.
-    resolution : float
-        The smallest difference that the paper's wording distinguishes, in the quantity's unit.
-    observed : dict
-        How `summarize` gets it from a run: metric, entity_kind, combine, scale.
-    """
-
-    name: str
-    label: str
-    unit: str
-    low: float
-    high: float
-    resolution: float
-    references: tuple[tuple[Mapping[str, Level], float], ...]
-    observed: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Series:
-    """One line or bar group of a figure: `quantity` at `at`, over the levels of one factor."""
-
-    label: str
-    quantity: str
-    at: Mapping[str, Level]
-    over: str
-    levels: tuple[Level, ...]
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A table or figure of the paper; `series` is empty for tables and diagrams."""
-
-    id: str
-    title: str
-    kind: str
-    section: str
-    series: tuple[Series, ...]
-    spec: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Study:
+class Study(Model):
     """One study, whole.
 
     Attributes
@@ -90,20 +27,48 @@ class Study:
     id : str
     folder : Path
         `data/published/<id>`.
-    factors, quantities : dict
     exhibits : tuple of Exhibit
         In the paper's order.
     data : dict
-        Everything of `study.yaml`, for the descriptive parts (bibliography, machines, guests, procedure, runs).
+        Everything as `study.yaml` has it, for the descriptive parts.
+    telling : str or None
+        The figure that stands for the study.
     """
 
-    id: str
-    folder: Path
-    document: Document
-    factors: Mapping[str, Factor]
-    quantities: Mapping[str, QuantityKind]
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
+    title: str
+    bibliography: dict[str, Any]
+    claims_in_ledger: Annotated[Whole, Field(ge=0)]
+    summary: Annotated[str, Field(min_length=20)] = ""
+    factors: Annotated[dict[str, Factor], Keyed]
+    quantities: Annotated[dict[str, QuantityKind], Keyed]
     exhibits: tuple[Exhibit, ...]
-    data: Mapping[str, Any] = field(repr=False)
+    telling: str | None = None
+    runs: tuple[RunBlock, ...] = ()
+    machines: dict[str, Machine] = {}
+    guests: dict[str, Guest] = {}
+    networks: dict[str, Network] = {}
+    software: dict[str, dict[str, Any]] = {}
+    workload: dict[str, Any] = {}
+    procedure: Procedure = Procedure()
+    segments: tuple[Segment, ...] = ()
+    errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
+    _document: Document = PrivateAttr()
+
+    @property
+    def document(self) -> Document:
+        """`study.yaml` with its lines."""
+        return self._document
+
+    @property
+    def folder(self) -> Path:
+        """`data/published/<id>`."""
+        return self._document.path.parent
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Everything as `study.yaml` has it."""
+        return self._document.data
 
     def quantity(self, text: str) -> Quantity:
         """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names.
@@ -200,93 +165,61 @@ def load_study(folder: Path, report: Report = stop) -> Study:
     Raises
     ------
     StudyError
-        With file and line: against the schema, an unknown factor or level, a reference or series that names nothing.
+        With file and line: against the model, an unknown factor or level, a reference or series that names nothing.
     """
-    document = load_yaml(folder / "study.yaml", "study")
-    data = document.data
-    factors = {name: _factor(name, entry) for name, entry in data["factors"].items()}
-    quantities = {name: _quantity_kind(name, entry) for name, entry in data["quantities"].items()}
-    exhibits = tuple(_exhibit(entry, factors, quantities) for entry in data["exhibits"])
-    study = Study(data["study"], folder, document, factors, quantities, exhibits, data)
+    study, document = load_model(folder / "study.yaml", Study, report)
+    study._document = document
     if study.id != folder.name:
-        report(
-            document.error(
-                f"the study calls itself {study.id!r}", "study", expected=f"the folder's name {folder.name!r}"
-            )
-        )
+        expected = f"the folder's name {folder.name!r}"
+        report(document.error(f"the study calls itself {study.id!r}", "study", expected=expected))
+    study = study.model_copy(update={"exhibits": tuple(_with_marks(study, e) for e in study.exhibits)})
     _check(study, report)
     return study
 
 
-def _factor(name: str, entry: Mapping[str, Any]) -> Factor:
-    return Factor(
-        name, entry.get("label", name), tuple(entry["levels"]), entry.get("default"), entry.get("unit", ""),
-        entry.get("labels", {}),
-    )  # fmt: skip
-
-
-def _quantity_kind(name: str, entry: Mapping[str, Any]) -> QuantityKind:
-    low, high = entry.get("bounds", [0, None])
-    references = tuple((ref["at"], float(ref["value"])) for ref in entry.get("references", ()))
-    return QuantityKind(
-        name, entry["label"], entry["unit"], -float("inf") if low is None else float(low),
-        float("inf") if high is None else float(high), float(entry.get("resolution", 0)), references,
-        entry.get("observed", {}),
-    )  # fmt: skip
-
-
-def _exhibit(
-    entry: Mapping[str, Any], factors: Mapping[str, Factor], quantities: Mapping[str, QuantityKind]
-) -> Exhibit:
-    if entry["kind"] == "timeseries":
-        return Exhibit(entry["id"], entry["title"], entry["kind"], entry.get("section", ""),
-                       _marks(entry, factors, quantities), entry)  # fmt: skip
-    series = tuple(
-        Series(s["label"], s.get("quantity", entry.get("quantity", "")), s.get("at", {}),
-               s.get("over", entry.get("over", "")),
-               tuple(s["levels"]))
-        for s in entry.get("series", ())
-    )  # fmt: skip
-    return Exhibit(entry["id"], entry["title"], entry["kind"], entry.get("section", ""), series, entry)
-
-
-def _marks(
-    entry: Mapping[str, Any], factors: Mapping[str, Factor], quantities: Mapping[str, QuantityKind]
-) -> tuple[Series, ...]:
+def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
     """The levels that a figure over time marks, each a series of one point at the condition of the figure's run."""
-    at = entry["run"]["at"]
-    over, factor = next(iter(factors.items()))
-    level = at.get(over, factor.default)
-    return tuple(
-        Series(quantities[name].label if name in quantities else name, name, at, over, (level,))
-        for name in entry.get("marks", ())
-    )
+    if not exhibit.marks:
+        return exhibit
+    at = exhibit.run.at if exhibit.run else {}
+    over, factor = next(iter(study.factors.items()))
+    level = at.get(over, factor.levels[0] if factor.default is None else factor.default)
+    kinds = study.quantities
+    labels = {name: kinds[name].label if name in kinds else name for name in exhibit.marks}
+    series = tuple(Series(label=labels[n], quantity=n, at=at, over=over, levels=(level,)) for n in exhibit.marks)
+    return exhibit.model_copy(update={"series": series})
 
 
 def _check(study: Study, report: Report) -> None:
+    """What one part of `study.yaml` says about another."""
+    for name, factor in study.factors.items():
+        if factor.default is not None and factor.default not in factor.levels:
+            problem = f"the default {factor.default!r} of {name} is none of its levels"
+            report(study.document.error(problem, "factors", name, "default"))
+        for level in factor.level_labels.keys() - set(factor.levels):
+            problem = f"a label for {level!r}, which is no level of {name}"
+            report(study.document.error(problem, "factors", name, "labels"))
     for name, kind in study.quantities.items():
         for position, (at, _) in enumerate(kind.references):
             try:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
-    if study.data.get("telling") not in (None, *(e.id for e in study.exhibits if e.series)):
-        raise study.document.error(
-            "it names no figure with points", "telling", expected="the id of a line or bar figure"
-        )
+    if study.telling not in (None, *(e.id for e in study.exhibits if e.series)):
+        expected = "the id of a line or bar figure"
+        report(study.document.error("it names no figure with points", "telling", expected=expected))
     for position, exhibit in enumerate(study.exhibits):
         try:
             study.points(exhibit)
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
-    for position, block in enumerate(study.data.get("runs", ())):
+    for position, block in enumerate(study.runs):
         for levels in run_levels(block):
-            for factor, level in levels.items():
-                if factor not in study.factors or level not in study.factors[factor].levels:
-                    report(study.document.error(f"unknown factor or level {factor}={level}", "runs", position))
+            for known, level in levels.items():
+                if known not in study.factors or level not in study.factors[known].levels:
+                    report(study.document.error(f"unknown factor or level {known}={level}", "runs", position))
 
 
-def run_levels(block: Mapping[str, Any]) -> list[dict[str, Level]]:
+def run_levels(block: RunBlock) -> list[dict[str, Level]]:
     """The factor levels of every run condition of one block of `runs`: `at` crossed with the lists of `over`."""
-    over = block.get("over", {})
-    return [{**block.get("at", {}), **dict(zip(over, combo, strict=True))} for combo in product(*over.values())]
+    return [{**block.at, **dict(zip(block.over, combo, strict=True))} for combo in product(*block.over.values())]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Level = str | int | float
+from virtperf.core.levels import Level, level_text, parse_level
 
 _QUANTITY = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\[([^\[\]]*)\])?\s*")
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\s*(?:\[[^\[\]]*\])?)\s*")
@@ -40,7 +40,7 @@ class Quantity:
 
     def key(self) -> str:
         """A stable text for files: every factor written out."""
-        return f"{self.name}[{', '.join(f'{factor}={level}' for factor, level in self.at)}]"
+        return f"{self.name}[{', '.join(f'{factor}={level_text(level)}' for factor, level in self.at)}]"
 
 
 @dataclass(frozen=True)
@@ -56,18 +56,6 @@ class Expression:
     def value(self, values: Mapping[Quantity, float]) -> float:
         """The sum at given values of the quantities."""
         return sum(c * values[q] for c, q in self.terms)
-
-
-def parse_level(text: str) -> Level:
-    """``"12"`` as the number 12, anything that is not a number as text."""
-    text = text.strip()
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text
 
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:

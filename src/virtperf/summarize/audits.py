@@ -13,7 +13,6 @@ import numpy as np
 
 from virtperf.summarize.series import RunSeries, Series, evaluate
 
-COLUMNS = ("run_id", "provenance", "audit", "value", "expected", "low", "high", "status", "note")
 OK, VIOLATED = "ok", "violated"
 
 TOLERANCE = 0.02
@@ -58,7 +57,7 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
     busy = evaluate(Series(t, sum(x[d].value * (r[d].value + z) for d in drivers)), run.window, run.level).mean  # type: ignore[arg-type]
     if busy.n < 2:
         return
-    total = evaluate(Series(t, sum(x[d].value for d in drivers)), run.window, run.level).mean.mean  # type: ignore[arg-type]
+    total = evaluate(Series(t, sum(x[d].value for d in drivers)), run.window, run.level).mean.value  # type: ignore[arg-type]
     if total <= 0:
         return
     rounding = sum(
@@ -67,9 +66,9 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
     slack = max(rounding, TOLERANCE * clients)
     low, high = busy.low - slack, busy.high + slack
     fine = low <= clients if think is None else low <= clients <= high
-    implied = clients / total - (busy.mean / total - z)
+    implied = clients / total - (busy.value / total - z)
     declared = "none declared" if think is None else f"{z:g} s declared"
-    yield _row("response-time law", busy.mean, clients, low, high, fine,
+    yield _row("response-time law", busy.value, clients, low, high, fine,
                f"implied think time {implied:.3g} s, {declared}")  # fmt: skip
 
 
@@ -77,7 +76,7 @@ def declared_clients(run: RunSeries) -> Iterator[Row]:
     """The drivers report as many clients as run.yaml declares."""
     found = run.combined(CLIENTS, "driver", "sum")
     if found and run.info["clients"] and found.steady.mean.n:
-        yield _close("clients", found.steady.mean.mean, run.info["clients"], 0.0, "clients of all drivers together")
+        yield _close("clients", found.steady.mean.value, run.info["clients"], 0.0, "clients of all drivers together")
 
 
 def processor_accounting(run: RunSeries) -> Iterator[Row]:
@@ -85,10 +84,10 @@ def processor_accounting(run: RunSeries) -> Iterator[Row]:
     busy, guests = run.combined(PROCESSORS, "processor", "sum"), run.combined(GUESTS, "guest", "sum")
     if busy is None or guests is None or not busy.steady.mean.n or not guests.steady.mean.n:
         return
-    total, charged = busy.steady.mean.mean, guests.steady.mean.mean
+    total, charged = busy.steady.mean.value, guests.steady.mean.value
     system = run.combined(SYSTEM, "processor", "sum")
     if system is not None:
-        yield _close("processor time", charged + system.steady.mean.mean, total, 0.0,
+        yield _close("processor time", charged + system.steady.mean.value, total, 0.0,
                      "guests and uncharged hypervisor time, against the processors' own total")  # fmt: skip
     else:
         high = total * (1 + TOLERANCE)
@@ -101,7 +100,7 @@ def domain_accounting(run: RunSeries) -> Iterator[Row]:
     domains = run.combined(GUESTS, "domain", "sum")
     processors = run.info["processors"]
     if domains and processors and domains.steady.mean.n:
-        used, high = domains.steady.mean.mean, processors * (1 + TOLERANCE)
+        used, high = domains.steady.mean.value, processors * (1 + TOLERANCE)
         yield _row("domains' processor time", used, processors, 0.0, high, used <= high,
                    "sum over all domains, against the real processors")  # fmt: skip
 
@@ -120,7 +119,7 @@ def counter_against_share(run: RunSeries) -> Iterator[Row]:
     times = times[(times > begin) & (times <= end)]
     span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
     slack = COUNTER_STEP_S * len(counters) / span
-    yield _close("processor seconds", found.steady.mean.mean, shares.steady.mean.mean, slack,
+    yield _close("processor seconds", found.steady.mean.value, shares.steady.mean.value, slack,
                  "growth of the counters, against the printed shares")  # fmt: skip
 
 
@@ -140,7 +139,7 @@ def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
                 if a and b and a.steady.mean.n and b.steady.mean.n:
                     errors = np.nan_to_num([a.steady.mean.se, b.steady.mean.se])
                     slack = 3 * float(np.sqrt(errors @ errors))
-                    yield _close("agreement of sources", b.steady.mean.mean, a.steady.mean.mean, slack,
+                    yield _close("agreement of sources", b.steady.mean.value, a.steady.mean.value, slack,
                                  f"{metric} of all entities of kind {kind}: {other} against {names[0]}")  # fmt: skip
 
 
@@ -190,7 +189,7 @@ def failed_requests(run: RunSeries) -> Iterator[Row]:
     totals = [f for metric in ERROR_TOTALS if (f := run.combined(metric, "driver", "sum")) is not None]
     if elements is None or not totals:
         return
-    errors, limit = sum(f.steady.mean.mean for f in totals), ERRORS * elements.steady.mean.mean
+    errors, limit = sum(f.steady.mean.value for f in totals), ERRORS * elements.steady.mean.value
     yield _row("failed requests", errors, 0.0, 0.0, limit, errors <= limit, "errors of all drivers in the whole run")
 
 

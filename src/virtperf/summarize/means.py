@@ -15,37 +15,12 @@ Marriott, F. H. C., Pope, J. A. (1954). Bias in the estimation of autocorrelatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import fft, special
 
+from virtperf.core.mean import Mean, student
+
 LARGEST_CORRELATION = 0.95
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean with its interval (Student's t).
-
-    Attributes
-    ----------
-    n : int
-        Samples.
-    n_eff : float
-        How many independent samples would give the same standard error; at most `n`.
-    method : str
-        ``cosines``, ``batch means``, ``AR(1)``, or ``one sample``, which has neither error nor interval (NaN).
-    """
-
-    mean: float
-    se: float
-    n: int
-    n_eff: float
-    df: float
-    low: float
-    high: float
-    level: float
-    method: str
 
 
 def batch_means(x: np.ndarray, level: float) -> Mean:
@@ -58,9 +33,7 @@ def batch_means(x: np.ndarray, level: float) -> Mean:
     k = len(x) // size
     batches = x[len(x) - k * size :].reshape(k, size).mean(axis=1)
     se = float(batches.std(ddof=1) / np.sqrt(k))
-    variance = float(x.var(ddof=1))
-    n_eff = min(variance / se**2, len(x)) if se > 0 else float(len(x))
-    return _mean(x, se, n_eff, k - 1.0, level, "batch means")
+    return _mean(x, se, k - 1.0, level, "batch means")
 
 
 def ar1_mean(x: np.ndarray, level: float) -> Mean:
@@ -75,9 +48,14 @@ def ar1_mean(x: np.ndarray, level: float) -> Mean:
     n = len(x)
     if n < 2:
         return _one(x, level)
-    f = inflation(correlation(x - x.mean(), 1), n)
+    f = n / effective_samples(x)
     se = float(np.sqrt(x.var(ddof=1) * (n - 1) / (n - f) * f / n))
-    return _mean(x, se, n / f, max(n / f - 1, 1.0), level, "AR(1)")
+    return _mean(x, se, max(n / f - 1, 1.0), level, "AR(1)")
+
+
+def effective_samples(x: np.ndarray) -> float:
+    """How many independent samples would tell as much as these, by a first-order autoregressive model; at most n."""
+    return len(x) / inflation(correlation(x - x.mean(), 1), len(x))
 
 
 def cosine_mean(x: np.ndarray, level: float) -> Mean:
@@ -100,8 +78,7 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
     r = correlation(residuals, 1)
     falls = np.mean((1 - r) ** 2 / (1 + r * r - 2 * r * np.cos(angles)))
     se = float(np.sqrt(power.mean() / falls / n))
-    n_eff = min(float(x.var(ddof=1)) / se**2, n) if se > 0 else float(n)
-    return _mean(x, se, n_eff, float(waves), level, "cosines")
+    return _mean(x, se, float(waves), level, "cosines")
 
 
 def steady_mean(x: np.ndarray, level: float) -> Mean:
@@ -112,20 +89,26 @@ def steady_mean(x: np.ndarray, level: float) -> Mean:
 def median(x: np.ndarray, level: float) -> Mean:
     """The median, with the interval between two order statistics that covers it, whatever the distribution.
 
-    Their ranks are those for as many independent samples as `ar1_mean` finds in the series; where there are too few
-    for the level, there is no interval.
+    Their ranks are those for as many independent samples as `effective_samples` finds in the series; where there are
+    too few for the level, there is no interval.
     """
     x = np.asarray(x, dtype=float)
-    n, n_eff = len(x), ar1_mean(x, level).n_eff
+    n, n_eff = len(x), effective_samples(x)
     width = float(special.ndtri((1 + level) / 2))
     rank = int(np.floor((n - width * n / np.sqrt(n_eff)) / 2))
     low, high = np.sort(x)[[rank - 1, n - rank]] if rank >= 1 else (np.nan, np.nan)
-    return Mean(float(np.median(x)), (high - low) / (2 * width), n, n_eff, n_eff - 1, low, high, level, "median")
+    se = float(high - low) / (2 * width)
+    return Mean(float(np.median(x)), se, n_eff - 1, float(low), float(high), level, n, "median")
 
 
 def maximum(x: np.ndarray, level: float) -> Mean:
     """The largest sample; how far from it another run's would be, one run can't tell."""
-    return Mean(float(np.max(x)), np.nan, len(x), float(len(x)), np.nan, np.nan, np.nan, level, "maximum")
+    return without_error(float(np.max(x)), len(x), level, "maximum")
+
+
+def without_error(value: float, n: int, level: float, method: str) -> Mean:
+    """A value whose error can't be known: a total, one sample, a maximum."""
+    return student(value, np.nan, np.nan, level=level, n=n, method=method)
 
 
 def correlation(residuals: np.ndarray, parameters: int) -> float:
@@ -144,11 +127,8 @@ def inflation(r: float, n: int) -> float:
 
 
 def _one(x: np.ndarray, level: float) -> Mean:
-    value = float(x.mean()) if len(x) else np.nan
-    return Mean(value, np.nan, len(x), float(len(x)), np.nan, np.nan, np.nan, level, "one sample")
+    return without_error(float(x.mean()) if len(x) else np.nan, len(x), level, "one sample")
 
 
-def _mean(x: np.ndarray, se: float, n_eff: float, df: float, level: float, method: str) -> Mean:
-    mean = float(x.mean())
-    half = float(special.stdtrit(df, (1 + level) / 2)) * se
-    return Mean(mean, se, len(x), float(n_eff), float(df), mean - half, mean + half, level, method)
+def _mean(x: np.ndarray, se: float, df: float, level: float, method: str) -> Mean:
+    return student(float(x.mean()), se, float(df), level=level, n=len(x), method=method)

@@ -6,49 +6,96 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy import special
 
+from virtperf.core.errors import StudyError, VirtperfError
+from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core.units import conversion_factor
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Level
+from virtperf.summarize.lineage import lineage_rows
 from virtperf.summarize.series import Combined, RunSeries
-from virtperf.summarize.steady import Mean
 
-NUMBERS = ("value", "se", "n_eff", "df", "low", "high", "begin_s", "relative", "relative_se")
-TEXTS = ("source", "entity_kind", "metric", "stationarity", "note")
+Row = dict[str, Any]
 
-
-def observe(study: Study, run: RunSeries) -> list[dict[str, Any]]:
-    """One row a quantity that the study says how to observe; NaN and the reason in `note` where this run can't tell."""
-    return [_observe(name, kind, run) for name, kind in study.quantities.items() if kind.observed]
+_NUMBERS = ("value", "se", "df", "low", "high", "begin_s", "relative", "relative_se", "relative_df")
+_TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
-def _observe(name: str, kind: QuantityKind, run: RunSeries) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "quantity": name, **dict.fromkeys(NUMBERS, np.nan), **dict.fromkeys(TEXTS, ""), "entities": 0, "n": 0,
-    }  # fmt: skip
+def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
+    """What a run says about the quantities that the study says how to observe.
+
+    Returns
+    -------
+    observations : list of dict
+        One row a quantity, in its unit; NaN and the reason in `note` where this run can't tell. Columns of
+        `stage_tables.OBSERVATIONS` without those of the run.
+    lineage : list of dict
+        The samples behind them: columns of `stage_tables.LINEAGE` without `run_id`.
+
+    Raises
+    ------
+    StudyError
+        A metric's unit can't be converted to the quantity's; the error names both.
+    """
+    rows: list[Row] = []
+    lineage: list[Row] = []
+    for name, kind in study.quantities.items():
+        if kind.observed:
+            row, parts = _observe(kind, run)
+            rows.append(row)
+            lineage += [{"quantity": name, **part} for role, c in parts for part in lineage_rows(run, c, role)]
+    return rows, lineage
+
+
+def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, Combined]]]:
+    row: Row = {
+        "quantity": kind.name,
+        **dict.fromkeys(_NUMBERS, np.nan),
+        **dict.fromkeys(_TEXTS, ""),
+        "entities": 0,
+        "n": 0,
+    }
     rule = kind.observed
-    found = next(
-        filter(None, (_found(run, s, rule["combine"], rule.get("statistic", "mean")) for s in rule["from"])), None
-    )
+    how, statistic = rule["combine"], rule.get("statistic", "mean")
+    found = next(filter(None, (_found(run, source, how, statistic) for source in rule["from"])), None)
     if found is None:
-        return row | {"note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"}
-    mean, flags = found.steady.mean, list(found.steady.flags)
+        return row | {"note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"}, []
+    mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
     if "per" in rule:
         per = _found(run, rule["per"], "sum")
-        if per is None or not per.steady.mean.mean > 0:
-            return row | {"note": f"not measured in this run: no {_words(rule['per'])} to divide by"}
-        mean = ratio(mean, per.steady.mean)
+        if per is None or not per.steady.mean.value > 0:
+            return row | {"note": f"not measured in this run: no {_words(rule['per'])} to divide by"}, []
+        mean, per_unit = ratio(mean, per.steady.mean), run.metrics[per.metric]["unit"]
         flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
-    scale = float(rule.get("scale", 1))
-    low, high = sorted((scale * mean.low, scale * mean.high))
+        parts.append(("per", per))
+    mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
     return row | {
-        "value": scale * mean.mean, "se": abs(scale) * mean.se, "n_eff": mean.n_eff, "df": mean.df,
-        "low": low, "high": high, "n": mean.n, "begin_s": found.steady.begin_s, "entities": len(found.entities),
+        "value": mean.value, "se": mean.se, "df": mean.df, "low": mean.low, "high": mean.high, "n": mean.n,
+        "method": mean.method, "begin_s": found.steady.begin_s, "entities": len(found.entities),
         "metric": found.metric, "source": found.source, "entity_kind": found.entity_kind,
-        "stationarity": found.steady.stationarity,
-        "note": "; ".join(flags),
-    }  # fmt: skip
+        "stationarity": found.steady.stationarity, "note": "; ".join(flags),
+    }, parts  # fmt: skip
+
+
+def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
+    """What a metric in `unit`, divided by one in `per`, is multiplied by to be in the quantity's unit.
+
+    A relative quantity is kept in the metric's own unit. A rule with `cpus` speaks of the share of so many processors.
+
+    Raises
+    ------
+    StudyError
+        No such conversion is known; the error names both units.
+    """
+    if kind.observed.get("relative"):
+        return 1.0
+    try:
+        return conversion_factor(unit, kind.unit, per=per) / kind.observed.get("cpus", 1)
+    except VirtperfError as err:
+        raise StudyError(
+            f"{kind.name}: {err.problem}", file="study.yaml", expected=err.expected, found=err.found,
+            remedy="give the quantity a unit that its metric can be converted to.",
+        ) from err  # fmt: skip
 
 
 def _found(run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean") -> Combined | None:
@@ -64,22 +111,22 @@ def _words(wanted: Mapping[str, str]) -> str:
 
 def ratio(of: Mean, to: Mean) -> Mean:
     """One mean divided by another, with the error of the delta method as for independent means."""
-    value = of.mean / to.mean
-    variances = np.array([(of.se / to.mean) ** 2, (value * to.se / to.mean) ** 2])
-    se = float(np.sqrt(variances.sum()))
-    # Welch and Satterthwaite
-    df = float(variances.sum() ** 2 / (variances**2 / [of.df, to.df]).sum()) if se > 0 else min(of.df, to.df)
-    half = float(special.stdtrit(df, (1 + of.level) / 2)) * se
-    n, n_eff = min(of.n, to.n), min(of.n_eff, to.n_eff)
-    return Mean(value, se, n, n_eff, df, value - half, value + half, of.level, "ratio of means")
+    value = of.value / to.value
+    variances = [(of.se / to.value) ** 2, (value * to.se / to.value) ** 2]
+    df = satterthwaite(variances, [of.df, to.df])
+    return student(
+        value, float(np.sqrt(sum(variances))), df, level=of.level, n=min(of.n, to.n), method="ratio of means"
+    )
 
 
-def add_relative(study: Study, rows: Sequence[dict[str, Any]], levels: Mapping[str, Mapping[str, Level]]) -> None:
-    """Fill `relative` and `relative_se`: 100 % (the reference's value) is the mean of the runs at the reference point.
+def add_relative(study: Study, rows: Sequence[Row], levels: Mapping[str, Mapping[str, Level]]) -> None:
+    """Fill `relative`, `relative_se` and `relative_df`: the mean of the runs at the reference point is its value.
 
     A run is compared with runs of its own provenance only. The reference point of a run is the one that shares most
     factor levels with it (`Study.reference_for`). Errors are those within runs, by the delta method; a run that is part
-    of its reference shares its error with it, so a single reference run has none.
+    of its reference shares its error with it, so a single reference run has none. Degrees of freedom are Welch and
+    Satterthwaite's over the same terms, the run's and those of its reference, each with the degrees of freedom of its
+    own samples.
 
     Parameters
     ----------
@@ -88,7 +135,7 @@ def add_relative(study: Study, rows: Sequence[dict[str, Any]], levels: Mapping[s
     levels : mapping
         Factor levels by run id.
     """
-    by_point: dict[tuple[str, str, tuple], list[dict[str, Any]]] = {}
+    by_point: dict[tuple[str, str, tuple], list[Row]] = {}
     for row in rows:
         at = study.quantity_at(row["quantity"], levels[row["run_id"]]).at
         by_point.setdefault((row["provenance"], row["quantity"], at), []).append(row)
@@ -106,7 +153,7 @@ def add_relative(study: Study, rows: Sequence[dict[str, Any]], levels: Mapping[s
                 _relate(row, reference, hundred, study.show(point))
 
 
-def _relate(row: dict[str, Any], reference: list[dict[str, Any]], hundred: float, where: str) -> None:
+def _relate(row: Row, reference: list[Row], hundred: float, where: str) -> None:
     k = len(reference)
     base = sum(r["value"] for r in reference) / k if k else np.nan
     if not k or base == 0:
@@ -114,19 +161,11 @@ def _relate(row: dict[str, Any], reference: list[dict[str, Any]], hundred: float
         note = f"no relative value: {problem} at the reference point, {where}"
         row["note"] = f"{row['note']}; {note}".lstrip("; ")
         return
-    row["relative"] = hundred * row["value"] / base
-    ratio = row["value"] / base
+    share = row["value"] / base
     # one term for each independent run: the row itself, which may be part of its reference, and the reference's others
-    own = 1 - ratio / k if any(r is row for r in reference) else 1.0
-    variance = (own * row["se"]) ** 2 + sum((ratio / k * r["se"]) ** 2 for r in reference if r is not row)
-    row["relative_se"] = hundred * float(np.sqrt(variance)) / abs(base)
-
-
-def observation_frame(study: Study, rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """The rows as a table, columns in a fixed order, levels of factors as text."""
-    columns = [
-        "run_id", "provenance", "replicate", *study.factors, "quantity", "value", "se", "n", "n_eff", "df", "low",
-        "high", "begin_s", "relative", "relative_se", "metric", "source", "entity_kind", "entities", "stationarity",
-        "note",
-    ]  # fmt: skip
-    return pd.DataFrame(list(rows), columns=columns)
+    own = 1 - share / k if any(r is row for r in reference) else 1.0
+    others = [r for r in reference if r is not row]
+    variances = [(own * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
+    row["relative"] = hundred * share
+    row["relative_se"] = hundred * float(np.sqrt(sum(variances))) / abs(base)
+    row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])

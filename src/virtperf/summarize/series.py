@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase as fnmatch
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from scipy import special
 
-from virtperf.summarize.steady import Mean, departs, maximum, median, stationarity, steady_mean, warmup
+from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core.stage_tables import SAMPLES
+from virtperf.summarize.means import maximum, median, steady_mean, without_error
+from virtperf.summarize.steady import departs, stationarity, warmup
 
 SURE = 0.999
 """Confidence at which a warm-up that was found later than declared shortens the window: MSER picks the cut that looks
@@ -26,10 +27,15 @@ STATISTICS = {"mean": steady_mean, "median": median, "max": maximum}
 
 @dataclass(frozen=True)
 class Series:
-    """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of the run."""
+    """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of the run.
+
+    `files` and `lines`, of the same shape, say in which raw file of the run's and where in it each sample stands.
+    """
 
     t: np.ndarray
     value: np.ndarray
+    files: np.ndarray | None = None
+    lines: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,17 @@ class Steady:
 
 @dataclass(frozen=True)
 class Combined:
-    """Several entities' series as one quantity; `steady` is of their sum or mean."""
+    """Several entities' series as one quantity; `steady` is of their sum or mean.
+
+    `times` are those at which all entities have a sample, where others were left out; else None.
+    """
 
     metric: str
     source: str
     entity_kind: str
     entities: tuple[str, ...]
     steady: Steady
+    times: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -86,14 +96,18 @@ class RunSeries:
     ) -> tuple[str, dict[str, Series]]:
         """Series of a metric by entity, from one format: `source`, or the dictionary's first that has any.
 
-        `entity` is a name or, with ``*``, a pattern of names.
+        `entity` is a name or a pattern of names with ``*`` and ``?``. Letters have to be as the tool writes them: Linux
+        and Xen tell `web` from `Web`, and a pattern that matches nothing is told in the observation's note.
         """
         formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
         for name in formats:
             found = {
                 k[2]: s
                 for k, s in self.series.items()
-                if k[0] == name and k[1] == entity_kind and k[3] == metric and (k[2] == entity or fnmatch(k[2], entity))
+                if k[0] == name
+                and k[1] == entity_kind
+                and k[3] == metric
+                and (k[2] == entity or fnmatchcase(k[2], entity))
             }
             if found:
                 return name, found
@@ -119,11 +133,12 @@ class RunSeries:
             return None
         entities = tuple(sorted(found))
         share = 1 / len(found) if how == "mean" else 1.0
-        together = _together([found[e] for e in entities])
+        together, times = _together([found[e] for e in entities]), None
         if together is not None:
             steady = evaluate(Series(together.t, together.value * share), self.window, self.level, statistic)
             left_out = max(len(s.t) for s in found.values()) - len(together.t)
             if left_out:
+                times = together.t
                 note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
                 steady = replace(steady, flags=(*steady.flags, note))
         elif statistic != "mean":
@@ -131,24 +146,34 @@ class RunSeries:
             steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
         else:
             steady = _independent([self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level)
-        return Combined(metric, name, entity_kind, entities, steady)
+        return Combined(metric, name, entity_kind, entities, steady, times)
 
 
 def load_series(
     path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
-    """The series of one run from its Parquet file, which is sorted by series and time."""
-    table = pq.read_table(path)
-    columns = ("source", "entity_kind", "entity", "metric")
-    t, value = (table[name].to_numpy() for name in ("t_s", "value"))
+    """The series of one run from its samples, which are sorted by series and time.
+
+    Raises
+    ------
+    VirtperfError
+        The file can't be read, or is no table of samples.
+    """
+    table = SAMPLES.read_arrow(path)
+    keys = ("source", "entity_kind", "entity", "metric")
+    t, value, lines = (table[name].to_numpy() for name in ("t_s", "value", "line"))
+    coded = table["file"].combine_chunks().dictionary_encode()
+    files = np.array([*coded.dictionary.to_pylist(), ""], dtype=object)[coded.indices.to_numpy()]
     changes = np.zeros(max(len(t) - 1, 0), dtype=bool)
-    for name in columns:
+    for name in keys:
         column = table[name].combine_chunks()
         changes |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False) if len(t) > 1 else changes
     begins = np.concatenate([[0], np.flatnonzero(changes) + 1]) if len(t) else np.zeros(0, dtype=int)
     ends = np.append(begins[1:], len(t))[: len(begins)]
-    keys = zip(*(table[name].take(begins).to_pylist() for name in columns), strict=True)
-    series = {key: Series(t[a:b], value[a:b]) for key, a, b in zip(keys, begins, ends, strict=True)}
+    named = zip(*(table[name].take(begins).to_pylist() for name in keys), strict=True)
+    series = {
+        key: Series(t[a:b], value[a:b], files[a:b], lines[a:b]) for key, a, b in zip(named, begins, ends, strict=True)
+    }
     return RunSeries(info, metrics, series, level)
 
 
@@ -185,7 +210,7 @@ def evaluate(series: Series, window: tuple[float, float], level: float, statisti
 
 
 def _nothing(level: float) -> Mean:
-    return Mean(np.nan, np.nan, 0, 0.0, np.nan, np.nan, np.nan, level, "no sample")
+    return without_error(np.nan, 0, level, "no sample")
 
 
 def _together(series: list[Series]) -> Series | None:
@@ -202,21 +227,15 @@ def _together(series: list[Series]) -> Series | None:
 
 
 def _independent(parts: list[Steady], share: float, level: float) -> Steady:
-    mean = share * sum(p.mean.mean for p in parts)
-    variances = np.array([(share * p.mean.se) ** 2 for p in parts])
-    dfs = np.array([p.mean.df for p in parts])
-    se = float(np.sqrt(variances.sum()))
-    # Welch and Satterthwaite
-    df = float(variances.sum() ** 2 / (variances**2 / dfs).sum()) if se > 0 else float(np.nanmin([*dfs, 1e6]))
-    half = float(special.stdtrit(df, (1 + level) / 2)) * se if np.isfinite(se) else np.nan
+    value = share * sum(p.mean.value for p in parts)
+    variances = [(share * p.mean.se) ** 2 for p in parts]
+    df = satterthwaite(variances, [p.mean.df for p in parts])
     n = min(p.mean.n for p in parts)
-    found = Mean(
-        mean, se, n, min(p.mean.n_eff for p in parts), df, mean - half, mean + half, level, "independent means"
-    )
+    mean = student(value, float(np.sqrt(sum(variances))), df, level=level, n=n, method="independent means")
     kinds = {p.stationarity for p in parts}
     flags = dict.fromkeys(flag for p in parts for flag in p.flags)
     note = "sampled at different times; errors are taken as independent"
     return Steady(
-        found, float(np.max([p.warmup_s for p in parts])), max(p.begin_s for p in parts),
+        mean, float(np.max([p.warmup_s for p in parts])), max(p.begin_s for p in parts),
         kinds.pop() if len(kinds) == 1 else "undetermined", (*flags, note),
     )  # fmt: skip

@@ -15,34 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from virtperf.summarize.means import (
-    Mean,
-    ar1_mean,
-    batch_means,
-    correlation,
-    cosine_mean,
-    inflation,
-    maximum,
-    median,
-    steady_mean,
-)
-
-__all__ = [
-    "Mean",
-    "Stationarity",
-    "Warmup",
-    "ar1_mean",
-    "batch_means",
-    "correlation",
-    "cosine_mean",
-    "departs",
-    "maximum",
-    "median",
-    "mser",
-    "stationarity",
-    "steady_mean",
-    "warmup",
-]
+from virtperf.summarize.means import ar1_mean, correlation, effective_samples, inflation
 
 BATCH = 5
 FEWEST_BATCHES = 10
@@ -138,8 +111,8 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
         return False
     steady = ar1_mean(late, level)
     f = inflation(correlation(late - late.mean(), 1), len(early))
-    sigma2 = steady.se**2 * steady.n_eff  # se^2 = sigma^2 f / n
-    apart = abs(float(np.mean(early)) - steady.mean)
+    sigma2 = steady.se**2 * effective_samples(late)  # se^2 = sigma^2 f / n
+    apart = abs(float(np.mean(early)) - steady.value)
     se = np.sqrt(sigma2 * f / len(early) + steady.se**2)
     return bool(apart > special.stdtrit(steady.df, (1 + level) / 2) * se)
 

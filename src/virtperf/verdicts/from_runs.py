@@ -1,26 +1,29 @@
 """Claims against observations: the estimate with its interval, and the verdict of measured data.
 
-Only runs with provenance "measured" reproduce or refute. The same estimate from reconstructed runs shows what the
+Only runs with provenance "measured" reproduce or refute. The same estimate from simulated runs shows what the
 pipeline recovers; it never decides, since those runs were made from the claims.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from virtperf.core.mean import Mean
+from virtperf.core.provenance import Provenance
+from virtperf.core.stage_tables import VERDICTS
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.study.claims import NUMBERED, Claim, Claims, Instance
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
+from virtperf.summarize.conditions import OWN, means_by_quantity, scale_of
 
-COLUMNS = (
-    "claim", "text_verdict", "measured_verdict", "estimate", "estimate_low", "estimate_high", "reconstructed_estimate",
-    "reconstructed_low", "reconstructed_high", "reason",
-)  # fmt: skip
+MEASURED, SIMULATED = Provenance.MEASURED.value, Provenance.SIMULATED.value
+
 DRAWS = 4000
 TOLERANCE = 0.02
 """Relative widening of a printed number's limits: printed precision is finer than two laboratories can agree."""
@@ -48,27 +51,24 @@ class Evidence:
     of: int
 
 
-def condition_means(study: Study, observations: pd.DataFrame, provenance: str) -> dict[Quantity, pd.DataFrame]:
-    """Observations of one provenance grouped by quantity at its factor levels."""
-    rows = observations[observations["provenance"] == provenance]
-    factors = list(study.factors)
-    return {
-        Quantity(str(key[0]), tuple((f, _level(study, f, v)) for f, v in zip(factors, key[1:], strict=True))): group
-        for key, group in rows.groupby(["quantity", *factors], sort=True)
-    }
-
-
 def evidence(
-    study: Study, claim: Claim, means: dict[Quantity, pd.DataFrame], *, level: float, seed: int
+    study: Study, claim: Claim, means: Mapping[tuple[Quantity, str], Mean], *, level: float, seed: int
 ) -> Evidence | None:
     """Judge one claim by those of its relations whose quantities were all observed; None where there are none.
 
-    Plausible means are drawn from the t distribution of each condition's mean (replicates where there are at least
-    two, else the batch-means standard error of the one run); interval ends are percentiles of the claim's number over
-    the draws (parametric bootstrap, seeded).
+    Plausible means are drawn from Student's t with the standard error and degrees of freedom of each condition's mean;
+    a mean without an error, such as one run's total, counts as exact. Interval ends are percentiles of the claim's
+    number over the draws (parametric bootstrap, seeded).
+
+    Parameters
+    ----------
+    means : mapping of (Quantity, scale) to Mean
+        Of one provenance.
     """
     relations = len(claim.instances)
-    claim = replace(claim, instances=tuple(i for i in claim.instances if _quantities(i) <= means.keys()))
+    observed = {quantity for quantity, _ in means}
+    instances = tuple(i for i in claim.instances if _quantities(i) <= observed)
+    claim = claim.model_copy(update={"instances": instances})
     if not claim.instances:
         return None
     rows = claim_rows(study, claim)
@@ -77,11 +77,10 @@ def evidence(
     rng = np.random.default_rng([seed, *claim.id.encode()])
     draws = {}
     for quantity in named:
-        column = "relative" if study.quantities[quantity.name].references and not homogeneous else "value"
-        drawn = _draw(means[quantity], column, rng)
-        if drawn is None:
+        mean = means.get((quantity, OWN if homogeneous else scale_of(study, quantity.name)))
+        if mean is None:
             return None
-        draws[quantity] = drawn
+        draws[quantity] = _draw(mean, rng)
     holds = np.ones(DRAWS + 1, dtype=bool)
     for row in rows:
         total = sum(c * draws[q] for q, c in row.terms)
@@ -107,22 +106,31 @@ def measured_verdict(found: Evidence | None, level: float) -> str:
 
 
 def judge(
-    study: Study, claims: Claims, text_verdicts: pd.DataFrame, observations: pd.DataFrame, *, level: float, seed: int
+    study: Study, claims: Claims, text_verdicts: pd.DataFrame, means: pd.DataFrame, *, level: float, seed: int
 ) -> pd.DataFrame:
-    """One row a claim: text verdict, measured verdict, both estimates, and the reason in words."""
-    by_provenance = {p: condition_means(study, observations, p) for p in ("measured", "reconstructed")}
+    """The table `VERDICTS`: text verdict, measured verdict, both estimates, and the reason in words.
+
+    Parameters
+    ----------
+    text_verdicts, means : DataFrame
+        The tables `CLAIMS` and `MEANS`.
+    """
+    by_provenance: dict[str, dict[tuple[Quantity, str], Mean]] = {MEASURED: {}, SIMULATED: {}}
+    for (quantity, provenance, scale), mean in means_by_quantity(study, means).items():
+        if provenance in by_provenance:
+            by_provenance[provenance][quantity, scale] = mean
     text = text_verdicts.set_index("claim")["text_verdict"]
     rows = []
     for claim in claims:
-        found = {p: evidence(study, claim, means, level=level, seed=seed) for p, means in by_provenance.items()}
-        measured, again = found["measured"], found["reconstructed"]
+        found = {p: evidence(study, claim, own, level=level, seed=seed) for p, own in by_provenance.items()}
+        measured, again = found[MEASURED], found[SIMULATED]
         verdict = "not judged" if claim.assumed else measured_verdict(measured, level)
         rows.append({
             "claim": claim.id, "text_verdict": text[claim.id], "measured_verdict": verdict,
-            **_columns("estimate", measured), **_columns("reconstructed", again),
+            **_columns("estimate", measured), **_columns(SIMULATED, again),
             "reason": _reason(verdict, measured, level),
         })  # fmt: skip
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return VERDICTS.frame(rows)
 
 
 def _columns(prefix: str, found: Evidence | None) -> dict[str, float]:
@@ -144,18 +152,11 @@ def _quantities(instance: Instance) -> set[Quantity]:
     return {q for part in instance.parts for _, q in part.terms}
 
 
-def _draw(group: pd.DataFrame, column: str, rng: np.random.Generator) -> np.ndarray | None:
+def _draw(mean: Mean, rng: np.random.Generator) -> np.ndarray:
     """The mean, then `DRAWS` plausible means; shape (1 + DRAWS,)."""
-    values = group[column].to_numpy(dtype=float)
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return None
-    if len(values) > 1:
-        se, df = values.std(ddof=1) / np.sqrt(len(values)), len(values) - 1
-    else:
-        within = group["relative_se" if column == "relative" else "se"].to_numpy(dtype=float)
-        se, df = float(within[0]) if np.isfinite(within[0]) else 0.0, 9
-    return np.append(values.mean(), values.mean() + se * rng.standard_t(df, DRAWS))
+    known = math.isfinite(mean.se) and mean.df > 0
+    se, df = (mean.se, mean.df) if known else (0.0, 1.0)
+    return np.append(mean.value, mean.value + se * rng.standard_t(df, DRAWS))
 
 
 def _number(claim: Claim, draws: dict[Quantity, np.ndarray]) -> np.ndarray | None:
@@ -176,8 +177,3 @@ def _number(claim: Claim, draws: dict[Quantity, np.ndarray]) -> np.ndarray | Non
     if claim.kind == "ordering" and len(parts) == 2:
         return total(parts[1]) - total(parts[0])
     return None
-
-
-def _level(study: Study, factor: str, text: object) -> str | int | float:
-    """A level as the study writes it (tables store levels as text)."""
-    return next(level for level in study.factors[factor].levels if str(level) == str(text))

@@ -1,95 +1,65 @@
-"""Revisions of a repository as folders of their own: files from git, the package that they had."""
+"""Revisions of a repository as folders of their own, by `git worktree`, with the package that they had."""
 
 from __future__ import annotations
 
-import posixpath
 import shutil
-import tarfile
+import subprocess
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from virtperf.core.errors import VirtperfError
-from virtperf.core.git import git
-from virtperf.verify.replay import own_source
-
-_PARTS = ("data/published", "data/measured", "data/metrics.yaml", "notebooks", "params.yaml", "dvc.yaml", "src",
-          "pyproject.toml")  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Commit:
-    """Where a repository stands: the commit's id, and whether files that people write differ from it."""
-
-    id: str
-    changed: bool
-
-
-def head(root: Path) -> Commit | None:
-    """The commit that is checked out; None outside of git, or where git is not installed."""
-    found = git(root, "rev-parse", "--verify", "HEAD")
-    if found is None:
-        return None
-    return Commit(found.strip(), bool(git(root, "status", "--porcelain", "--", *_PARTS)))
+from virtperf.verify.replay import Place, own_source
 
 
 def commit_id(root: Path, revision: str) -> str | None:
-    """The commit that a revision names, None where it names none."""
-    found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    """The commit that a revision names; None where it names none, outside of git, or where git is not installed."""
+    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.strip() if found else None
 
 
-def export(root: Path, revision: str, place: Path) -> tuple[str, Path]:
-    """Write a revision's hand-written files, and its package, into an empty folder.
-
-    Returns
-    -------
-    commit : str
-    source : Path
-        The folder with that revision's own package, else that of the package which runs this.
+@contextmanager
+def revision(root: Path, name: str, folder: Path) -> Iterator[Place]:
+    """A revision's files in a new folder, while the block runs.
 
     Raises
     ------
     VirtperfError
-        The revision is unknown, or runs that DVC keeps are not at hand.
+        The revision is unknown, older than the stages of single studies, or runs that DVC keeps are not at hand.
     """
-    commit = commit_id(root, revision)
+    commit = commit_id(root, name)
     if commit is None:
         raise VirtperfError(
-            f"{revision!r} is neither a revision nor a folder", expected="a commit, tag or branch, or a folder",
+            f"{name!r} is neither a revision nor a folder", expected="a commit, tag or branch, or a folder",
             remedy="run it inside a git repository, or name its folder by --root.",
         )  # fmt: skip
-    prefix = (git(root, "rev-parse", "--show-prefix") or "").strip()
-    top = Path((git(root, "rev-parse", "--show-toplevel") or str(root)).strip())
-    archive = place.with_name(f"{place.name}.tar")
-    if git(top, "archive", "--format=tar", "-o", str(archive.resolve()), f"{commit}:{prefix}") is None:
-        raise VirtperfError(f"git can't write out {revision!r}", file=root)
+    if _git(root, "worktree", "add", "--detach", "--quiet", str(folder.resolve()), commit) is None:
+        raise VirtperfError(f"git can't write out {name!r}", file=root)
     try:
-        with tarfile.open(archive) as tar:
-            wanted = [m for m in tar.getmembers() if any(m.name == p or m.name.startswith(f"{p}/") for p in _PARTS)]
-            for member in wanted:
-                _refuse_outside(member, revision)
-            # before Python 3.11.4 there is no filter
-            tar.extraction_filter = getattr(tarfile, "data_filter", None)
-            tar.extractall(place, members=wanted)  # noqa: S202 - every member was looked at
+        inside = folder / (_git(root, "rev-parse", "--show-prefix") or "").strip()
+        if not any(inside.glob("pipelines/*/dvc.yaml")):
+            raise VirtperfError(
+                f"{name!r} has no pipelines/*/dvc.yaml", remedy="run its pipeline in a clone, and name that folder."
+            )  # fmt: skip
+        _runs_of_dvc(root, inside)
+        source = inside / "src"
+        if (source / "virtperf").is_dir():
+            _register(inside)
+        else:
+            source = own_source()
+        yield Place(f"revision {name}", inside, source, commit)
     finally:
-        archive.unlink()
-    _runs_of_dvc(root, place)
-    source = place / "src"
-    if not (source / "virtperf" / "cli.py").is_file():
-        return commit, own_source()
-    _register(place)
-    return commit, source
+        _git(root, "worktree", "remove", "--force", str(folder.resolve()))
 
 
-def _refuse_outside(member: tarfile.TarInfo, revision: str) -> None:
-    """A name or a link of a commit may lead nowhere but into the folder that it is written to."""
-    leads_to = posixpath.join(posixpath.dirname(member.name), member.linkname) if member.issym() else member.name
-    if posixpath.isabs(leads_to) or posixpath.normpath(leads_to).split("/")[0] == "..":
-        raise VirtperfError(
-            f"{revision} has a link that leads out of the repository", file=member.name, found=member.linkname or None,
-            remedy="compare a revision without it, or a folder.",
-        )  # fmt: skip
+def _git(root: Path, *arguments: str) -> str | None:
+    program = shutil.which("git")
+    if program is None:
+        return None
+    command = [program, "-C", str(root), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+    return done.stdout if done.returncode == 0 else None
 
 
 def _runs_of_dvc(root: Path, place: Path) -> None:
@@ -102,10 +72,8 @@ def _runs_of_dvc(root: Path, place: Path) -> None:
                 "these runs are kept by DVC and are not at hand", file=pointer.relative_to(place),
                 remedy="run `dvc checkout` on that revision and compare its folder instead.",
             )  # fmt: skip
-        if kept.is_dir():
-            shutil.copytree(kept, pointer.with_suffix(""), symlinks=True)
-        else:
-            shutil.copy(kept, pointer.with_suffix(""))
+        copy = shutil.copytree if kept.is_dir() else shutil.copy
+        copy(kept, pointer.with_suffix(""))
 
 
 def _register(place: Path) -> None:
@@ -118,9 +86,6 @@ def _register(place: Path) -> None:
     folder = place / "src" / "virtperf-0.dist-info"
     folder.mkdir(exist_ok=True)
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: virtperf\nVersion: 0\n", encoding="utf-8")
-    lines = [
-        line
-        for group, entries in project.get("entry-points", {}).items()
-        for line in (f"[{group}]", *(f"{name} = {target}" for name, target in entries.items()))
-    ]
+    groups = project.get("entry-points", {})
+    lines = [line for group in groups for line in (f"[{group}]", *(f"{k} = {v}" for k, v in groups[group].items()))]
     (folder / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
-from virtperf.verify.agreement import findings
-from virtperf.verify.outcome import Outcome, Side, compare_results
-from virtperf.verify.record import packages, recorded
-from virtperf.verify.replay import Progress, Task, copy_inputs, own_source, replay, stage_commands
-from virtperf.verify.revisions import commit_id, export, head
-from virtperf.verify.simulated import edited_runs
-from virtperf.verify.stored import results
+from virtperf.exhibits.records import Record
+from virtperf.render.outputs import records_of
+from virtperf.verify.compare import Change, compare_all
+from virtperf.verify.files import Finding, against_locks, compare_files
+from virtperf.verify.items import KEYS, Item, record_items, table_items
+from virtperf.verify.outcome import Outcome
+from virtperf.verify.packages import packages
+from virtperf.verify.replay import Place, Progress, copy_inputs, own_source, replay, studies_of
+from virtperf.verify.revisions import revision
 from virtperf.verify.tolerances import DEFAULTS, Tolerances, load_tolerances
 
-HERE = "."
-"""How the working tree is named as a revision."""
-OWN, THIS = "its own", "the installed"
-"""Whose package runs a replay."""
+FOLDERS = ("reconstructed", "runs", "verdicts")
+"""Folders below data/ with the stages' tables."""
 
 
 def tolerances_of(layout: Layout, file: Path | None) -> Tolerances:
@@ -31,7 +32,7 @@ def tolerances_of(layout: Layout, file: Path | None) -> Tolerances:
 
 
 def verify(
-    layout: Layout, studies: Sequence[str], tolerances: Tolerances, *, against: str | None = None, jobs: int = 1,
+    layout: Layout, studies: Sequence[str], tolerances: Tolerances, *, against: str = "", jobs: int = 1,
     progress: Progress = lambda _: None,
 ) -> Outcome:  # fmt: skip
     """Replay studies from what people wrote, and compare with what is stored.
@@ -40,7 +41,7 @@ def verify(
     ----------
     studies : sequence of str
         None: all.
-    against : str, optional
+    against : str
         A revision, which is replayed with its own package, or a folder of results, in place of what is stored.
     jobs : int
         Studies that are replayed at the same time.
@@ -53,18 +54,18 @@ def verify(
     for study in studies:
         layout.known(study)
     chosen = list(studies) or layout.studies()
-    with tempfile.TemporaryDirectory(prefix="virtperf-") as work:
-        progress("copying inputs")
-        place = Layout(Path(work) / "new")
-        place.root.mkdir()
-        copy_inputs(layout, place, chosen)
-        new = _tree(layout, "replay of the working tree")
-        old, old_place = Side("stored results"), layout
-        if against is not None:
-            old, old_place = _place(layout, against, Path(work) / "old", progress)
-        replay([*_tasks(old, old_place, chosen), *_tasks(new, place, chosen)], progress, jobs=jobs)
+    with ExitStack() as open_:
+        work = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="virtperf-")))
+        new = _working_tree(layout, work / "new", progress)
+        old = (
+            _place(layout, against, work / "old", open_, progress) if against else Place("stored results", layout.root)
+        )
+        replay([old, new], chosen, progress, jobs=jobs)
         progress("comparing")
-        return _outcome(layout, (old, old_place), (new, place), chosen, tolerances, documents=True)
+        findings = _stale_notebooks(layout, new, chosen, tolerances)
+        if not against:
+            findings += against_locks(layout.root, old.stages(chosen))
+        return _outcome(layout, old, new, chosen, tolerances, findings)
 
 
 def diff(
@@ -76,7 +77,7 @@ def diff(
     Parameters
     ----------
     first, second : str
-        A revision, a folder of results (taken as it stands), or `HERE` for the working tree.
+        A revision, a folder of results (taken as it stands), or ``.`` for the working tree.
     studies : sequence of str
         None: all that either has.
 
@@ -85,11 +86,12 @@ def diff(
     VirtperfError
         An unknown study or revision; a stage of a replay failed.
     """
-    with tempfile.TemporaryDirectory(prefix="virtperf-") as work:
-        sides = [
-            _place(layout, name, Path(work) / folder, progress) for name, folder in ((first, "old"), (second, "new"))
-        ]
-        there = sorted({study for _, place in sides for study in _studies(place)})
+    with ExitStack() as open_:
+        work = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="virtperf-")))
+        old, new = (
+            _place(layout, name, work / folder, open_, progress) for name, folder in ((first, "old"), (second, "new"))
+        )
+        there = sorted({*studies_of(old.root), *studies_of(new.root)})
         for study in studies:
             if study not in there:
                 raise VirtperfError(
@@ -97,62 +99,71 @@ def diff(
                     expected=f"one of {', '.join(there) or 'none'}",
                 )
         chosen = list(studies) or there
-        replay([task for side, place in sides for task in _tasks(side, place, chosen)], progress, jobs=jobs)
+        replay([old, new], chosen, progress, jobs=jobs)
         progress("comparing")
-        return _outcome(layout, sides[0], sides[1], chosen, tolerances, documents=False)
+        return _outcome(layout, old, new, chosen, tolerances, [])
 
 
-def _place(layout: Layout, name: str, folder: Path, progress: Progress) -> tuple[Side, Layout]:
+def _working_tree(layout: Layout, folder: Path, progress: Progress) -> Place:
+    progress("copying inputs")
+    folder.mkdir()
+    copy_inputs(layout.root, folder, studies_of(layout.root))
+    return Place("working tree", folder, own_source())
+
+
+def _place(layout: Layout, name: str, folder: Path, open_: ExitStack, progress: Progress) -> Place:
     """A place by its name, with its inputs; results where it is a folder of them."""
     path = Path(name)
     if path.is_dir() and path.resolve() == layout.root.resolve():
-        progress("copying the working tree")
-        folder.mkdir()
-        place = Layout(folder)
-        copy_inputs(layout, place, layout.studies())
-        return _tree(layout, "working tree"), place
-    written_as_path = os.sep in name or name.startswith(".")
-    if path.is_dir() and (written_as_path or commit_id(layout.root, name) is None):
+        return _working_tree(layout, folder, progress)
+    if path.is_dir() and (os.sep in name or name.startswith(".")):
         if not any((path / part).is_dir() for part in ("data", "build", "reports")):
             raise VirtperfError("this folder holds no results", file=name, expected="data, build or reports in it")
-        return Side(f"folder {path.resolve().name}"), Layout(path)
+        return Place(f"folder {path.resolve().name}", path)
     progress(f"reading revision {name}")
-    folder.mkdir()
-    commit, source = export(layout.root, name, folder)
-    return Side(f"revision {name}", commit, package=OWN if source != own_source() else THIS), Layout(folder)
-
-
-def _tree(layout: Layout, name: str) -> Side:
-    where = head(layout.root)
-    return Side(name, where.id if where else "", where.changed if where else False, package=THIS)
-
-
-def _studies(place: Layout) -> list[str]:
-    """Studies that are defined in a place, and those of which it has results only."""
-    return sorted({*place.studies(), *(path.stem for path in (place.root / "build").glob("*.ipynb"))})
-
-
-def _tasks(side: Side, place: Layout, studies: Sequence[str]) -> list[Task]:
-    """What has to be replayed in a place; nothing in a folder of results."""
-    source = place.root / "src" if side.package == OWN else own_source()
-    there = place.studies() if side.package else []
-    label = f"{side.name}, " if side.name.startswith("revision") else ""
-    return [Task(place, study, source, label) for study in studies if study in there]
+    return open_.enter_context(revision(layout.root, name, folder))
 
 
 def _outcome(
-    layout: Layout, old: tuple[Side, Layout], new: tuple[Side, Layout], studies: Sequence[str],
-    tolerances: Tolerances, *, documents: bool,
-) -> Outcome:  # fmt: skip
-    """Compare two places; `documents`: check those that are stored, and the bytes that DVC has recorded."""
-    found, problems = [], []
+    layout: Layout, old: Place, new: Place, studies: Sequence[str], tolerances: Tolerances, findings: list[Finding]
+) -> Outcome:
+    changes = {study: _changes(old, new, study, tolerances) for study in studies}
+    stages = {stage.name + stage.study: stage for place in (old, new) for stage in place.stages(studies)}.values()
+    if isinstance(old.source, Path) or any((old.root / out).exists() for stage in stages for out in stage.outs):
+        files = compare_files(old.root, new.root, stages, tolerances)
+    else:
+        files = []  # a fresh clone, where the notebooks' outputs are all that is stored
+    return Outcome(old, new, changes, files, findings, packages(layout.root), tolerances)
+
+
+def _changes(old: Place, new: Place, study: str, tolerances: Tolerances) -> list[Change]:
+    tables = [_items(place.root, study) for place in (old, new)]
+    records = [[*record_items(_records(place.root, study))] for place in (old, new)]
+    if not tables[0] and old.source is None:
+        tables[1] = []
+    return [change for before, now in (tables, records) for change in compare_all(before, now, tolerances)]
+
+
+def _items(root: Path, study: str) -> list[Item]:
+    paths = [root / "data" / folder / study / name for folder in FOLDERS for name in KEYS]
+    return [item for path in paths if path.is_file() for item in table_items(path)]
+
+
+def _records(root: Path, study: str) -> list[Record]:
+    """The records of the executed notebook, else of the notebook as it is kept with the code."""
+    layout = Layout(root)
+    return records_of(layout.executed(study)) or records_of(layout.notebook(study))
+
+
+def _stale_notebooks(layout: Layout, new: Place, studies: Sequence[str], tolerances: Tolerances) -> list[Finding]:
+    """Notebooks whose kept outputs are not those of the replay."""
+    found = []
     for study in studies:
-        before = results(old[1], study)
-        found.append(compare_results(before, results(new[1], study), tolerances))
-        if documents and not old[0].package:
-            problems += findings(before) + edited_runs(old[1], new[1], before)
-    commands = tuple(command for command, *_ in stage_commands(new[1].root))
-    bytes_ = recorded(layout.root, new[1].root, studies, commands) if documents else []
-    return Outcome(
-        old[0], new[0], tuple(found), tuple(problems), tuple(bytes_), tuple(packages(layout.root)), commands, tolerances
-    )
+        path = layout.notebook(study)
+        kept = record_items(records_of(path))
+        now = record_items(records_of(Layout(new.root).executed(study)))
+        changed = dict.fromkeys(c.item.place for c in compare_all(kept, now, tolerances) if not c.agrees)
+        if kept and changed:
+            name = path.relative_to(layout.root).as_posix()
+            found.append(Finding(name, f"it shows older outputs of {', '.join(changed)}; `make notebooks` renews them"))
+    return found

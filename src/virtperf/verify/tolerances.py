@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from virtperf.core.yamlio import load_yaml
+from pydantic import Field, Strict
+
+from virtperf.core.model import Model, NotNegative, load_model
 from virtperf.verify.items import KINDS
 
 NOISE = 1e-9  # what another order of additions, or another linear algebra library, may change
@@ -68,8 +70,29 @@ DEFAULTS: Tolerances = {
     "estimates": Tolerance(exported_digits=6),
     "tables": Tolerance(0.0, 0.0),
     "registers": Tolerance(exported_digits=4),
+    "drawings": Tolerance(0.0, 0.01),
 }
 """Of each kind of item; what `tolerances.yaml` of the repository declares, too."""
+
+
+_Share = Annotated[float, Strict(), Field(ge=0, le=1)]
+
+
+class _Entry(Model):
+    relative: _Share
+    absolute: NotNegative
+    exported_digits: Annotated[int, Strict(), Field(ge=0, le=15)] = 0
+    widths: _Share = 0.0
+
+
+class _File(Model):
+    limits: _Entry | None = None
+    means: _Entry | None = None
+    verdicts: _Entry | None = None
+    estimates: _Entry | None = None
+    tables: _Entry | None = None
+    registers: _Entry | None = None
+    drawings: _Entry | None = None
 
 
 def load_tolerances(path: Path) -> Tolerances:
@@ -78,10 +101,12 @@ def load_tolerances(path: Path) -> Tolerances:
     Raises
     ------
     StudyError
-        The file is missing or against its schema, with the line.
+        The file is missing or against its model, with the line.
     """
-    given: dict[str, Any] = load_yaml(path, "tolerances").data
-    return {kind: Tolerance(**given[kind]) if kind in given else DEFAULTS[kind] for kind in KINDS}
+    file, _ = load_model(path, _File)
+    return {
+        kind: Tolerance(**entry.model_dump()) if (entry := getattr(file, kind)) else DEFAULTS[kind] for kind in KINDS
+    }
 
 
 def described(tolerances: Tolerances) -> dict[str, dict[str, float]]:

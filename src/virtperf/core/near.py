@@ -1,0 +1,21 @@
+"""Near names: what somebody probably meant who wrote a name that is none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+SHOWN = 12  # names that are listed where none is near
+
+
+def near(name: object, known: Iterable[object], *, among: str = "known are") -> str:
+    """A remedy in words: ``did you mean 'Xen'?``, or the known names where none is near."""
+    names = list(dict.fromkeys(map(str, known)))
+    lower = {n.lower(): n for n in reversed(names)}
+    close = difflib.get_close_matches(str(name).lower(), lower, n=2, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(repr(lower[n]) for n in close)}?"
+    if not names:
+        return "there is none."
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{among} {', '.join(names[:SHOWN])}{more}."

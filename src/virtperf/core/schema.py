@@ -1,0 +1,174 @@
+"""A table between two stages: its columns with their types, written and read by the same declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.levels import level_text, parse_level
+from virtperf.core.tables import rounded
+
+
+class Kind(StrEnum):
+    """What the cells of a column are; the comments say what a frame holds and what a file holds."""
+
+    TEXT = "text"  # str, "" where there is nothing
+    NUMBER = "number"  # float64, NaN (null) where there is nothing; infinities stay
+    WHOLE = "whole"  # int64
+    TRUTH = "truth"  # bool
+    LEVEL = "level"  # int, float or str as the study writes it; text, as `levels.level_text` makes it
+    NAMES = "names"  # list of str, perhaps empty; list of string
+
+
+_ARROW = {
+    Kind.TEXT: pa.string(), Kind.NUMBER: pa.float64(), Kind.WHOLE: pa.int64(), Kind.TRUTH: pa.bool_(),
+    Kind.LEVEL: pa.string(), Kind.NAMES: pa.list_(pa.string()),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """The declaration of one Parquet file.
+
+    Attributes
+    ----------
+    file : str
+        Its name, the same for every study.
+    stage : str
+        The command that writes it.
+    columns : mapping of str to Kind
+        In their order.
+    factors_before : str
+        The study's factors stand before this column, as columns of levels; "" for a table without them.
+    digits : int or None
+        Significant digits of numbers; None keeps them as they are.
+    """
+
+    file: str
+    stage: str
+    columns: Mapping[str, Kind]
+    factors_before: str = ""
+    digits: int | None = 10
+
+    def kinds(self, factors: Sequence[str] = ()) -> dict[str, Kind]:
+        """All columns with the study's factors in their place.
+
+        Raises
+        ------
+        VirtperfError
+            A factor is called like a column.
+        """
+        if not self.factors_before:
+            return dict(self.columns)
+        taken = [name for name in factors if name in self.columns]
+        if taken:
+            raise VirtperfError(
+                f"a factor is called {taken[0]!r}, as a column of {self.file} is", file="study.yaml",
+                expected=f"none of {', '.join(self.columns)}", remedy="give the factor another name.",
+            )  # fmt: skip
+        found: dict[str, Kind] = {}
+        for name, kind in self.columns.items():
+            if name == self.factors_before:
+                found |= dict.fromkeys(factors, Kind.LEVEL)
+            found[name] = kind
+        return found
+
+    def frame(self, rows: Iterable[Mapping[str, Any]] = (), factors: Sequence[str] = ()) -> pd.DataFrame:
+        """The rows as a frame with these columns, typed and rounded as in the file; without rows an empty one."""
+        kinds = self.kinds(factors)
+        table = pd.DataFrame(list(rows), columns=list(kinds))
+        return pd.DataFrame({name: self._typed(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
+
+    def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
+        """Write a frame that has these columns; the bytes depend on nothing but its cells."""
+        kinds = self.kinds(factors)
+        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+        schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
+        pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd", row_group_size=1 << 20)
+
+    def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
+        """Read a file that `write` wrote; raises as `read_arrow` does."""
+        table, kinds = self.read_arrow(path, factors), self.kinds(factors)
+        return pd.DataFrame({name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
+
+    def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
+        """As `read`, without making a frame of it.
+
+        Raises
+        ------
+        VirtperfError
+            It can't be read, or has not these columns with these types; with the file and the stage to run again.
+        """
+        kinds = self.kinds(factors)
+        try:
+            table = pq.read_table(path)
+        except (pa.ArrowInvalid, OSError) as err:
+            raise self._unreadable("it can't be read as Parquet", path, str(err)) from err
+        wrong = [n for n in kinds if n not in table.column_names or not _fits(table.schema.field(n).type, kinds[n])]
+        extra = [name for name in table.column_names if name not in kinds]
+        if wrong or extra:
+            missing = [name for name in wrong if name not in table.column_names]
+            mistyped = [f"{name} ({table.schema.field(name).type})" for name in wrong if name not in missing]
+            parts = (("missing", missing), ("of another type", mistyped), ("unknown", extra))
+            said = "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
+            raise self._unreadable("its columns are not those of this version and study", path, said)
+        return table
+
+    def _unreadable(self, problem: str, path: Path, found: str) -> VirtperfError:
+        place = "/".join(path.parts[-2:])
+        return VirtperfError(problem, file=place, found=found, remedy=f"run the stage {self.stage} again.")
+
+    def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
+        if kind is Kind.NUMBER:
+            values = column.astype("float64")
+            return values if self.digits is None else pd.Series(rounded(values, self.digits), index=column.index)
+        if kind is Kind.WHOLE:
+            return column.astype("int64")
+        if kind is Kind.TRUTH:
+            return column.astype("bool")
+        if kind is Kind.TEXT:
+            return column.astype("str")
+        if kind is Kind.LEVEL:
+            return _levels(column.tolist(), column.index)
+        return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
+
+
+def _levels(values: list[Any], index: Any = None) -> pd.Series:
+    """A column of levels: int64, float64 or str where all are of one type, else objects, each of its own type."""
+    plain = [v.item() if hasattr(v, "item") else v for v in values]
+    types = {type(v) for v in plain}
+    dtype = {int: "int64", float: "float64", str: "str"}.get(types.pop(), "object") if len(types) == 1 else "object"
+    return pd.Series(plain, index=index, dtype=dtype)
+
+
+def _array(column: pd.Series, kind: Kind) -> pa.Array:
+    values = [level_text(v) for v in column.tolist()] if kind is Kind.LEVEL else column
+    found = pa.array(values, type=_ARROW[kind], from_pandas=True)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _series(column: pa.ChunkedArray, kind: Kind) -> pd.Series:
+    if kind is Kind.NAMES:
+        return pd.Series(column.to_pylist(), dtype="object")
+    if kind is Kind.LEVEL:
+        coded = column.combine_chunks().dictionary_encode()
+        known = np.empty(len(coded.dictionary), dtype=object)
+        known[:] = [parse_level(text) for text in coded.dictionary.to_pylist()]
+        return _levels(known[coded.indices.to_numpy()].tolist())
+    found = column.to_pandas()
+    return found.astype("str") if kind is Kind.TEXT else found
+
+
+def _fits(found: pa.DataType, kind: Kind) -> bool:
+    if kind is Kind.NAMES:
+        return pa.types.is_list(found) and pa.types.is_string(found.value_type)
+    return found == _ARROW[kind]

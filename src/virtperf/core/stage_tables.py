@@ -1,0 +1,102 @@
+"""Every table that one stage writes and another reads. Each is one Parquet file a study, named by its declaration.
+
+The columns of a study's factors are typed as the study writes their levels. Ids in one cell are a list, never joined
+text. Whatever the package draws or judges comes from these tables; `exhibits.data` reads them all.
+"""
+
+from __future__ import annotations
+
+from virtperf.core.schema import Kind, Table
+
+TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES = Kind
+
+# ---- reconstruct: data/reconstructed/<study> ------------------------------------------------------------------------
+
+POINTS = Table("points.parquet", "reconstruct", {
+    "exhibit": TEXT, "series": TEXT, "x": LEVEL, "quantity": TEXT, "low": NUMBER, "high": NUMBER, "centre": NUMBER,
+    "low_text": NUMBER, "high_text": NUMBER, "low_by": NAMES, "high_by": NAMES,
+}, digits=7)  # fmt: skip
+"""One row a plotted point: the range that the claims and our assumptions allow (low, high), what the text alone allows
+(low_text, high_text), the claims that set low and high. Where nothing sets a limit it is infinite."""
+
+CLAIMS = Table("claims.parquet", "reconstruct", {
+    "claim": TEXT, "kind": TEXT, "text_verdict": TEXT, "value": NUMBER, "low": NUMBER, "high": NUMBER,
+    "implied_low": NUMBER, "implied_high": NUMBER, "information": NUMBER, "conflicts": NAMES, "dropped": TRUTH,
+}, digits=7)  # fmt: skip
+"""One row a claim: its own limits, those that the other claims imply, the claims that it contradicts, and whether it
+is set aside. Limits that nothing sets are infinite; a value, low and high that a claim does not have are missing."""
+
+TRUTH_VALUES = Table("truth.parquet", "reconstruct", {"quantity": TEXT, "value": NUMBER}, digits=7)
+"""One row a quantity: the value around which its simulated runs are made."""
+
+# ---- ingest: data/samples/<study>/<run_id>.parquet ------------------------------------------------------------------
+
+SAMPLES = Table("<run_id>.parquet", "ingest", {
+    "run_id": TEXT, "source": TEXT, "entity_kind": TEXT, "entity": TEXT, "metric": TEXT, "t_s": NUMBER, "value": NUMBER,
+    "file": TEXT, "line": WHOLE,
+}, digits=None)  # fmt: skip
+"""One row a sample, sorted by these columns: `t_s` in seconds from the run's start, missing for a total of the run;
+`file` within the run's folder; `line` the line that holds the number, 0 where the format does not say. A rate has the
+line of its later counter, a sum that of its first part."""
+
+# ---- summarize: data/runs/<study> -----------------------------------------------------------------------------------
+
+SERIES = Table("series.parquet", "summarize", {
+    "run_id": TEXT, "provenance": TEXT, "replicate": WHOLE, "source": TEXT, "entity_kind": TEXT, "entity": TEXT,
+    "metric": TEXT, "unit": TEXT, "n": WHOLE, "value": NUMBER, "se": NUMBER, "df": NUMBER, "low": NUMBER,
+    "high": NUMBER, "method": TEXT, "declared_warmup_s": NUMBER, "warmup_s": NUMBER, "begin_s": NUMBER,
+    "stationarity": TEXT, "flags": TEXT,
+}, factors_before="source")  # fmt: skip
+"""One row a run, entity and metric: its steady-state mean over `n` samples from `begin_s` on."""
+
+OBSERVATIONS = Table("observations.parquet", "summarize", {
+    "run_id": TEXT, "provenance": TEXT, "replicate": WHOLE, "quantity": TEXT, "value": NUMBER, "se": NUMBER,
+    "df": NUMBER, "low": NUMBER, "high": NUMBER, "n": WHOLE, "method": TEXT, "begin_s": NUMBER, "relative": NUMBER,
+    "relative_se": NUMBER, "relative_df": NUMBER, "metric": TEXT, "source": TEXT, "entity_kind": TEXT,
+    "entities": WHOLE, "stationarity": TEXT, "note": TEXT,
+}, factors_before="quantity")  # fmt: skip
+"""One row a run and quantity, in the quantity's unit. `relative` is in the unit of the quantity's reference points,
+missing for a quantity without them. Where the run can't tell, value is missing and `note` says why."""
+
+MEANS = Table("means.parquet", "summarize", {
+    "quantity": TEXT, "provenance": TEXT, "scale": TEXT, "value": NUMBER, "se": NUMBER, "df": NUMBER, "low": NUMBER,
+    "high": NUMBER, "level": NUMBER, "n": WHOLE, "method": TEXT, "runs": NAMES,
+}, factors_before="provenance")  # fmt: skip
+"""One row a quantity, its factor levels, a provenance and a scale: the mean over `n` runs (`core.mean`). The scale is
+"own" (the unit in which runs observe it) or "relative" (that of the quantity's reference points)."""
+
+LINEAGE = Table("lineage.parquet", "summarize", {
+    "run_id": TEXT, "quantity": TEXT, "metric": TEXT, "source": TEXT, "entity_kind": TEXT, "entities": NAMES,
+    "role": TEXT, "begin_s": NUMBER, "end_s": NUMBER, "file": TEXT, "first_line": WHOLE, "last_line": WHOLE,
+    "samples": WHOLE,
+})  # fmt: skip
+"""One row a run, quantity and raw file: the samples that an observation rests on. Role "of" is the observed metric,
+"per" the one that it is divided by. Samples count after `begin_s` up to `end_s`; a total has the declared window.
+Lines are 0 where the format does not say."""
+
+TIMELINES = Table("timelines.parquet", "summarize", {
+    "exhibit": TEXT, "series": TEXT, "unit": TEXT, "provenance": TEXT, "run_id": TEXT, "t_s": NUMBER, "value": NUMBER,
+})  # fmt: skip
+"""One row a sample of a figure over time, summed over its entities: of every provenance the first run at the figure's
+condition, in the order measured, simulated, example."""
+
+THUMBNAILS = Table("thumbnails.parquet", "summarize", {
+    "run_id": TEXT, "metric": TEXT, "step": WHOLE, "value": NUMBER,
+}, digits=5)  # fmt: skip
+"""At most 80 steps a run over its whole length: the first metric that the study's quantities observe in it."""
+
+AUDITS = Table("audits.parquet", "summarize", {
+    "run_id": TEXT, "provenance": TEXT, "audit": TEXT, "value": NUMBER, "expected": NUMBER, "low": NUMBER,
+    "high": NUMBER, "status": TEXT, "note": TEXT,
+})  # fmt: skip
+"""One row a run and audit: what was found, what was expected, between which limits it may lie."""
+
+# ---- judge: data/verdicts/<study> -----------------------------------------------------------------------------------
+
+VERDICTS = Table("verdicts.parquet", "judge", {
+    "claim": TEXT, "text_verdict": TEXT, "measured_verdict": TEXT, "estimate": NUMBER, "estimate_low": NUMBER,
+    "estimate_high": NUMBER, "simulated_estimate": NUMBER, "simulated_low": NUMBER, "simulated_high": NUMBER,
+    "reason": TEXT,
+}, digits=7)  # fmt: skip
+"""One row a claim: what measured runs say (estimate), what simulated runs give back (simulated_estimate; never
+decides), the verdict and its reason."""

@@ -1,0 +1,82 @@
+"""What axes say: labels with units, levels in words, natural bounds; as plain values that travel with a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from virtperf.exhibits.wording import joined, pretty, printable
+from virtperf.study.definition import Exhibit, Factor, Study
+from virtperf.study.quantities import Level, Quantity
+
+
+def axes_of(study: Study, figure: Exhibit) -> dict[str, Any]:
+    """What the axes of a figure say, for ``frame.attrs["axes"]``.
+
+    Returns
+    -------
+    dict
+        labels: factor or quantity to words with the unit; levels: factor to its levels in the axis' order, each with
+        its words; bounds: quantity to its natural [low, high].
+    """
+    at = study.points(figure)
+    factor = study.factors[figure.series[0].over]
+    shown = list(dict.fromkeys(level for _, level, _ in at))
+    if not all(isinstance(level, int | float) for level in shown):
+        shown.sort(key=factor.levels.index)
+    names = list(dict.fromkeys(quantity.name for _, _, quantity in at))
+    label = printable(factor.label)
+    labels = {factor.name: label[:1].upper() + label[1:]}
+    labels |= {name: quantity_label(study, name, [q for _, _, q in at if q.name == name]) for name in names}
+    return {
+        "labels": labels,
+        "levels": {factor.name: [(level, level_text(factor, level)) for level in shown]},
+        "bounds": {name: [study.quantities[name].low, study.quantities[name].high] for name in names},
+    }
+
+
+def quantity_label(study: Study, name: str, points: Sequence[Quantity]) -> str:
+    """``Throughput, % of z/VM at 12 guests``."""
+    unit = unit_words(study, name, points)
+    label = printable(study.quantities[name].label)
+    return label if unit == "1" else f"{label}, {printable(unit)}"
+
+
+def level_text(factor: Factor, level: Level) -> str:
+    """A level as a tick label; numbers with thousands separators."""
+    if level in factor.level_labels or isinstance(level, str):
+        return printable(factor.show(level))
+    return pretty(float(level), 6)
+
+
+def level_words(factor: Factor, level: Level) -> str:
+    """A level within a sentence: ``12 guests``, ``20,480 MB central storage``, ``hardware encryption``."""
+    text = level_text(factor, level)
+    return text if isinstance(level, str) else f"{text} {factor.noun(level)}"
+
+
+def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
+    """A quantity's unit; ``% of reference`` names the reference point: ``% of z/VM at 12 guests``.
+
+    The reference is the one nearest to the figure's points: in as many factors as possible it agrees with one of them.
+    It is described by the factors that vary in the figure or differ from all of its points.
+    """
+    kind = study.quantities[name]
+    if not kind.references or "reference" not in kind.unit:
+        return kind.unit
+    references = [study.quantity_at(name, at) for at, _ in kind.references]
+    nearest = max(references, key=lambda ref: max((_agreement(ref, q) for q in points), default=0))
+    texts: list[str] = []
+    numbers: list[str] = []
+    for factor_name, level in nearest.at:
+        if {level} == {q.level(factor_name) for q in points}:
+            continue
+        factor = study.factors[factor_name]
+        (texts if isinstance(level, str) else numbers).append(level_words(factor, level))
+    words = ", ".join(texts) if texts else "the value" if numbers else "this point"
+    words += f" at {joined(numbers)}" if numbers else ""
+    return kind.unit.replace("reference", words)
+
+
+def _agreement(a: Quantity, b: Quantity) -> int:
+    return sum(x == y for x, y in zip(a.at, b.at, strict=True))

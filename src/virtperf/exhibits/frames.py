@@ -1,0 +1,240 @@
+"""A study's numbers as tidy frames: one row a point, a run or a sample, with the columns that analysts group by.
+
+Every frame has the columns study, exhibit, series, quantity, the factors that the figure varies (typed), provenance.
+``frame.attrs["axes"]`` holds what axes say of them: labels with units, names of levels, natural bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.errors import StudyError
+from virtperf.core.mean import Mean
+from virtperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits.axis_words import axes_of
+from virtperf.exhibits.data import OWN, RELATIVE, StudyData
+from virtperf.exhibits.rescale import rescaled
+from virtperf.study.definition import Exhibit
+from virtperf.study.quantities import Level, Quantity
+
+RUN_KINDS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
+
+
+def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True) -> pd.DataFrame:
+    """What the text allows at every point of a figure, in the study's order.
+
+    Returns
+    -------
+    DataFrame
+        low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes
+        the text alone. low_text, high_text: without our assumptions. centre: the reconstruction's value. printed,
+        printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by: ids of the
+        claims that set the limits. reference: whether the value is what it is by convention.
+    """
+    figure = _figure(data, exhibit)
+    known = data.points[data.points["exhibit"] == figure.id]
+    limits = {(row["series"], row["x"]): row for row in known.to_dict("records")}
+    prints = _prints(data)
+    rows = []
+    for row, quantity in _base(data, figure):
+        found: Mapping[str, Any] = limits.get((row["series"], row[_over(figure)]), {})
+        text = [float(found.get(name, math.nan)) for name in ("low_text", "high_text")]
+        low, high = [float(found.get(name, math.nan)) for name in ("low", "high")] if assumptions else text
+        value, half_width = prints.get(quantity, (math.nan, math.nan))
+        rows.append(
+            row | {
+                "low": low, "high": high, "low_text": text[0], "high_text": text[1],
+                "centre": float(found.get("centre", math.nan)), "printed": value, "printed_half_width": half_width,
+                "low_by": list(found.get("low_by", ())), "high_by": list(found.get("high_by", ())),
+                "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
+                "provenance": str(Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED),
+            }
+        )  # fmt: skip
+    return _framed(data, figure, rows, ())
+
+
+def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
+    """The numbers that the paper prints for a figure's points: value, half_width (half the step of the last digit).
+
+    `se` is that of a rounding error, which is uniform between the two roundings: half_width / sqrt(3).
+    """
+    figure = _figure(data, exhibit)
+    prints = _prints(data)
+    rows = [
+        row | {"value": prints[q][0], "se": prints[q][1] / math.sqrt(3), "half_width": prints[q][1],
+               "provenance": str(Provenance.PUBLISHED)}
+        for row, q in _base(data, figure) if q in prints
+    ]  # fmt: skip
+    return _framed(data, figure, rows, ("value", "se", "half_width", "provenance"))
+
+
+def runs(data: StudyData, exhibit: str | Exhibit, provenance: str | None = None) -> pd.DataFrame:
+    """The runs behind a figure: run_id, value, se, df in the figure's unit; runs without a value are left out."""
+    figure = _figure(data, exhibit)
+    rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q, provenance)]
+    return _framed(data, figure, rows, ("run_id", "value", "se", "df", "provenance"))
+
+
+def condition(
+    data: StudyData, quantity: str, levels: Mapping[str, Level], provenance: str | None = None
+) -> pd.DataFrame:
+    """The runs of a quantity at factor levels that no figure shows; factors that are not named have their default."""
+    study = data.study
+    refuse_unknown(quantity, study.quantities, "quantity")
+    for name, level in levels.items():
+        refuse_unknown(name, study.factors, "factor")
+        refuse_unknown(level, study.factors[name].levels, f"level of {name}")
+    try:
+        at = study.quantity_at(quantity, levels)
+    except ValueError as err:
+        raise StudyError(str(err), file="study.yaml") from err
+    row = {"study": study.id, "exhibit": "", "series": study.quantities[quantity].label, "quantity": quantity,
+           **dict(at.at)}  # fmt: skip
+    found = [row | run for run in _runs_of(data, at, provenance)]
+    return pd.DataFrame(found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"])
+
+
+def means(
+    data: StudyData, exhibit: str | Exhibit, *, level: float | None = None, of: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs (ids), scaled_at.
+
+    Own runs on a relative axis whose reference nobody has run are scaled at the best known point (`rescale`);
+    `scaled_at` names it and is "" for all others.
+
+    Parameters
+    ----------
+    level : float, optional
+        Confidence level of the intervals; by default that of the stored means.
+    of : DataFrame, optional
+        The figure's `points`, where they are known already.
+    """
+    figure = _figure(data, exhibit)
+    rows = []
+    for row, q in _base(data, figure):
+        for provenance in RUN_KINDS:
+            for scale in dict.fromkeys((data.scale(q), OWN)):
+                mean = data.mean(q, provenance, scale)
+                if mean is not None:
+                    rows.append(row | _mean(mean, level) | {"scale": scale, "place": data.study.show(q)})
+    columns = ("value", "low", "high", "se", "df", "n", "runs", "scaled_at", "provenance")
+    if not rows:
+        return _framed(data, figure, [], columns)
+    limits = points(data, figure) if of is None else of
+    relative = {q.name for _, q in _base(data, figure) if data.scale(q) == RELATIVE}
+    found = rescaled(pd.DataFrame(rows), limits, relative, _over(figure))
+    order = [c for c in found.columns if c not in {*columns, "scale", "place"}]
+    return _with_axes(data, figure, found[[*order, *columns]].reset_index(drop=True))
+
+
+def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
+    """The samples that a figure over time shows: t_s, value, unit, run_id; of the best provenance that was run.
+
+    Raises
+    ------
+    StudyError
+        The exhibit is no figure over time.
+    """
+    figure = named(data, exhibit)
+    if figure.kind != "timeseries":
+        raise StudyError(f"{figure.id} is no figure over time", file="study.yaml", expected="kind: timeseries")
+    table = data.timelines[data.timelines["exhibit"] == figure.id]
+    kinds = [k for k in RUN_KINDS if (examples or k != Provenance.EXAMPLE) and k in set(table["provenance"])]
+    shown = table[table["provenance"] == str(kinds[0] if kinds else "")].reset_index(drop=True)
+    return shown.assign(study=data.study.id)[["study", *table.columns]]
+
+
+def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+    """The exhibit of that id; raises `StudyError` with near ids."""
+    if isinstance(exhibit, Exhibit):
+        return exhibit
+    known = {e.id: e for e in data.study.exhibits}
+    refuse_unknown(exhibit, known, "exhibit")
+    return known[exhibit]
+
+
+def refuse_unknown(name: object, known: Iterable[object], what: str) -> None:
+    """Raise `StudyError` with near names unless the name is known."""
+    names = list(known)
+    if name not in names:
+        raise StudyError(f"there is no {what} {name!r}", remedy=near(name, names))
+
+
+def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+    found = named(data, exhibit)
+    if not found.series:
+        known = ", ".join(e.id for e in data.study.exhibits if e.series)
+        raise StudyError(f"{found.id} has no series to draw", file="study.yaml", expected=f"one of {known}")
+    return found
+
+
+def _over(figure: Exhibit) -> str:
+    return figure.series[0].over
+
+
+def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
+    """The columns that all frames of a figure begin with, and the quantity of each of its points."""
+    named_factors = {name for s in figure.series for name in (*s.at, s.over)}
+    factors = [name for name in data.study.factors if name in named_factors]
+    return [
+        ({"study": data.study.id, "exhibit": figure.id, "series": series.label, "quantity": quantity.name,
+          **{name: quantity.level(name) for name in factors}}, quantity)
+        for series, _, quantity in data.study.points(figure)
+    ]  # fmt: skip
+
+
+def _framed(data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
+    if rows:
+        return _with_axes(data, figure, pd.DataFrame(rows))
+    base = next(iter(_base(data, figure)))[0]
+    numbers = {c: pd.Series(dtype="str" if c in ("run_id", "provenance", "scaled_at") else "float64") for c in columns}
+    empty = {c: pd.Series(dtype="str" if isinstance(v, str) else "float64") for c, v in base.items()}
+    return _with_axes(data, figure, pd.DataFrame(empty | numbers))
+
+
+def _with_axes(data: StudyData, figure: Exhibit, frame: pd.DataFrame) -> pd.DataFrame:
+    frame.attrs["axes"] = axes_of(data.study, figure)
+    return frame
+
+
+def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
+    """Value and half step of every number that the paper prints as it stands: no vague word, not set aside."""
+    if data.claims is None:
+        return {}
+    dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
+    found: dict[Quantity, tuple[float, float]] = {}
+    for claim in data.claims:
+        if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading or claim.id in dropped:
+            continue
+        for instance in claim.instances:
+            terms = instance.parts[0].terms
+            if len(terms) == 1 and terms[0][0] == 1:
+                found.setdefault(terms[0][1], (claim.value, (claim.high - claim.low) / 2))
+    return found
+
+
+def _runs_of(data: StudyData, quantity: Quantity, provenance: str | None) -> list[dict[str, Any]]:
+    if provenance is not None:
+        refuse_unknown(provenance, [str(kind) for kind in RUN_KINDS], "provenance")
+    rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
+    of_relative = ("relative", "relative_se", "relative_df")
+    value, se, df = of_relative if data.scale(quantity) == RELATIVE else ("value", "se", "df")
+    return [
+        {"run_id": row["run_id"], "value": row[value], "se": row[se], "df": row[df], "provenance": row["provenance"]}
+        for row in rows.to_dict("records")
+        if math.isfinite(row[value]) and provenance in (None, row["provenance"])
+    ]
+
+
+def _mean(mean: Mean, level: float | None) -> dict[str, Any]:
+    """A stored mean as cells; at another confidence level the same standard error has another interval."""
+    shown = mean if level is None else mean.at(level)
+    cells = {name: getattr(shown, name) for name in ("value", "low", "high", "se", "df", "n")}
+    assert shown.origin is not None  # `StudyData.mean` gives every mean its origin
+    return cells | {"runs": list(shown.origin.runs), "provenance": str(shown.origin.provenance)}

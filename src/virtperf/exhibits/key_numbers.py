@@ -1,0 +1,98 @@
+"""A study in a few numbers, for `dvc metrics` and `dvc plots`: how far its text pins points down, what verdicts say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from virtperf.exhibits.data import StudyData
+from virtperf.study.definition import Study
+
+PERCENTS = (5, 10)
+"""Half-widths, in percent of a range's middle, up to which points are counted."""
+TEXT_VERDICTS = ("corroborated", "independent", "contradicted")
+MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
+
+
+def key_numbers(data: StudyData) -> dict[str, Any]:
+    """Counts of a study's points, claims, contradictions, runs and audits.
+
+    Points that are 100 by convention, and claims that are assumptions of ours, do not count.
+    """
+    free = _free_points(data.study, data.points)
+    assumed = {claim.id for claim in data.claims or () if claim.assumed}
+    claims = data.claim_results[~data.claim_results["claim"].isin(assumed)]
+    verdicts = data.verdicts[~data.verdicts["claim"].isin(assumed)]
+    runs = data.series.groupby("provenance")["run_id"].nunique()
+    return {
+        "points": {
+            "all": len(free),
+            **{f"within_{most}_percent": _within(free["low"], free["high"], most) for most in PERCENTS},
+            **{
+                f"within_{most}_percent_by_the_text_alone": _within(free["low_text"], free["high_text"], most)
+                for most in PERCENTS
+            },
+            "without_upper_limit": int(np.isinf(free["high"]).sum()),
+        },
+        "claims": {
+            "all": len(claims),
+            "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
+            "by_measurement": _counted(verdicts["measured_verdict"], MEASURED_VERDICTS),
+        },
+        "contradictions": {
+            "conflicts": len(data.contradictions.get("conflicts", ())),
+            "claims_set_aside": len(data.contradictions.get("dropped", ())),
+        },
+        "runs": {
+            **{name: int(runs.get(name, 0)) for name in ("measured", "simulated", "example")},
+            "quarantined": len(data.index.get("quarantined", ())),
+        },
+        "audits": {"all": len(data.audits), "failed": int((data.audits["status"] == "violated").sum())},
+    }  # fmt: skip
+
+
+def width_table(data: StudyData) -> pd.DataFrame:
+    """Half-widths of the ranges of plotted points, the narrowest first.
+
+    Returns
+    -------
+    DataFrame
+        Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's middle),
+        `exhibit`, `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
+    """
+    free = _free_points(data.study, data.points)
+    table = free[["exhibit", "series", "x"]].assign(half_width=_half_widths(free["low"], free["high"]).round(4))
+    table = table[np.isfinite(table["half_width"])].sort_values("half_width", kind="stable")
+    share = 100 * np.arange(1, len(table) + 1) / max(len(free), 1)
+    table.insert(0, "share_of_points", share.round(3))
+    return table[["share_of_points", "half_width", "exhibit", "series", "x"]].reset_index(drop=True)
+
+
+def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
+    """Without reference points, which are 100 by convention."""
+    fixed = []
+    for exhibit in study.exhibits:
+        for series, level, quantity in study.points(exhibit):
+            reference = study.reference_for(quantity)
+            if reference is not None and reference[0] == quantity:
+                fixed.append((exhibit.id, series.label, level))
+    keys = list(zip(points["exhibit"], points["series"], points["x"], strict=True))
+    return points[[key not in set(fixed) for key in keys]]
+
+
+def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
+    """In percent of the middle; NaN without an upper limit, 0 where both limits are 0."""
+    middle = low + high
+    widths = 100 * (high - low) / middle.where(middle > 0)
+    return widths.where(np.isfinite(high)).mask((high <= 0) & np.isfinite(low), 0.0)
+
+
+def _within(low: pd.Series, high: pd.Series, percent: float) -> int:
+    return int((_half_widths(low, high) <= percent).sum())
+
+
+def _counted(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
+    found = verdicts.value_counts()
+    return {word.replace(" ", "_"): int(found.get(word, 0)) for word in (*words, *sorted(set(found.index) - {*words}))}

@@ -1,0 +1,161 @@
+"""Kinds of exhibits: one module a kind. A module of this package that has `KIND` is a kind; there is no other list.
+
+A kind makes an `exhibits.records.Record` from a study's data; templates in `render` make HTML of the record. To add a
+kind, write a module here; `study.yaml` may then name it if its `KIND` has a `spec`:
+
+    class Spec(ExhibitSpec):
+        table: str
+
+    def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record: ...
+
+    KIND = Kind("dot", record, spec=Spec)
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+
+from virtperf.core.errors import Report, StudyError, stop
+from virtperf.core.model import Model, problems
+from virtperf.core.near import near
+from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.records import Folded, Paragraph, Record, Span
+from virtperf.study.definition import Exhibit, Study
+
+if TYPE_CHECKING:  # importing Matplotlib takes half a second, which most commands need not wait for
+    from matplotlib.figure import Figure
+
+
+class ExhibitSpec(Model):
+    """What every entry of `exhibits` in study.yaml says; a kind adds its own names."""
+
+    id: str
+    title: str
+    kind: str
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a kind makes records from.
+
+    Attributes
+    ----------
+    data : StudyData
+    level : float
+        Confidence level of intervals.
+    assumptions : bool
+        Whether limits are shown with our assumptions.
+    examples : bool
+        Whether runs of provenance "example" are shown.
+    seed : int
+    """
+
+    data: StudyData
+    level: float = 0.95
+    assumptions: bool = True
+    examples: bool = False
+    seed: int = 0
+
+    @property
+    def study(self) -> Study:
+        """The study's definition."""
+        return self.data.study
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of exhibit.
+
+    Attributes
+    ----------
+    name : str
+        As study.yaml and `Record.kind` write it.
+    record : callable
+        Declared kinds: ``record(context, exhibit, figure=None, *shown) -> Record``, where `shown` are fits and
+        estimates that a notebook gives. Others take what they show, see their modules.
+    spec : type or None
+        The pydantic model of an entry of this kind in study.yaml; None where study.yaml declares none of it.
+    draw : callable or None
+        ``draw(context, exhibit, *shown) -> Figure``: the default picture, where the kind has one.
+    check : callable or None
+        ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's missing file.
+    """
+
+    name: str
+    record: Callable[..., Record]
+    spec: type[BaseModel] | None = None
+    draw: Callable[..., Figure] | None = None
+    check: Callable[[Study, Exhibit], object] | None = None
+
+
+def kinds() -> Mapping[str, Kind]:
+    """All kinds by name, found among the modules of this package's folders."""
+    return _found(tuple(__path__))
+
+
+@lru_cache(maxsize=4)
+def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
+    modules = [importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(folders)]
+    return {module.KIND.name: module.KIND for module in modules if hasattr(module, "KIND")}
+
+
+def kind_of(exhibit: Exhibit) -> Kind:
+    """The kind that study.yaml gives to an exhibit.
+
+    Raises
+    ------
+    StudyError
+        There is no such kind; the error names near ones.
+    """
+    declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
+    if exhibit.kind not in declared:
+        raise StudyError(
+            f"{exhibit.id}: there is no kind of exhibit {exhibit.kind!r}", file="study.yaml",
+            expected=f"one of {', '.join(sorted(declared))}", remedy=near(exhibit.kind, declared),
+        )  # fmt: skip
+    return declared[exhibit.kind]
+
+
+def spec_of(exhibit: Exhibit) -> Any:
+    """An exhibit's entry in study.yaml as its kind's model; `check_exhibits` has found it to fit."""
+    model = kind_of(exhibit).spec
+    assert model is not None
+    return model.model_validate(exhibit.spec)
+
+
+def check_exhibits(study: Study, report: Report = stop) -> None:
+    """Whether every exhibit is of a known kind and says what that kind needs; `report` is told of each problem."""
+    for position, exhibit in enumerate(study.exhibits):
+        where = ("exhibits", position)
+        try:
+            kind = kind_of(exhibit)
+            spec_of(exhibit)
+            if kind.check is not None:
+                kind.check(study, exhibit)
+        except ValidationError as err:
+            assert kind.spec is not None
+            for problem in problems(err, kind.spec, study.document, *where):
+                report(problem)
+        except StudyError as err:
+            parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
+            said = {name: part for name, part in parts.items() if part}
+            report(err if err.line is not None else study.document.error(err.problem, *where, **said))
+
+
+def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:
+    """Where an exhibit comes from: its section of the paper, between words."""
+    place = f"section “{exhibit.section}”" if exhibit.section else "the paper"
+    return Folded(summary="Where this comes from", blocks=(Paragraph(words=(f"{before}{place}", *after)),))
+
+
+def trace(study: Study, exhibit: Exhibit, words: str = "Runs and raw lines") -> Paragraph:
+    """A link to the formula, runs, files and lines behind every point of a figure, or cell of a table."""
+    return Paragraph(words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small")

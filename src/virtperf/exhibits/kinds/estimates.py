@@ -1,0 +1,92 @@
+"""A table of estimates, each with its interval and how the interval was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.kinds import Context, Kind
+from virtperf.exhibits.origins import lineage, one_origin, provenances
+from virtperf.exhibits.records import Grid, Numbers, Record
+from virtperf.exhibits.text import table_text
+from virtperf.exhibits.wording import as_precise, number, pretty, slug
+
+_PARTS = ("value", "low", "high", "level", "method")
+
+
+def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> Record:
+    """A table of estimates of one provenance.
+
+    Parameters
+    ----------
+    estimates : mapping, or one estimate
+        Label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of rows).
+    title : str
+    unit : str
+        Of all values; where units differ, write them into the labels.
+
+    Raises
+    ------
+    ProvenanceError
+        An estimate has no origin, or one that is not true of this study; or two provenances would share the table.
+    VirtperfError
+        Something is no estimate.
+    """
+    flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
+    origin = one_origin(context.data, flat)
+    rows: list[tuple[str, ...]] = []
+    text, csv = [], []
+    for label, e in flat.items():
+        if not e.available:
+            rows.append((label, "not available", "", "", e.reason))
+            text.append([label, "n/a", "n/a", "n/a", "", e.reason])
+            csv.append({"estimate": label, "value": math.nan, "low": math.nan, "high": math.nan, "unit": unit,
+                        "level": math.nan, "method": "", "warnings": e.reason})  # fmt: skip
+            continue
+        value, low, high = as_precise(e.value, e.low, e.high)
+        notes = "; ".join(e.warnings)
+        limits = (
+            f"{low if math.isfinite(e.low) else 'no limit'} to {high if math.isfinite(e.high) else 'no limit'}"
+            if math.isfinite(e.low) or math.isfinite(e.high)
+            else "no finite limits"
+        )
+        kind = f"{pretty(100 * e.level)} %, {e.method}"
+        rows.append((label, _with(value, unit), _with(limits, unit), kind, notes or "none"))
+        text.append(
+            [label, number(e.value), number(e.low), number(e.high), f"{number(100 * e.level)} % {e.method}", notes]
+        )
+        csv.append({"estimate": label, "value": e.value, "low": e.low, "high": e.high, "unit": unit, "level": e.level,
+                    "method": e.method, "warnings": notes})  # fmt: skip
+    columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
+    shown = slice(4 if all(row[4] == "none" for row in rows) else 5)
+    study, anchor = context.study.id, slug(title)
+    return Record(
+        kind="estimates", id=anchor, study=study, title=title, provenance=provenances(origin), lineage=lineage(origin),
+        numbers=(Numbers.of(pd.DataFrame(csv), f"{study}-{anchor}"),),
+        blocks=(Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)),),
+        text=f"{title}\n{table_text(['estimate', 'value', 'low', 'high', 'interval', 'remarks'], text)}",
+    )  # fmt: skip
+
+
+def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for label, item in estimates.items():
+        if isinstance(item, Mapping):
+            yield from ((f"{label}: {inner}", e) for inner, e in _flat(item))
+            continue
+        if getattr(item, "available", True) and not all(hasattr(item, part) for part in _PARTS):
+            raise VirtperfError(
+                f"{label} is no estimate", expected="a virtperf.models.Estimate, or a mapping of them",
+                found=type(item).__name__, remedy="a fit gives estimates by .estimates(...).",
+            )  # fmt: skip
+        yield str(label), item
+
+
+def _with(text: str, unit: str) -> str:
+    return f"{text} {unit}".strip()
+
+
+KIND = Kind("estimates", record)

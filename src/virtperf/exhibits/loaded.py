@@ -1,0 +1,203 @@
+"""A study with everything that was computed for it: what a notebook works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import data as stored
+from virtperf.exhibits import frames
+from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.kinds import Context, check_exhibits, kind_of, kinds
+from virtperf.exhibits.records import Record
+from virtperf.exhibits.show import Shown
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Level
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def load_study(
+    study_id: str, data: str | Path | None = None, *, level: float = 0.95, seed: int = 0, assumptions: bool = True,
+    show_examples: bool = False,
+) -> LoadedStudy:  # fmt: skip
+    """Load a study.
+
+    Parameters
+    ----------
+    study_id : str
+        Its folder's name in data/published.
+    data : path, optional
+        The repository's `data` folder. None or "": that of the repository that the working folder lies in, else of the
+        one that the package lies in.
+    level : float
+        Confidence level of intervals.
+    seed : int
+        For whatever draws random numbers; exhibits draw none.
+    assumptions : bool
+        Whether limits are shown with our assumptions; False shows what the paper alone allows.
+    show_examples : bool
+        Whether runs of provenance "example" are shown (with a mark of their own; they never count in a verdict).
+    """
+    found = stored.load(study_id, Path(data) if data else find_data())
+    check_exhibits(found.study)
+    return LoadedStudy(Context(found, level, assumptions, show_examples, seed))
+
+
+def find_data(start: Path | None = None) -> Path:
+    """The `data` folder of the nearest folder upwards that has data/published; else that of the package's repository.
+
+    Raises
+    ------
+    VirtperfError
+        There is none.
+    """
+    here = (start or Path.cwd()).resolve()
+    package = Path(__file__).resolve()
+    for folder in (here, *here.parents, *package.parents):
+        if (folder / "data" / "published").is_dir():
+            return folder / "data"
+    raise VirtperfError(
+        "no repository of studies is near", expected="a folder with data/published at or above the working folder",
+        found=str(here), remedy="name it: load_study(study_id, data='path/to/data').",
+    )  # fmt: skip
+
+
+class LoadedStudy:
+    """A study's frames and exhibits, by the paper's names for them.
+
+    Methods that give frames have provenance in a column; methods that show something return `Shown`, which a notebook
+    displays. What values rest on is read from the values: nobody passes it.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    @property
+    def data(self) -> StudyData:
+        """Everything that the study's exhibits draw from."""
+        return self.context.data
+
+    @property
+    def study(self) -> Study:
+        """The study's definition."""
+        return self.context.study
+
+    # ---- frames -----------------------------------------------------------------------------------------------------
+
+    def points(self, exhibit_id: str) -> pd.DataFrame:
+        """What the text allows at every point of a figure: low, high, centre, printed (`exhibits.frames.points`)."""
+        return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
+
+    def runs(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:
+        """The runs behind a figure, one row a run and point: run_id, value, se, provenance.
+
+        Without `provenance`, example runs are left out unless the study was loaded with `show_examples`.
+        """
+        return self._without_examples(frames.runs(self.data, exhibit_id, provenance), provenance)
+
+    def printed(self, exhibit_id: str) -> pd.DataFrame:
+        """The numbers that the paper prints for a figure's points: value, half_width, se of rounding."""
+        return frames.printed(self.data, exhibit_id)
+
+    def means(self, exhibit_id: str) -> pd.DataFrame:
+        """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
+        return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level), None)
+
+    def timeline(self, exhibit_id: str) -> pd.DataFrame:
+        """The samples behind a figure over time: series, unit, provenance, run_id, t_s, value."""
+        return frames.timeline(self.data, exhibit_id, examples=self.context.examples)
+
+    def condition(self, quantity: str, provenance: str | None = None, **levels: Level) -> pd.DataFrame:
+        """The runs of a quantity at a condition that no figure shows; as `runs`."""
+        return self._without_examples(frames.condition(self.data, quantity, levels, provenance), provenance)
+
+    def _without_examples(self, frame: pd.DataFrame, provenance: str | None) -> pd.DataFrame:
+        if provenance is not None or self.context.examples:
+            return frame
+        return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
+
+    # ---- exhibits ---------------------------------------------------------------------------------------------------
+
+    def show(self, exhibit_id: str, figure: Figure | None = None, *shown: object) -> Shown:
+        """An exhibit that study.yaml declares: a table, a diagram, a figure.
+
+        Parameters
+        ----------
+        figure : Figure, optional
+            The picture; without it the kind's default is drawn.
+        shown
+            Fits (`virtperf.models.Fits`) and estimates that belong to the figure.
+        """
+        exhibit = frames.named(self.data, exhibit_id)
+        kind = kind_of(exhibit)
+        if figure is None and kind.draw is not None:
+            figure = kind.draw(self.context, exhibit, *shown)
+        return _shown(kind.record(self.context, exhibit, figure, *shown), figure)
+
+    def claims(self, exhibit_id: str | None = None) -> Shown:
+        """What the paper says about an exhibit ("text": about none; None: everything), with verdicts."""
+        return self._made("claims", exhibit_id)
+
+    def summary(self) -> Shown:
+        """The headline: what the text pins down, verdict counts, runs."""
+        return self._made("summary")
+
+    def contradictions(self) -> Shown:
+        """Claims of the paper that cannot all hold."""
+        return self._made("contradictions")
+
+    def assumptions(self) -> Shown:
+        """Assumptions of ours."""
+        return self._made("assumptions")
+
+    def errata(self) -> Shown:
+        """Misprints and unclear places of the paper."""
+        return self._made("errata")
+
+    def quality(self) -> Shown:
+        """Excluded runs, warnings, audits, warm-up, stationarity."""
+        return self._made("quality")
+
+    def estimates(self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = "") -> Shown:
+        """A table of estimates of one provenance: label to `Estimate`, or label to a mapping of them."""
+        return self._made("estimates", estimates, title=title, unit=unit)
+
+    def equivalence(self, test: Any, *, title: str) -> Shown:
+        """The outcome of an equivalence test (`virtperf.models.equivalence`)."""
+        return self._made("equivalence", test, title=title)
+
+    def tests(self, tests: Mapping[str, Any], *, title: str) -> Shown:
+        """A table of significance tests: label to `FTest`."""
+        return self._made("tests", tests, title=title)
+
+    def regions(
+        self, fits: Mapping[str, Any], published: Mapping[str, tuple[float, float]], *, title: str,
+        axes: tuple[str, str],
+    ) -> Shown:  # fmt: skip
+        """Joint confidence regions of straight lines, with the printed pairs of intercept and slope."""
+        kind = kinds()["regions"]
+        assert kind.draw is not None
+        figure = kind.draw(self.context, fits, published, title=title, axes=axes)
+        return _shown(kind.record(self.context, figure, fits, published, title=title, axes=axes), figure)
+
+    def computed(self, frame: pd.DataFrame, *, title: str, note: str) -> Shown:
+        """A small table that the notebook has computed, and how; its column `provenance` says from what."""
+        return self._made("computed", frame, title=title, note=note)
+
+    def _made(self, kind: str, *arguments: Any, **named: Any) -> Shown:
+        return _shown(kinds()[kind].record(self.context, *arguments, **named), None)
+
+
+def _shown(record: Record, figure: Figure | None) -> Shown:
+    if figure is not None:
+        from matplotlib import pyplot
+
+        pyplot.close(figure)  # else the inline backend would draw it again below the cell
+    return Shown(record, figure)

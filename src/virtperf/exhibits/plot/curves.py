@@ -1,0 +1,104 @@
+"""Fitted curves with the interval of their mean, of our models and of statsmodels' alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.near import near
+from virtperf.exhibits.plot.theme import Look
+
+STEPS = 80
+_NAMES = {"mean": "value", "mean_ci_lower": "low", "mean_ci_upper": "high", "predicted": "value", "ci_lower": "low",
+          "ci_upper": "high"}  # fmt: skip
+
+
+def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
+    """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that could not be had.
+
+    Parameters
+    ----------
+    fit
+        A model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of statsmodels
+        (``get_prediction``), made from a formula or from a constant and x.
+    x : str
+        What the formula calls the variable.
+
+    Raises
+    ------
+    VirtperfError
+        The levels are no numbers, or the object predicts nothing.
+    """
+    if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
+        raise VirtperfError("no curve can be drawn over levels that are not numbers", expected="a numeric axis")
+    at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
+    if hasattr(fit, "get_prediction"):
+        table = fit.get_prediction(_rows(fit, x, at)).summary_frame(alpha=1 - level).rename(columns=_NAMES)
+    elif hasattr(fit, "predict"):
+        table = fit.predict(at, interval="mean", alpha=1 - level)
+    else:
+        raise VirtperfError(
+            f"a curve can't be drawn from a {type(fit).__name__}", expected="a fit with predict or get_prediction"
+        )
+    if not isinstance(table, pd.DataFrame):
+        return None
+    return pd.DataFrame({"x": at, **{name: table[name].to_numpy(dtype=float) for name in ("value", "low", "high")}})
+
+
+def _rows(fit: Any, x: str, at: np.ndarray) -> Any:
+    """New rows as the model of a statsmodels result takes them."""
+    if hasattr(fit.model, "formula"):
+        return pd.DataFrame({x: at})
+    columns = np.asarray(fit.model.exog)
+    constant = [k for k in range(columns.shape[1]) if np.ptp(columns[:, k]) == 0]
+    if columns.shape[1] - len(constant) != 1:
+        raise VirtperfError(
+            "a curve over one variable needs a model of one variable", found=f"{columns.shape[1]} columns",
+            remedy="fit it by a formula, or draw your own curve on the figure's axes.",
+        )  # fmt: skip
+    return np.column_stack([np.full(len(at), columns[0, k]) if k in constant else at for k in range(columns.shape[1])])
+
+
+def curves_of(fits: Any, labels: Sequence[str], levels: Mapping[str, Sequence[Any]], x: str, level: float) -> dict[
+    str, pd.DataFrame
+]:  # fmt: skip
+    """Curves by series label.
+
+    Parameters
+    ----------
+    fits : mapping of str to fit, or a fit
+        A single fit belongs to a figure's only series.
+
+    Raises
+    ------
+    VirtperfError
+        A label is no series of the figure; the error names near ones.
+    """
+    if fits is None:
+        return {}
+    named = dict(fits) if isinstance(fits, Mapping) else {labels[0] if len(labels) == 1 else "": fits}
+    for label in named:
+        if label not in labels:
+            raise VirtperfError(f"no curve can be drawn for {label!r}, which is no series of this figure",
+                                remedy=near(label, labels))  # fmt: skip
+    found = {label: curve(fit, x, levels[label], level) for label, fit in named.items() if not _missing(fit)}
+    return {label: table for label, table in found.items() if table is not None}
+
+
+def _missing(fit: Any) -> bool:
+    """Whether a fit could not be had: such objects say why by `reason`."""
+    return bool(getattr(fit, "reason", ""))
+
+
+def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:
+    """A curve and, dotted, its interval as far as the axis shows it."""
+    axes.plot(table["x"], table["value"], color=style.colour, linestyle=style.dash, zorder=3, label="curve")
+    for limit in ("low", "high"):
+        within = table[limit].where(table[limit].between(*axes.get_ylim()))
+        if within.notna().any():
+            axes.plot(table["x"], within, color=style.colour, linewidth=0.9, linestyle=(0, (1, 2)), zorder=2.5)

@@ -1,0 +1,149 @@
+"""A caller's frames put together for drawing: marks, bands and runs with the columns that tell points apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits.plot import marks
+from virtperf.exhibits.plot.axis import Words
+from virtperf.exhibits.plot.marks import Columns
+
+ONLY = ""  # the one panel, or the one series, of a figure without such a column
+
+
+@dataclass(frozen=True)
+class Layers:
+    """What a figure, a panel or a series draws.
+
+    Attributes
+    ----------
+    marks, bands, runs : DataFrame
+        As `marks.marks_of` and `marks.bands_of` make them; single runs are marks too.
+    rows, series : tuple
+        Panels and series, in order of appearance.
+    """
+
+    columns: Columns
+    marks: pd.DataFrame
+    bands: pd.DataFrame
+    runs: pd.DataFrame
+    rows: tuple[Any, ...]
+    series: tuple[Any, ...]
+    words: Words
+    ylabel: str
+    needs_words: bool
+
+    @property
+    def x(self) -> str:
+        """The column of the axis."""
+        return self.columns.x
+
+    @property
+    def frames(self) -> list[pd.DataFrame]:
+        """Everything that has a place on the axis; what came first decides the order of levels."""
+        return [self.bands, self.marks, self.runs]
+
+    @property
+    def label(self) -> str:
+        """Words at the y axis of the first panel."""
+        return self.words.label(self.rows[0]) if self.columns.row is not None else self.ylabel
+
+    def part(self, row: Any) -> Layers:
+        """One panel."""
+        name = self.columns.row
+        return replace(self._where(name, row) if name else self, rows=(row,))
+
+    def only(self, label: Any) -> Layers:
+        """One series; those of all are kept in `series`."""
+        return self._where(self.columns.hue, label) if self.columns.hue else self
+
+    def at(self, level: Any) -> Layers:
+        """One level of the axis."""
+        return self._where(self.x, level)
+
+    def has(self, label: Any) -> bool:
+        """Whether there is anything to draw of a series."""
+        return any(len(frame) for frame in self.only(label).frames)
+
+    def levels(self, label: Any) -> list[Any]:
+        """The levels of a series."""
+        return list(dict.fromkeys(v for frame in self.only(label).frames for v in frame[self.x].tolist()))
+
+    def is_solid(self, label: Any) -> bool:
+        """Whether a series has measured marks or runs only."""
+        own = self.only(label)
+        return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID}
+
+    def several(self, label: Any) -> bool:
+        """Whether there is a line between points of a series."""
+        return len(self.levels(label)) > 1
+
+    def joined(self) -> pd.DataFrame:
+        """What the line between the points of a series follows, one row a level.
+
+        Hollow marks, printed ones where there are none, else means that were measured, else the mean of the runs.
+        """
+        for wanted in ([marks.HOLLOW, marks.PRINTED], [marks.SOLID], [marks.CROSS]):
+            rows = self.marks[self.marks["mark"].isin(wanted)]
+            if len(rows):
+                return rows.sort_values("mark").drop_duplicates(self.columns.keys())  # hollow before printed
+        return self.runs.groupby(self.columns.keys(), sort=False, as_index=False)["value"].mean()
+
+    def _where(self, column: str, value: Any) -> Layers:
+        chosen = {name: frame[frame[column] == value] for name, frame in
+                  (("marks", self.marks), ("bands", self.bands), ("runs", self.runs))}  # fmt: skip
+        return replace(self, **chosen)  # type: ignore[arg-type]
+
+
+def gathered(
+    points: pd.DataFrame | None, means: pd.DataFrame | None, printed: pd.DataFrame | None,
+    runs: pd.DataFrame | None = None, *, x: str, y: str, hue: str | None, row: str | None,
+    labels: Mapping[str, str] | None, xlabel: str | None, ylabel: str | None,
+) -> Layers:  # fmt: skip
+    """Put frames together.
+
+    Raises
+    ------
+    VirtperfError
+        There is no frame, or one has not the columns that are named; the error names near ones.
+    """
+    columns = Columns(x, hue, row)
+    given = {"points": points, "means": means, "printed": printed, "runs": runs}
+    frames = {name: frame for name, frame in given.items() if frame is not None}
+    if not frames:
+        raise VirtperfError("there is nothing to draw", expected="one of the frames points, means, printed, runs")
+    for name, frame in frames.items():
+        for column in (*columns.keys(), *(() if name in ("points", "printed") else (y,))):
+            if column not in frame.columns:
+                raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
+    words = Words.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
+    drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
+    bands = marks.bands_of(columns, points, drawn)
+    single = marks.marks_of(columns, None, _values(runs, y), None)
+
+    def distinct(column: str | None) -> tuple[Any, ...]:
+        if column is None:
+            return (ONLY,)
+        return tuple(dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())) or (ONLY,)
+
+    return Layers(
+        columns, drawn, bands, single, distinct(row), distinct(hue), words,
+        ylabel or words.label(y), len(bands) > 0 or not (_plain(means) and _plain(runs)),
+    )  # fmt: skip
+
+
+def _values(frame: pd.DataFrame | None, y: str) -> pd.DataFrame | None:
+    """The frame with its values in the column `value`."""
+    return frame if frame is None or y == "value" else frame.assign(value=frame[y])
+
+
+def _plain(frame: pd.DataFrame | None) -> bool:
+    """Whether the marks of a frame need no explanation."""
+    return frame is None or "provenance" not in frame or set(frame["provenance"]) <= {str(Provenance.OWN)}

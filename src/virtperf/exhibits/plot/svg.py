@@ -1,0 +1,93 @@
+"""A Matplotlib figure as SVG for a page: the same bytes every time, and ids of its own."""
+
+from __future__ import annotations
+
+import io
+import re
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from virtperf.exhibits.wording import printable
+
+_SVG = "http://www.w3.org/2000/svg"
+_HREF = "{http://www.w3.org/1999/xlink}href"
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_FONT = re.compile(r"(font(?:-family)?):[^;]*")
+_SIZE = re.compile(r"[\d.]+px")
+
+
+def svg(figure: Figure, id: str, *, title: str = "", description: str = "", background: str = "") -> str:
+    """Draw a figure as one `svg` element.
+
+    Parameters
+    ----------
+    figure : Figure
+    id : str
+        Begins every id in it, so that several drawings fit on one page.
+    title, description : str, optional
+        For people who do not see the drawing: its name, and what it shows.
+    background : str, optional
+        A colour behind everything, for a file of its own.
+
+    Returns
+    -------
+    str
+        Text stays text in the page's font; no date, no metadata, no style rules that reach the page around it.
+    """
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": id, "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    raw = ET.fromstring(buffer.getvalue())  # noqa: S314 (Matplotlib wrote it)
+    width, height = (f"{72 * inches:.0f}" for inches in figure.get_size_inches())
+    root = ET.Element(
+        f"{{{_SVG}}}svg",
+        {
+            "class": "vp-drawing", "role": "img", "viewBox": f"0 0 {width} {height}", "width": width, "height": height,
+            # Matplotlib writes these as a style rule for "*".
+            "stroke-linejoin": "round", "stroke-linecap": "butt", "font-family": "sans-serif",
+        },
+    )  # fmt: skip
+    words = [(tag, printable(text)) for tag, text in (("title", title), ("desc", description)) if text]
+    for tag, text in words:
+        ET.SubElement(root, f"{{{_SVG}}}{tag}", {"id": f"{id}-{tag}"}).text = text
+    if words:
+        root.set("aria-labelledby", " ".join(f"{id}-{tag}" for tag, _ in words))
+    if background:
+        ET.SubElement(root, f"{{{_SVG}}}rect", {"width": "100%", "height": "100%", "fill": background})
+    root.extend(_cleaned(raw, id))
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    return ET.tostring(root, encoding="unicode")
+
+
+def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
+    """The parts of Matplotlib's element without metadata, style rules and fonts; ids begin with `prefix`."""
+    for parent in raw.iter():
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)
+    for element in raw.iter():
+        if not (element.text or "").strip():
+            element.text = None
+        element.tail = None
+        for name, value in element.attrib.items():
+            if name == "id":
+                value = f"{prefix}-{value}"
+            elif name == _HREF:
+                value = f"#{prefix}-{value[1:]}" if value.startswith("#") else value
+            elif element.tag == f"{{{_SVG}}}text" and name == "style":
+                value = _FONT.sub(_inherited, value)
+            element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+    return list(raw)
+
+
+def _inherited(style: re.Match[str]) -> str:
+    """A font's size without its family, which the page sets."""
+    if style[1] == "font-family":
+        return "font-family: inherit"
+    size = _SIZE.search(style[0])
+    weight = "; font-weight: bold" if "bold" in style[0] or "700" in style[0] else ""
+    slant = "; font-style: italic" if "italic" in style[0] else ""
+    return f"font-size: {size[0]}{weight}{slant}" if size else ""

@@ -1,0 +1,115 @@
+"""Figures over time: samples as they are, and what a text allows for the levels that it speaks of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.near import near
+from virtperf.exhibits.plot import axis, legend
+from virtperf.exhibits.plot.axis import Words
+from virtperf.exhibits.plot.marks import BAND_ALPHA
+from virtperf.exhibits.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
+
+
+def timeline(
+    frame: pd.DataFrame, *, x: str = "t_s", y: str = "value", hue: str | None = "series", row: str | None = "unit",
+    points: pd.DataFrame | None = None, xlabel: str = "Time from the start, min:s", ylabel: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Figure:  # fmt: skip
+    """Draw samples over time, one panel a value of `row`; nothing is smoothed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        x in seconds, y; perhaps hue and row.
+    points : DataFrame, optional
+        Levels that a text speaks of, drawn across the first panel: low, high, centre, perhaps printed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    for column in (x, y, *(c for c in (hue, row) if c is not None and frame.attrs.get("axes") is None)):
+        if column not in frame.columns and column not in ("series", "unit"):
+            raise VirtperfError(f"the frame has no column {column!r}", remedy=near(column, frame.columns))
+    hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
+    words = Words.of([frame], labels or {})
+    rows = list(dict.fromkeys(frame[row])) if row else [None]
+    series = list(dict.fromkeys(frame[hue])) if hue else [None]
+    with theme():
+        figure, axes = panels(max(len(rows), 1))
+        end = float(frame[x].max()) if len(frame) else 60.0
+        for k, (panel, name) in enumerate(zip(axes, rows or [None], strict=True)):
+            part = frame[frame[row] == name] if row else frame
+            marked = points if points is not None and k == 0 else None
+            text = ylabel or (_label(part, hue, str(name)) if row else words.label(y))
+            axis.y_axis(panel, 0.0, _top(part[y], marked), text)
+            for label in series:
+                line = part[part[hue] == label] if hue else part
+                style = look(series.index(label))
+                if len(line):
+                    sns.lineplot(
+                        x=line[x], y=line[y], ax=panel, color=style.colour, linestyle=style.dash, estimator=None,
+                        zorder=3, legend=False,
+                    )  # fmt: skip
+            panel.set_xlim(0, end * 1.01)
+            panel.xaxis.set_major_formatter(lambda value, _: clock(value))
+            panel.locator_params(axis="x", nbins=8)
+            panel.grid(visible=False, axis="x")
+            panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
+            panel.set_ylabel(panel.get_ylabel() or text)
+            panel.tick_params(labelbottom=panel is axes[-1])
+            if marked is not None:
+                _levels(panel, marked, end)
+        entries = [(Line2D([], [], color=look(k).colour, linestyle=look(k).dash), str(s)) for k, s in enumerate(series)]
+        legend.legend(figure, entries if hue else [], _words(points))
+    return figure
+
+
+def clock(seconds: float) -> str:
+    """``3:20``: minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def _label(part: pd.DataFrame, hue: str | None, unit: str) -> str:
+    names = list(dict.fromkeys(part[hue])) if hue else []
+    return f"{names[0]}, {unit}" if len(names) == 1 else unit
+
+
+def shown(points: pd.DataFrame) -> pd.Series:
+    """The number that stands for a level: the printed one, else the centre."""
+    return points["printed"].fillna(points["centre"]) if "printed" in points else points["centre"]
+
+
+def _top(values: pd.Series, points: pd.DataFrame | None) -> float:
+    ends = axis.finite(values, *(() if points is None else (shown(points), points["low"], points["high"])))
+    return 1.08 * (max(ends, default=1.0) or 1.0)
+
+
+def _levels(axes: Axes, points: pd.DataFrame, end: float) -> None:
+    bottom, top = axes.get_ylim()
+    for low, high, value in zip(points["low"], points["high"], shown(points), strict=True):
+        if not math.isnan(low):
+            axes.fill_between([0, end], max(low, bottom), min(high, top), color=MUTED_COLOUR, alpha=0.18, linewidth=0)
+        if math.isfinite(value):
+            axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=(0, (3, 3)), zorder=2)
+
+
+def _words(points: pd.DataFrame | None) -> list[legend.Entry]:
+    if points is None or not len(points):
+        return []
+    dashes = Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=(0, (3, 3)))
+    return [
+        (Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA), "what the text allows"),
+        (dashes, "printed or reconstructed level"),
+    ]

@@ -1,0 +1,64 @@
+"""An exhibit as a notebook shows it: a record for programs, beside it a picture and HTML for the reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from virtperf.exhibits.records import MIME, Record
+
+Bundle = tuple[dict[str, Any], dict[str, Any]]
+"""Data by MIME type, and metadata."""
+NOTEBOOK_ONLY = {"virtperf": "notebook"}
+"""Metadata of an output that repeats, for readers of the notebook, what the record beside it says."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the methods of a study return: the last expression of a cell displays it.
+
+    Attributes
+    ----------
+    record : Record
+        What pages, downloads and comparisons read.
+    figure : matplotlib.figure.Figure or None
+        The picture's figure, to be changed, saved or shown again.
+    """
+
+    record: Record
+    figure: Figure | None = None
+
+    def __repr__(self) -> str:
+        return self.record.text
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        for data, metadata in self.bundles():
+            display(data, metadata=metadata, raw=True)
+
+    def bundles(self) -> list[Bundle]:
+        """The outputs that the notebook keeps.
+
+        Returns
+        -------
+        list of (data, metadata)
+            A record without a drawing is one output with the record, its HTML and its text. One with a drawing is two:
+            the record with its picture and text, then the HTML of caption and links, which pages leave out.
+        """
+        # Pages are made above this layer. A notebook's display is the one moment when an exhibit needs one of their
+        # templates, so it asks for it then, and neither layer has to be loaded for the other.
+        from virtperf.render.record import record_html
+
+        html = str(record_html(self.record, notebook=True))
+        record, drawing = self.record, self.record.drawing
+        if drawing is None:
+            return [({MIME: record.model_dump(mode="json"), "text/html": html, "text/plain": record.text}, {})]
+        kept = record.without_drawing().model_dump(mode="json")
+        picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": record.text}
+        return [
+            (picture, {"needs_background": "light"}),
+            ({"text/html": html, "text/plain": ""}, dict(NOTEBOOK_ONLY)),
+        ]

@@ -1,0 +1,242 @@
+"""Models of tidy frames: ``usl("value ~ guests", runs, by="series")`` and the like.
+
+Each function takes a frame with one row a run (or a point), and formulas of its columns. The result knows what it rests
+on (`core.provenance`); a group whose rows allow no fit gives a `Missing` that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.provenance import Origin, together
+from virtperf.models import anova as _anova
+from virtperf.models import equivalence as _equivalence
+from virtperf.models import linear, ordering, ratio, rounding
+from virtperf.models import plateau as _plateau
+from virtperf.models import segmented as _segmented
+from virtperf.models import usl as _usl
+from virtperf.models.checks import ArgumentError
+from virtperf.models.fits import By, Fit, Fits, Levels, attributed, columns, groups, names_of, rows_at, source
+from virtperf.models.result import Missing
+
+
+def usl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """The Universal Scalability Law of each group: ``usl("value ~ guests", runs, by="series")``.
+
+    Parameters
+    ----------
+    formula : str
+        ``throughput ~ load``, names of columns.
+    frame : DataFrame
+        One row a run.
+    by : str or sequence of str, optional
+        One fit for each level (or combination of levels).
+    **options
+        Of `virtperf.models.usl.fit_usl`.
+
+    Returns
+    -------
+    Fits
+    """
+    return _fits(_usl.fit_usl, formula, frame, by, options)
+
+
+def amdahl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """Amdahl's law of each group; see `usl`."""
+    return _fits(_usl.fit_usl, formula, frame, by, {**options, "kind": "amdahl"})
+
+
+def scaling(formula: str, frame: pd.DataFrame, *, by: By = None, alpha: float = 0.05, **options: Any) -> Fits:
+    """The simplest scaling law that fits each group: linear, Amdahl's or the USL, by F tests at `alpha`; see `usl`."""
+
+    def preferred(x: Any, y: Any, **named: Any) -> Any:
+        return _usl.compare_usl(x, y, **named).preferred(alpha)
+
+    return _fits(preferred, formula, frame, by, options)
+
+
+def line(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """A straight line through each group; see `usl` and `virtperf.models.linear.fit_line`."""
+    return _fits(linear.fit_line, formula, frame, by, options)
+
+
+def segmented(formula: str, frame: pd.DataFrame, *, by: By = None, form: str = "free", **options: Any) -> Fits:
+    """Two straight pieces for each group; see `usl` and `virtperf.models.segmented.fit_segmented`."""
+    return _fits(_segmented.fit_segmented, formula, frame, by, {**options, "form": form})
+
+
+def plateau(formula: str, frame: pd.DataFrame, *, by: By = None, alpha: float = 0.05) -> Fits:
+    """The level that each series keeps most of the time: ``plateau("value ~ t_s", study.timeline("figure-19"))``."""
+    return _fits(_plateau.find_plateau, formula, frame, by, {"alpha": alpha})
+
+
+def ratios(
+    value: str, frame: pd.DataFrame, *, of: Levels, to: Levels, by: By = None, label: str | None = None,
+    **options: Any,
+) -> dict[Hashable, Any]:  # fmt: skip
+    """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests")``.
+
+    Parameters
+    ----------
+    value : str
+        The column of the values; rows of one side are replicates.
+    frame : DataFrame
+    of, to : mapping
+        The rows of the numerator and of the denominator: column to level.
+    by : str or sequence of str, optional
+        One ratio for each level that both sides have.
+    label : str, optional
+        How the results are named: a format of the columns of `by` and of ``of`` and ``to``, for example
+        ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"`` without `by`.
+    **options
+        Of `virtperf.models.ratio.ratio_of_means`: ``alpha``, ``method``, ...
+
+    Returns
+    -------
+    dict
+        Label to `Estimate` or `Missing`.
+    """
+    return _compared(ratio.ratio_of_means, value, frame, of, to, by, label, options)
+
+
+def pairs(
+    value: str, frame: pd.DataFrame, *, of: Levels, to: Levels, on: By, by: By = None, label: str | None = None,
+    **options: Any,
+) -> dict[Hashable, Any]:  # fmt: skip
+    """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`; see `ratios`."""
+
+    def paired(a: pd.DataFrame, b: pd.DataFrame, **named: Any) -> Any:
+        both = a.merge(b, on=list(names_of(on)), suffixes=("", " below"), validate="one_to_one")
+        return ratio.ratio_of_pairs(both[value], both[f"{value} below"], **named)
+
+    columns(frame, *names_of(on))
+    return _compared(paired, [value, *names_of(on)], frame, of, to, by, label, options)
+
+
+def ratio_of_printed(
+    value: str, frame: pd.DataFrame, *, of: Levels, to: Levels, half_width: str = "half_width", by: By = None,
+    label: str | None = None,
+) -> dict[Hashable, Any]:  # fmt: skip
+    """Ratios of printed numbers, between the extremes that rounding leaves; one row a side; see `ratios`."""
+
+    def printed(a: pd.DataFrame, b: pd.DataFrame) -> Any:
+        if len(a) != 1 or len(b) != 1:
+            raise ArgumentError("a ratio of printed numbers needs one row a side", found=f"{len(a)} and {len(b)}")
+        top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
+        return rounding.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
+
+    return _compared(printed, [value, half_width], frame, of, to, by, label, {})
+
+
+def equivalence(
+    value: str, frame: pd.DataFrame, *, of: Levels, to: Levels, margin: float | tuple[float, float], by: By = None,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """Test whether a ratio of means lies within a margin; see `ratios` and `virtperf.models.equivalence.tost_ratio`.
+
+    Parameters
+    ----------
+    margin : float or (low, high)
+        Of the ratio; a number m above 1 stands for (1/m, m).
+
+    Returns
+    -------
+    Equivalence or Missing
+        Without `by`; else a dict of them by level.
+    """
+    found = _compared(_equivalence.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin})
+    return found if by is not None else next(iter(found.values()))
+
+
+def order(value: str, frame: pd.DataFrame, *, by: str, ascending: Sequence[Any], seed: int, **options: Any) -> Any:
+    """Probability that the means at the given levels ascend; see `virtperf.models.ordering.order_probability`."""
+    parts = [rows_at(frame, {by: level}) for level in ascending]
+    chosen = pd.concat(parts)
+    return attributed(source(chosen), ordering.order_probability, [p[value] for p in parts], seed=seed, **options)
+
+
+def best(value: str, frame: pd.DataFrame, *, by: str, seed: int, **options: Any) -> dict[Hashable, Any]:
+    """For each level, the probability that its mean is the largest; see `virtperf.models.ordering.best_probability`."""
+    columns(frame, value)
+    samples = {label: rows[value] for label, rows in groups(frame, by)}
+    origin = source(frame)
+    found = attributed(origin, ordering.best_probability, samples, seed=seed, **options)
+    return dict.fromkeys(samples, found) if isinstance(found, Missing) else found
+
+
+def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Any:
+    """Analysis of variance: ``anova("value ~ processors * memory", runs)``; see `virtperf.models.anova.fit_anova`.
+
+    Returns
+    -------
+    Fit, Missing or Fits
+        Fits by level with `by`.
+    """
+    y, right = _sides(formula)
+    interaction = "*" in right or ":" in right
+    factors = [part.strip() for part in right.replace("*", "+").split("+")]
+    columns(frame, y, *factors)
+
+    def fitted(rows: pd.DataFrame) -> Any:
+        return _anova.fit_anova(rows, y, factors, interaction=interaction, **options)
+
+    fits = {y if label is None else label: _fit(fitted, source(rows), rows) for label, rows in groups(frame, by)}
+    return fits[y] if by is None else Fits(fits, formula, y, right, names_of(by))
+
+
+def _fits(function: Callable[..., Any], formula: str, frame: pd.DataFrame, by: By, options: dict[str, Any]) -> Fits:
+    y, x = _sides(formula)
+    columns(frame, y, x)
+    fits: dict[Hashable, Fit | Missing] = {}
+    for label, rows in groups(frame, by):
+        fits[y if label is None else label] = _fit(function, source(rows), rows[x], rows[y], **options)
+    return Fits(fits, formula, y, x, names_of(by))
+
+
+def _fit(function: Callable[..., Any], origin: Origin | None, *arguments: Any, **options: Any) -> Fit | Missing:
+    if not len(arguments[0]):
+        return Missing("there are no rows", origin)
+    found = attributed(origin, function, *arguments, **options)
+    return found if isinstance(found, Missing) else Fit(found, origin)
+
+
+def _sides(formula: str) -> tuple[str, str]:
+    left, tilde, right = formula.partition("~")
+    if not (tilde and left.strip() and right.strip()):
+        raise ArgumentError(
+            "the formula has no two sides", expected='for example "value ~ guests"', found=repr(formula)
+        )
+    return left.strip(), right.strip()
+
+
+def _compared(
+    function: Callable[..., Any], value: str | list[str], frame: pd.DataFrame, of: Levels, to: Levels, by: By,
+    label: str | None, options: dict[str, Any],
+) -> dict[Hashable, Any]:  # fmt: skip
+    """A comparison of two sides, at each level of `by` that both have."""
+    columns(frame, *([value] if isinstance(value, str) else value))
+    sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
+    words = {"of": _words(of), "to": _words(to)}
+    found: dict[Hashable, Any] = {}
+    for at, above in sides[0].items():
+        if at not in sides[1]:
+            continue
+        below = sides[1][at]
+        levels = dict(zip(names_of(by), at if isinstance(at, tuple) else (at,), strict=False))
+        name: Any = at
+        if label is not None or by is None:
+            name = (label or "{of} / {to}").format(**words, **levels)
+        if above.empty or below.empty:
+            side = "of" if above.empty else "to"
+            found[name] = Missing(f"no rows of {words[side]}", source(below if above.empty else above))
+            continue
+        origin = together([source(above), source(below)])
+        found[name] = attributed(origin, function, above[value], below[value], **options)
+    return found
+
+
+def _words(levels: Levels) -> str:
+    return ", ".join(map(str, levels.values()))

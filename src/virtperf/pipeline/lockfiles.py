@@ -1,0 +1,140 @@
+"""DVC's own files, which it does not write atomically: `dvc.lock` of every study, and `.dvc/tmp/rwlock`.
+
+A killed process or a full disk leaves them empty or cut off. Copies of the last good ones stand in `.dvc/tmp`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from virtperf.core.files import write_atomically
+from virtperf.core.yamlio import SafeLoader
+
+Say = Callable[[str], None]
+
+COPIES = Path(".dvc", "tmp", "virtperf-locks")
+RWLOCK = Path(".dvc", "tmp", "rwlock")
+_INDENT = "  "
+
+
+def pipeline_files(root: Path) -> list[Path]:
+    """Every `dvc.yaml` of a repository: the studies' in alphabetical order, then the root's."""
+    return [*sorted(root.glob("pipelines/*/dvc.yaml")), root / "dvc.yaml"]
+
+
+def mend(root: Path, say: Say) -> None:
+    """Put back what an interrupted run left broken, with one line each; copy what is whole.
+
+    A `dvc.lock` that is broken and has no copy is removed: its stages run again.
+    """
+    rwlock = root / RWLOCK
+    if rwlock.is_file() and not _is_json(rwlock):
+        rwlock.unlink()
+        say(f"removed {RWLOCK}, which an interrupted run left broken")
+    for path, copy in _locks(root):
+        if not path.is_file():
+            continue
+        problem = broken(path.read_bytes())
+        if not problem:
+            write_atomically(copy, path.read_bytes())
+        elif copy.is_file():
+            write_atomically(path, copy.read_bytes())
+            say(f"restored {path.relative_to(root)}, which an interrupted run left broken ({problem})")
+        else:
+            path.unlink()
+            say(f"removed {path.relative_to(root)}, which is broken ({problem}): its stages run again")
+
+
+def settle(root: Path) -> None:
+    """Bring the stages of every whole `dvc.lock` into the order of its `dvc.yaml`, and copy it.
+
+    DVC appends a stage that was not there, so that the order would tell in which order they ran.
+    """
+    for path, copy in _locks(root):
+        if path.is_file() and not broken(path.read_bytes()):
+            text = path.read_text(encoding="utf-8")
+            ordered = in_order(text, _stage_names(path.with_suffix(".yaml")))
+            if ordered != text:
+                write_atomically(path, ordered)
+            write_atomically(copy, ordered)
+
+
+def broken(data: bytes) -> str:
+    """What is wrong with the bytes of a `dvc.lock`; "" where it is whole.
+
+    Stricter than DVC, which takes a file that was cut within its last number.
+    """
+    if not data.strip():
+        return "it is empty"
+    if not data.endswith(b"\n"):
+        return "its end is missing"
+    try:
+        content = yaml.load(data.decode(), Loader=SafeLoader)  # noqa: S506 - a safe one
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return "it is not YAML"
+    stages = content.get("stages") if isinstance(content, dict) else None
+    if not isinstance(stages, dict) or "schema" not in content:
+        return "it has no stages"
+    for name, stage in stages.items():
+        if not isinstance(stage, dict) or "cmd" not in stage or not all(map(_is_entry, _entries(stage))):
+            return f"the stage {name} is incomplete"
+    return ""
+
+
+def in_order(text: str, names: list[str]) -> str:
+    """The text of a `dvc.lock` with its stages in that order; those that are not named come last, as they stood."""
+    head, blocks = _blocks(text)
+    rank = {name: position for position, name in enumerate(names)}
+    ordered = sorted(blocks, key=lambda name: rank.get(name, len(rank)))
+    return head + "".join(blocks[name] for name in ordered)
+
+
+def _blocks(text: str) -> tuple[str, dict[str, str]]:
+    """What stands before the first stage, and the lines of every stage by its name."""
+    head, blocks, name = "", {}, None
+    for line in text.splitlines(keepends=True):
+        if line.startswith(_INDENT) and line[len(_INDENT)] not in " -":
+            name = line.strip().rstrip(":").strip("'\"")
+            blocks[name] = line
+        elif name is None:
+            head += line
+        else:
+            blocks[name] += line
+    return head, blocks
+
+
+def _entries(stage: dict[str, Any]) -> Iterator[Any]:
+    for part in ("deps", "outs"):
+        entries = stage.get(part, [])
+        yield from entries if isinstance(entries, list) else [None]
+
+
+def _is_entry(entry: Any) -> bool:
+    wanted = {"path", "md5", "size"}
+    if not isinstance(entry, dict) or not wanted <= entry.keys():
+        return False
+    return not str(entry["md5"]).endswith(".dir") or "nfiles" in entry
+
+
+def _locks(root: Path) -> Iterator[tuple[Path, Path]]:
+    """Every `dvc.lock`, there or not, with the place of its copy."""
+    for file in pipeline_files(root):
+        path = file.with_suffix(".lock")
+        yield path, root / COPIES / path.relative_to(root)
+
+
+def _stage_names(path: Path) -> list[str]:
+    content = yaml.load(path.read_bytes(), Loader=SafeLoader)  # noqa: S506 - a safe one
+    return [str(name) for name in content.get("stages", {})]
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        return isinstance(json.loads(path.read_bytes()), dict)
+    except ValueError:
+        return False

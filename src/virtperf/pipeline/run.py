@@ -1,0 +1,98 @@
+"""The pipeline: every study's stages side by side, then what all studies share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.paths import Layout
+from virtperf.pipeline.lockfiles import mend, settle
+from virtperf.pipeline.turn import turn
+
+Say = Callable[[str], None]
+
+# The same bytes on every machine: no hash seed, no thread count decides.
+FIXED = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "DVC_NO_ANALYTICS": "1"}
+
+
+def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: bool = False) -> None:
+    """Run what is out of date by DVC.
+
+    Parameters
+    ----------
+    layout : Layout
+    studies : sequence of str
+        Only these, and nothing that all studies share; none: everything.
+    say : callable
+        Takes what DVC and the stages say on standard error, and what was mended, a line at a time.
+    jobs : int
+        Studies that run at the same time.
+    force : bool
+        Run the stages whether or not they are out of date.
+
+    Raises
+    ------
+    VirtperfError
+        A stage failed; what it and DVC said of it has been said.
+    """
+    with turn(layout.root, say) as lock:
+        mend(layout.root, say)
+        try:
+            _lanes(layout, studies or layout.studies(), say, lock, jobs, force)
+            if not studies and not _dvc(
+                layout.root, [*(("--force", "--single-item") if force else ()), "dvc.yaml"], "", say, lock
+            ):
+                raise _failed(["the pages over all studies"])
+        finally:
+            settle(layout.root)
+
+
+def _lanes(layout: Layout, studies: Sequence[str], say: Say, lock: int, jobs: int, force: bool) -> None:
+    """Run the studies' stages, each study in a process of its own; one that fails does not stop the others."""
+
+    def lane(study: str) -> bool:
+        file = str(layout.pipeline(study).relative_to(layout.root))
+        return _dvc(layout.root, [*(("--force",) if force else ()), file], study, say, lock)
+
+    for study in studies:
+        if not layout.pipeline(layout.known(study).name).is_file():
+            raise VirtperfError(
+                "the study's stages are missing",
+                file=layout.pipeline(study),
+                remedy="`virtperf check` says what to do.",
+            )
+    with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
+        ended = list(pool.map(lane, studies))
+    if not all(ended):
+        raise _failed([study for study, good in zip(studies, ended, strict=True) if not good])
+
+
+def _failed(names: Sequence[str]) -> VirtperfError:
+    return VirtperfError(
+        f"the pipeline stopped in {', '.join(names)}", remedy="the lines above say why; what had ended before is kept."
+    )
+
+
+def _dvc(root: Path, arguments: Sequence[str], label: str, say: Say, lock: int) -> bool:
+    """`dvc repro` with these arguments; says what comes on standard error, and returns whether it ended well."""
+    command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", *arguments]
+    # DVC starts `virtperf` by its name: the one of this environment.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    with (
+        tempfile.TemporaryFile() as unheard,
+        subprocess.Popen(  # noqa: S603 - this interpreter
+            command, cwd=root, env={**os.environ, **FIXED, "PATH": path}, stdin=subprocess.DEVNULL, stdout=unheard,
+            stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace", pass_fds=(lock,),
+        ) as process,
+    ):  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.strip():
+                say(f"{label}: {line.rstrip()}" if label else line.rstrip())
+    return process.returncode == 0

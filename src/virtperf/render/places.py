@@ -1,0 +1,76 @@
+"""Where a record is shown, and so what its links lead to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.wording import slug
+
+KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
+
+
+def trace_page(study: str) -> str:
+    """The file name of a study's trace page."""
+    return f"trace-{study}.html"
+
+
+def quality_page(study: str) -> str:
+    """The file name of a study's page of data quality."""
+    return f"quality-{study}.html"
+
+
+def trace_place(key: str) -> str:
+    """The anchor of a key on its study's trace page: the key without the study's name."""
+    return slug(key.partition("/")[2])
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page or a notebook.
+
+    Attributes
+    ----------
+    known : frozenset of str
+        The ids on this page. A link to an exhibit or a claim that is not among them is none.
+    folder : str
+        How to get to the folder of the reports from here.
+    elsewhere : bool
+        Whether exhibits and claims stand on another page, the study's report.
+    """
+
+    known: frozenset[str] = frozenset()
+    folder: str = ""
+    elsewhere: bool = False
+
+    def address(self, link: str, study: str) -> str:
+        """The address of a link within a record of a study; "" where it leads nowhere.
+
+        Raises
+        ------
+        VirtperfError
+            The link is of no known kind.
+        """
+        kind, _, rest = link.partition(":")
+        if not link or link.startswith(("https://", "http://")):
+            return link
+        if link.startswith("#"):
+            return self._anchor(link[1:], study)
+        if kind in ("claim", "exhibit"):
+            return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
+        if kind == "trace":
+            of, _, _ = rest.partition("/")
+            return f"{self.folder}{quote(trace_page(of))}#{trace_place(rest)}"
+        if kind == "run":
+            return f"{self.folder}{quote(quality_page(study))}#run-{quote(rest)}" if study else ""
+        raise VirtperfError(f"a link of no known kind: {link!r}", expected=f"one that begins with {' or '.join(KINDS)}")
+
+    def _anchor(self, anchor: str, study: str) -> str:
+        if self.elsewhere:
+            return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
+        return f"#{quote(anchor)}" if anchor in self.known else ""
+
+
+NOTEBOOK = Place(folder="../reports/", elsewhere=True)
+"""A notebook stands in a folder beside the reports."""

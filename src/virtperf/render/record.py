@@ -1,0 +1,108 @@
+"""Records as HTML, by templates; the ids that a record puts on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from virtperf.exhibits.records import Block, Folded, Grid, Heading, Record
+from virtperf.render import downloads
+from virtperf.render.places import NOTEBOOK, Place
+from virtperf.render.templating import environment
+
+
+def record_html(
+    record: Record, *, notebook: bool = False, repeated: bool = False, place: Place | None = None
+) -> Markup:
+    """A record's markup.
+
+    Parameters
+    ----------
+    record : Record
+    notebook : bool
+        Without the picture, which a notebook shows itself, and to keep the file small without folded blocks and
+        downloads: who has the notebook has the data.
+    repeated : bool
+        The page has this picture already: it goes in as an image, since the ids in it may stand on a page only once.
+    place : Place, optional
+        Where it is shown; without one, a page that holds this record alone.
+    """
+    where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
+    blocks, folded = _split(record.blocks)
+    if notebook:
+        blocks, folded = [block for block in blocks if not isinstance(block, Folded)], ()
+    macros: Any = environment().get_template("record.html.j2").module
+    picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
+    html = macros.record(
+        record, blocks, folded, picture, notebook, downloads.address, lambda link: where.address(link, record.study)
+    )
+    return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
+
+
+def blocks_html(blocks: Sequence[Block], study: str, place: Place) -> Markup:
+    """The markup of blocks that belong to no record, for pages of the site."""
+    macros: Any = environment().get_template("record.html.j2").module
+    return Markup(str(macros.blocks(blocks, lambda link: place.address(link, study))).strip())  # noqa: S704 (as above)
+
+
+def ids(records: Iterable[Record]) -> Iterator[str]:
+    """The ids that records put on a page, in order."""
+    for record in records:
+        yield record.id
+        yield from _block_ids(record.blocks)
+
+
+def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
+    """The records with ids that are unique on one page.
+
+    A record whose id is taken gets a number behind it. A row or a heading whose id is taken has none: the first one of
+    a name is where its links lead.
+    """
+    seen = set(taken)
+    made = []
+    for record in records:
+        name, count = record.id, 1
+        while name in seen:
+            count += 1
+            name = f"{record.id}-{count}"
+        seen.add(name)
+        made.append(record.model_copy(update={"id": name, "blocks": tuple(_free(b, seen) for b in record.blocks)}))
+    return made
+
+
+def _split(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
+    """The blocks, and the folded ones at the end, which stand in one line with the downloads."""
+    end = len(blocks)
+    while end and isinstance(blocks[end - 1], Folded):
+        end -= 1
+    return blocks[:end], blocks[end:]
+
+
+def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Grid):
+            yield from filter(None, block.ids)
+        elif isinstance(block, Heading) and block.id:
+            yield block.id
+        elif isinstance(block, Folded):
+            yield from _block_ids(block.blocks)
+
+
+def _free(block: Block, seen: set[str]) -> Block:
+    """The block without ids that are taken; its own are taken from now on."""
+
+    def free(name: str) -> str:
+        if not name or name in seen:
+            return ""
+        seen.add(name)
+        return name
+
+    if isinstance(block, Grid) and block.ids:
+        return block.model_copy(update={"ids": tuple(map(free, block.ids))})
+    if isinstance(block, Heading):
+        return block.model_copy(update={"id": free(block.id)})
+    if isinstance(block, Folded):
+        return block.model_copy(update={"blocks": tuple(_free(part, seen) for part in block.blocks)})
+    return block

@@ -1,0 +1,88 @@
+"""The one template environment: everything is escaped, and a name that a template doesn't know is an error."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import palette
+from virtperf.exhibits.wording import VERDICTS, exhibit_name, plural, pretty, printable, slug
+
+TEMPLATES = Path(__file__).parent / "templates"
+LONGEST_WORD = 18
+
+
+@cache
+def environment() -> Environment:
+    """Jinja2 over the package's templates."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    equip(made)
+    return made
+
+
+def equip(made: Environment) -> None:
+    """Give an environment the words and filters that the templates use."""
+    made.filters |= {
+        "breakable": breakable, "slug": slug, "printable": printable, "exhibit_name": exhibit_name, "pretty": pretty,
+        "plural": plural, "picture": _picture, "image_address": image_address,
+    }  # fmt: skip
+    made.globals |= {"VERDICTS": VERDICTS, "PROVENANCES": {str(p): p.words for p in Provenance}, "palette": palette}
+
+
+def _picture(svg: str) -> Markup:
+    """An SVG element as it is: it was written by `exhibits.plot`, which leaves neither scripts nor style rules in."""
+    return Markup(svg)  # noqa: S704
+
+
+def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
+    """Escaped text in which words longer than `longest` may break (after ``_ - / . :`` first)."""
+    words = []
+    for word in re.split(r"(\s+)", printable(text)):
+        if len(word) <= longest:
+            words.append(escape(word))
+            continue
+        pieces = re.findall(rf"[^_/.:-]{{1,{longest}}}[_/.:-]*|[_/.:-]+", word)
+        words.append(Markup("<wbr>").join(pieces))
+    return Markup("").join(words)
+
+
+def image_address(svg: str) -> str:
+    """An SVG as the address of an image, which can't bring scripts, style rules or ids into the page."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def document(template: str, names: Sequence[str] = ("page.js",), **values: Any) -> str:
+    """A whole page by a template that extends ``base.html.j2``; `names` are script files in the template folder."""
+    code, policy = scripts(*names)
+    return tidy(environment().get_template(template).render(scripts=code, policy=policy, **values))
+
+
+def scripts(*names: str) -> tuple[list[Markup], str]:
+    """The text of script files of the template folder, and a policy under which a page runs them and nothing else.
+
+    The policy is the second lock on the door: text is escaped, and were it not, no foreign script would run.
+    """
+    code = [(TEMPLATES / name).read_text(encoding="utf-8").strip() for name in names]
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(c.encode()).digest()).decode()}'" for c in code)
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    return [Markup(c) for c in code], policy  # noqa: S704 (files of this package)
+
+
+def tidy(text: str) -> str:
+    """Text of a page without spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

@@ -1,0 +1,146 @@
+"""The parts of `study.yaml` that the pipeline computes with: factors, quantities, exhibits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number
+
+Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+At = dict[str, Level]
+
+
+class Factor(Model):
+    """What a study varies. `default` is None where every quantity must write the level."""
+
+    name: str = Field(alias="<name>")
+    label: str = Field(default_factory=lambda data: data["name"])
+    levels: Levels
+    default: Level | None = None
+    unit: str = ""
+    level_labels: dict[Level, str] = Field(default={}, alias="labels")
+
+    def show(self, level: Level) -> str:
+        """The level as a reader sees it."""
+        return self.level_labels.get(level, str(level))
+
+    def noun(self, level: Level) -> str:
+        """The label after a number: ``guests``, but ``1 guest``."""
+        many = self.label.endswith("s") and not self.label.lower().endswith("ss")
+        return self.label[:-1] if level == 1 and many else self.label
+
+
+class _Metric(Model):
+    metric: str
+    entity_kind: str
+    entity: str | None = None
+
+
+class _Observed(Model):
+    sources: tuple[_Metric, ...] = Field(alias="from", min_length=1)
+    combine: Literal["sum", "mean"]
+    statistic: Literal["mean", "median", "max"] = "mean"
+    cpus: Count | None = Field(None, description="the sum is a share of so many processors")
+    per: _Metric | None = Field(None, description="divide by this metric, summed over its entities")
+    relative: Flag = False
+
+
+class _Reference(Model):
+    at: At
+    value: Number
+
+
+class QuantityKind(Model):
+    """A quantity's name, unit, natural bounds and how runs observe it.
+
+    Attributes
+    ----------
+    bounds : tuple of float or None
+        What no value can pass; None for no bound.
+    resolution : float
+        The smallest difference that the paper's wording distinguishes, in the quantity's unit.
+    """
+
+    name: str = Field(alias="<name>")
+    label: str
+    unit: str
+    note: str = ""
+    bounds: tuple[Number | None, Number | None] = (0.0, None)
+    resolution: NotNegative = 0.0
+    reference_points: tuple[_Reference, ...] = Field((), alias="references")
+    observed_by: _Observed | None = Field(None, alias="observed")
+
+    @property
+    def low(self) -> float:
+        """The lower bound, perhaps infinite."""
+        return -float("inf") if self.bounds[0] is None else self.bounds[0]
+
+    @property
+    def high(self) -> float:
+        """The upper bound, perhaps infinite."""
+        return float("inf") if self.bounds[1] is None else self.bounds[1]
+
+    @property
+    def references(self) -> tuple[tuple[At, float], ...]:
+        """Where the paper gives no absolute scale: the points that are set to a value by convention."""
+        return tuple((reference.at, reference.value) for reference in self.reference_points)
+
+    @property
+    def observed(self) -> Mapping[str, Any]:
+        """How `summarize` gets it from a run, as study.yaml says it: from, combine, statistic, per, relative."""
+        return self.observed_by.model_dump(mode="json", by_alias=True, exclude_unset=True) if self.observed_by else {}
+
+
+class Series(Model):
+    """One line or bar group of a figure: `quantity` at `at`, over the levels of one factor."""
+
+    label: str
+    quantity: str = ""
+    at: At = {}
+    over: str = ""
+    levels: Annotated[tuple[Level, ...], Field(min_length=1)]
+
+
+class Condition(Model):
+    """The levels that an exhibit's one run has."""
+
+    at: At
+
+
+class Exhibit(Model, extra="allow"):
+    """A table or figure of the paper: what all kinds have. `spec` is the whole entry; the kind's own model checks it.
+
+    `series` are those that plot a quantity over levels; tables and diagrams have none, and a figure over time has one
+    for each of its `marks`.
+    """
+
+    id: Id
+    title: str
+    kind: str
+    section: str = ""
+    series: tuple[Series, ...] = ()
+    run: Condition | None = None
+    marks: tuple[str, ...] = ()
+    _spec: dict[str, Any] = PrivateAttr({})
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _open(cls, entry: Any, handler: Any) -> Any:
+        """Series of a quantity take what they don't say from the exhibit; what other kinds call series stays theirs."""
+        if not isinstance(entry, dict):
+            return handler(entry)
+        common = {name: entry[name] for name in ("quantity", "over") if name in entry}
+        written = entry.get("series", ())
+        plots = not any(isinstance(s, dict) and "metric" in s for s in written)
+        series = [{**common, **s} if isinstance(s, dict) else s for s in written] if plots else []
+        exhibit = handler({**entry, "series": series})
+        exhibit._spec = entry
+        return exhibit
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The entry as study.yaml has it."""
+        return self._spec

@@ -1,0 +1,68 @@
+"""Claims of printed tables: every cell of a numeric column says that its quantity has that value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from virtperf.core.yamlio import Document
+from virtperf.study.claims import Claim, ClaimsFile, TableClaims
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Level, parse_level
+
+Where = tuple[str, int]
+
+
+def table_claims(study: Study, file: ClaimsFile, document: Document) -> Iterator[tuple[Where, Claim]]:
+    """The claims that `tables` of `claims.yaml` stands for, one a cell.
+
+    An entry of `tables` names a file in `tables/`, the column that holds each varying factor's level (`key`), and for
+    every numeric column the quantity that it prints (`columns`). Empty cells print nothing.
+
+    Raises
+    ------
+    StudyError
+        No such file or column, a cell that is no number.
+    """
+    for position, entry in enumerate(file.tables):
+        where = ("tables", position)
+        path = study.folder / "tables" / f"{entry.table}.csv"
+        if not path.is_file():
+            raise document.error(f"there is no table {entry.table!r}", *where, "table", expected=f"a file {path}")
+        table = pd.read_csv(path, dtype="object", keep_default_na=False)
+        for column in (*entry.key.values(), *entry.columns):
+            if column not in table.columns:
+                known = ", ".join(table.columns)
+                raise document.error(f"{path.name} has no column {column!r}", *where, expected=f"one of {known}")
+        for row, cells in enumerate(table.to_dict("records"), start=1):
+            levels = {factor: parse_level(str(cells[column])) for factor, column in entry.key.items()}
+            for column, quantity in entry.columns.items():
+                if cells[column] == "":
+                    continue
+                try:
+                    value = float(cells[column]) * entry.scale
+                except ValueError:
+                    problem = f"{path.name}, row {row}: {column} is no number"
+                    raise document.error(problem, *where, found=repr(cells[column])) from None
+                yield where, _claim(entry, column, quantity, levels, cells[column], value)
+
+
+def _claim(
+    entry: TableClaims, column: str, quantity: str, levels: Mapping[str, Level], cell: str, value: float
+) -> Claim:
+    at = ", ".join(f"{factor} {level}" for factor, level in levels.items())
+    name = " ".join([entry.table, column, *map(str, levels.values())])
+    return Claim.model_validate({
+        "id": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
+        "kind": "value",
+        "of": quantity,
+        "for_each": {factor: [level] for factor, level in levels.items()},
+        "value": value,
+        "half_width": entry.half_width,
+        "says": f"The table prints {cell} for {column}" + (f" at {at}." if at else "."),
+        "about": entry.about,
+        "section": entry.section,
+        "ledger": entry.ledger,
+    })  # fmt: skip

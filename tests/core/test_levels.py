@@ -1,0 +1,28 @@
+"""Levels of factors: what a study writes comes back from a file with its type."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from virtperf.core.levels import level_text, parse_level
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("12", 12), ("12.5", 12.5), ("zvm", "zvm"), (" any ", "any"), ("-3", -3), ("1e3", 1000.0), ('"4.17"', "4.17"),
+     ("nan", "nan"), ("inf", "inf"), ("1_000", "1_000"), ("4.17.2", "4.17.2"), ('"', '"'), ('"a', '"a')],
+)  # fmt: skip
+def test_levels_are_read_as_people_write_them(text, level):
+    found = parse_level(text)
+    assert (found, type(found)) == (level, type(level))
+
+
+@given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text().map(str.strip)))
+def test_every_level_comes_back_with_its_type(level):
+    found = parse_level(level_text(level))
+    assert found == level and type(found) is type(level)
+
+
+def test_numbers_of_arrays_are_plain_numbers():
+    assert (level_text(np.int64(12)), level_text(np.float64(12.5))) == ("12", "12.5")

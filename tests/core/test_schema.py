@@ -1,0 +1,93 @@
+"""Tables between stages: what is written comes back, and what is not the table is refused with its remedy."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.schema import Kind, Table
+
+TABLE = Table(
+    "things.parquet", "summarize",
+    {"run_id": Kind.TEXT, "value": Kind.NUMBER, "n": Kind.WHOLE, "kept": Kind.TRUTH, "claims": Kind.NAMES},
+    factors_before="value", digits=7,
+)  # fmt: skip
+FACTORS = ("system", "guests")
+
+
+def row(**fields):
+    return {"run_id": "r1", "system": "a", "guests": 1, "value": 1.0, "n": 3, "kept": True, "claims": ["x"]} | fields
+
+
+def test_cells_keep_their_types(tmp_path):
+    rows = [row(), row(run_id="", system="4.17", guests="any", value=math.nan, kept=False, claims=[]),
+            row(guests=12.5, value=-math.inf, claims=("x", "a;b"))]  # fmt: skip
+    written = TABLE.frame(rows, FACTORS)
+    TABLE.write(written, tmp_path / TABLE.file, FACTORS)
+    found = TABLE.read(tmp_path / TABLE.file, FACTORS)
+    pd.testing.assert_frame_equal(found, written)
+    assert list(found) == ["run_id", "system", "guests", "value", "n", "kept", "claims"]
+    assert [(g, type(g)) for g in found["guests"]] == [(1, int), ("any", str), (12.5, float)]
+    assert found["system"].tolist() == ["a", "4.17", "a"]
+    assert found["claims"].tolist() == [["x"], [], ["x", "a;b"]]
+    assert found["value"].iloc[2] == -math.inf and found["kept"].tolist() == [True, False, True]
+
+
+def test_columns_of_numbers_are_numbers(tmp_path):
+    TABLE.write(TABLE.frame([row(), row(guests=2)], FACTORS), tmp_path / TABLE.file, FACTORS)
+    assert str(TABLE.read(tmp_path / TABLE.file, FACTORS)["guests"].dtype) == "int64"
+
+
+def test_numbers_are_rounded_to_the_declared_digits():
+    assert TABLE.frame([row(value=1 / 3)], FACTORS)["value"].tolist() == [0.3333333]
+
+
+def test_an_empty_table_has_its_columns_and_types(tmp_path):
+    empty = TABLE.frame((), FACTORS)
+    TABLE.write(empty, tmp_path / TABLE.file, FACTORS)
+    found = TABLE.read(tmp_path / TABLE.file, FACTORS)
+    pd.testing.assert_frame_equal(found, empty)
+    assert [str(found[c].dtype) for c in ("run_id", "value", "n", "kept")] == ["str", "float64", "int64", "bool"]
+
+
+def test_the_same_cells_are_the_same_bytes(tmp_path):
+    frame = TABLE.frame([row(), row(guests=2)], FACTORS)
+    for name, made in (("a", frame), ("b", frame.iloc[::-1].iloc[::-1].copy())):
+        TABLE.write(made, tmp_path / name, FACTORS)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_other_columns_are_refused_with_the_stage_to_run(tmp_path):
+    path = tmp_path / "toy" / TABLE.file
+    path.parent.mkdir()
+    columns = {name: kind for name, kind in TABLE.columns.items() if name != "n"} | {
+        "value": Kind.TEXT,
+        "old": Kind.WHOLE,
+    }
+    other = Table(TABLE.file, TABLE.stage, columns, factors_before="value")
+    other.write(other.frame([row(value="x", old=1)], FACTORS), path, FACTORS)
+    with pytest.raises(VirtperfError) as error:
+        TABLE.read(path, FACTORS)
+    assert str(error.value).startswith("toy/things.parquet: ")
+    assert "missing: n; of another type: value (string); unknown: old" in str(error.value)
+    assert str(error.value).endswith("Run the stage summarize again.")
+
+
+def test_a_study_with_a_new_factor_needs_the_stage_again(tmp_path):
+    TABLE.write(TABLE.frame([row()], FACTORS), tmp_path / TABLE.file, FACTORS)
+    with pytest.raises(VirtperfError, match=r"missing: memory.*stage summarize again"):
+        TABLE.read(tmp_path / TABLE.file, (*FACTORS, "memory"))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a table", None])
+def test_what_cannot_be_read_is_named(tmp_path, content):
+    path = tmp_path / TABLE.file
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(VirtperfError, match=r"things\.parquet: .*Run the stage summarize again"):
+        TABLE.read(path, FACTORS)
+
+
+def test_a_factor_must_not_be_called_like_a_column():
+    with pytest.raises(VirtperfError, match=r"a factor is called 'value'.*another name"):
+        TABLE.frame((), ("value",))

@@ -1,0 +1,105 @@
+"""Claims, summary, assumptions and errata: what they say of verdicts, counts and sources."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from tests.exhibits import toy
+from tests.exhibits.plain import links, plain
+from virtperf.exhibits.claim_words import implied
+from virtperf.exhibits.kinds.summary import reach
+from virtperf.exhibits.loaded import LoadedStudy, load_study
+from virtperf.exhibits.records import Folded, Grid
+
+
+def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: LoadedStudy) -> None:
+    assert loaded.data.claims is not None
+    claim = loaded.data.claims["best-at-8"]
+    limits = {"implied_low": math.nan, "implied_high": math.nan}
+    for verdict, said in (("corroborated", "nothing else"), ("contradicted", "not this")):
+        assert implied(claim, {**limits, "text_verdict": verdict}) == said
+
+
+def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
+    shown = loaded.claims("figure-2")
+    assert re.search(r"more-at-8 +66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown))
+    assert re.search(r"best-at-8 +the place of the peak +this and more +independent +undecided", repr(shown))
+    assert "takes part in contradiction" in plain(shown) and "set aside, see contradiction" in plain(shown)
+    assert "#contradiction-1" in links(shown)
+    assert any(getattr(b, "id", "") == "contradiction-1" for b in loaded.contradictions().record.blocks)
+    assert "measured 52 (48 to 56)" in plain(shown) and "Read as: nothing means within 2 %" in plain(shown)
+    assert "busy" not in repr(shown) and shown.record.claims == ("more-at-8", "best-at-8", "flat")
+    assert "55 % or more" in repr(loaded.claims("figure-3"))
+    counted = "By the paper's other claims: 1 contradicted, 1 independent and 1 corroborated."
+    assert counted in "".join(plain(shown).splitlines()[3:12])
+
+
+def test_claims_about_the_text_and_all_claims(loaded: LoadedStudy) -> None:
+    assert "flat" in repr(loaded.claims("text")) and "busy" not in repr(loaded.claims("text"))
+    assert all(name in repr(loaded.claims()) for name in ("more-at-8", "best-at-8", "flat", "busy"))
+    assert "bends-down" not in repr(loaded.claims())
+    assert "The paper makes no testable claim here." in plain(loaded.claims("figure-4"))
+
+
+def test_before_the_stages_verdicts_are_not_computed(bare: LoadedStudy) -> None:
+    text = repr(bare.claims("figure-2"))
+    assert re.search(r"more-at-8 .* not computed +not computed +no measurement", text)
+    assert "Not yet tested by measurement." in plain(bare.claims("figure-2"))
+
+
+def test_long_tables_show_first_what_something_speaks_against(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "claims.yaml"
+    more = "".join(
+        f"  - {{id: extra-{k}, kind: value, says: Extra {k}, about: [figure-2], section: S, ledger: x{k},\n"
+        f'     of: "throughput[guests=8]", value: {k + 1}, half_width: 0.5}}\n'
+        for k in range(9)
+    )
+    path.write_text(path.read_text().replace("assumptions:", f"{more}assumptions:"))
+    shown = load_study("toy", data).claims("figure-2")
+    (grid,) = [b for b in shown.record.blocks if isinstance(b, Grid)]
+    (folded,) = [b for b in shown.record.blocks if isinstance(b, Folded)]
+    assert folded.summary == "Show 8 more claims" and isinstance(folded.blocks[0], Grid)
+    assert {"claim-more-at-8", "claim-flat"} <= set(grid.ids)  # refuted, contradicted
+    assert "claim-extra-8" in folded.blocks[0].ids and plain(shown).splitlines()[3].startswith("12 claims.")
+
+
+def test_assumptions_and_errata(loaded: LoadedStudy) -> None:
+    assert re.search(r"bends-down +on +4", repr(loaded.assumptions()))  # it sets four limits of points
+    assert loaded.assumptions().record.claims == ("bends-down",)
+    assert "8192" in repr(loaded.errata()) and "1 remark" in repr(loaded.errata())
+    assert "exhibit:table-1" in links(loaded.errata()) and "Table 1, row 2, Memory [MB]" in plain(loaded.errata())
+
+
+def test_an_assumption_links_the_claims_that_its_reason_names(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "claims.yaml"
+    path.write_text(path.read_text().replace("queues only grow & never shrink", "as best-at-8, and more-or-less"))
+    shown = load_study("toy", data, assumptions=False).assumptions()
+    assert "claim:best-at-8" in links(shown) and "“System A peaks at 8 guests”" in plain(shown)
+    assert "claim:more-or-less" not in links(shown) and "more-or-less" in plain(shown)
+    assert re.search(r"bends-down +off in this report +4", repr(shown))
+
+
+def test_summary_counts(loaded: LoadedStudy) -> None:
+    study = loaded.study
+    points = [(e.id, s.label, x) for e in study.exhibits for s, x, q in study.points(e)
+              if (r := study.reference_for(q)) is None or r[0] != q]  # fmt: skip
+    limits = {(row.exhibit, row.series, row.x): (row.low, row.high) for row in loaded.data.points.itertuples()}
+    found = reach(loaded.data)
+    assert found.points == len(points) < len(limits)
+    narrow = [p for p in points if p in limits and (limits[p][1] - limits[p][0]) / sum(limits[p]) <= 0.05]
+    assert found.within[0] == len(narrow) <= found.within[1]
+    assert found.open_ended == 2
+    shown = loaded.summary()
+    text = repr(shown)
+    assert re.search(r"text: corroborated +1", text) and re.search(r"measured: refuted +1", text)
+    assert re.search(r"measured: reproduced +0", text) and re.search(r"measured runs +9", text)
+    assert "1 notes are not quantitative" in plain(shown) and "2 are unbounded above" in plain(shown)
+
+
+def test_a_summary_before_the_stages_says_what_is_missing(bare: LoadedStudy) -> None:
+    assert "reconstructed/toy/points.parquet" in plain(bare.summary())
+    assert reach(bare.data).within == (0, 0)

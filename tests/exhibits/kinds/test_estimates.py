@@ -1,0 +1,106 @@
+"""Tables of estimates, tests and computed values: what they say of intervals, and of what is missing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.exhibits.plain import plain
+from tests.exhibits.toy import HOSTILE
+from virtperf.core.errors import VirtperfError
+from virtperf.core.provenance import Origin, Provenance, origin_of
+from virtperf.exhibits.loaded import LoadedStudy
+from virtperf.models.equivalence import tost_ratio
+from virtperf.models.result import Estimate, FTest, Missing
+from virtperf.render.record import record_html
+
+
+@pytest.fixture
+def measured(loaded: LoadedStudy) -> Origin:
+    """The origin of the toy's measured throughput."""
+    origin = origin_of(loaded.runs("figure-2", "measured"))
+    assert origin is not None
+    return origin
+
+
+def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, measured: Origin) -> None:
+    peak = Estimate(12.34, 11, math.inf, 0.95, "profile likelihood", ("a bound holds sigma",), measured)
+    slope = Estimate(-2, -3, -1, 0.9, "delta", (), measured)
+    shown = loaded.estimates({"A": {"peak": peak}, "slope": slope}, title="Fit <1>")
+    assert re.search(r"A: peak +12\.34 +11 +inf +95 % profile likelihood +a bound holds sigma", repr(shown))
+    assert all(w in plain(shown) for w in ("11.0 to no limit", "90 %, delta", "a bound holds sigma"))
+    assert shown.record.id == "fit-1" and shown.record.provenance == (Provenance.MEASURED,)
+    assert shown.record.lineage == ("exhibit:figure-2",)
+    html = record_html(shown.record, notebook=True)
+    assert "Fit &lt;1&gt;" in html and ">measured</span>" in html and 'toy.html#figure-2"' in html
+
+
+def test_what_no_figure_shows_leads_back_to_its_runs(loaded: LoadedStudy) -> None:
+    runs = loaded.condition("throughput", provenance="measured", guests=8)
+    shown = loaded.estimates({"one": Estimate(1.0, 0.5, 1.5, 0.95, "t", (), origin_of(runs))}, title="A number")
+    assert shown.record.lineage == tuple(f"run:measured-a-8-r{k}" for k in (1, 2, 3))
+
+
+def test_a_missing_estimate_shows_its_reason_beside_the_others(loaded: LoadedStudy, measured: Origin) -> None:
+    missing = Missing("two replicates are needed")
+    good = Estimate(1.5, 1.4, 1.6, 0.95, "t", (), measured)
+    shown = loaded.estimates({"good": good, "bad": missing.peak_load(0.05)}, title="Ratios")
+    assert "1.5" in plain(shown) and "not available" in plain(shown) and "two replicates are needed" in plain(shown)
+    assert "two replicates are needed" in repr(shown) and shown.record.provenance == (Provenance.MEASURED,)
+    alone = loaded.equivalence(missing, title="No degradation")
+    assert "two replicates are needed" in repr(alone) and alone.record.provenance == ()
+
+
+def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
+    with pytest.raises(VirtperfError, match="A is no estimate"):
+        loaded.estimates({"A": 3.0}, title="Numbers")
+
+
+def test_tests_say_what_is_rejected(loaded: LoadedStudy, measured: Origin) -> None:
+    null = "the relation is a straight line"
+    tests = {
+        "curved": FTest(25.0, 1, 12, 0.0003, null, measured),
+        HOSTILE: FTest(0.5, 1, 12, 0.49, null, measured),
+        "missing": Missing("no runs yet"),
+    }
+    shown = loaded.tests(tests, title="Straight lines")
+    said = plain(shown).splitlines()
+    assert "F(1, 12) = 25, p = 0.0003" in said and "At the 5 % level" in said
+    assert said.index("rejected") < said.index("not rejected") < said.index("no runs yet")
+    assert HOSTILE not in record_html(shown.record)
+
+
+def test_an_equivalence_test_shows_margin_and_verdict(loaded: LoadedStudy, measured: Origin) -> None:
+    test = tost_ratio([100.0, 101, 99], [100.0, 100.5, 99.5], 1 / 0.9)
+    test = replace(test, origin=measured)
+    shown = loaded.equivalence(test, title="Same")
+    assert test.verdict == "equivalent" and "equivalent" in repr(shown) and "0.9 to 1.111" in plain(shown)
+    assert shown.record.numbers[0].rows[0][-1] == "equivalent" and "Equivalent if both" in plain(shown)
+
+
+def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) -> None:
+    frame = pd.DataFrame({"Name": [HOSTILE, "b"], "Pages": [262144, 12], "Whole": [True, False]})
+    frame = frame.assign(provenance="published", exhibit="table-1")
+    shown = loaded.computed(frame, title="Sizes", note="Pages are counted.")
+    assert {"262,144", "yes", "no", "Pages are counted."} <= set(plain(shown).splitlines())
+    assert shown.record.numbers[0].columns == ("Name", "Pages", "Whole") and "262144" in repr(shown)
+    assert shown.record.provenance == (Provenance.PUBLISHED,) and HOSTILE not in record_html(shown.record)
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda s: s.show("table-1"), lambda s: s.show("figure-1"), lambda s: s.claims(), lambda s: s.contradictions(),
+        lambda s: s.assumptions(), lambda s: s.errata(), lambda s: s.quality(), lambda s: s.summary(),
+    ],
+)  # fmt: skip
+def test_nothing_from_a_file_becomes_markup(loaded: LoadedStudy, show: Callable[[LoadedStudy], Any]) -> None:
+    record = show(loaded).record
+    for html in (record_html(record), record_html(record, notebook=True)):
+        assert html and not re.search(r"<script|<u>1|<i>slipped", html)

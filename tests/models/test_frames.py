@@ -1,0 +1,117 @@
+"""Models of tidy frames: labels, origins, reasons, near names."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from virtperf import models
+from virtperf.core.errors import ModelError
+from virtperf.core.provenance import ProvenanceError
+from virtperf.models import ratio
+from virtperf.models.result import Estimate, Missing
+
+
+@pytest.fixture
+def runs() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"study": "s", "exhibit": "figure-5", "series": series, "quantity": "throughput", "guests": guests,
+         "run_id": f"{series}-{guests}-{k}", "provenance": "measured",
+         "value": 10 * guests / (1 + a * (guests - 1) + 0.002 * guests * (guests - 1)) * (1 + 0.01 * rng.standard_normal())}
+        for series, a in (("z/VM", 0.02), ("Xen", 0.05))
+        for guests in (1, 2, 4, 8, 16, 32)
+        for k in (1, 2, 3)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_fit_by_series(runs: pd.DataFrame) -> None:
+    fits = models.usl("value ~ guests", runs, by="series")
+    assert list(fits) == ["z/VM", "Xen"]
+    peaks = fits.estimates("peak_load", alpha=0.1)
+    assert peaks["Xen"].level == 0.9 and peaks["Xen"].available
+    assert peaks["Xen"].origin.runs[0] == "Xen-1-1" and len(peaks["Xen"].origin.runs) == 18
+    assert fits["z/VM"].peak_load(alpha=0.1) == peaks["z/VM"]
+    table = fits.predict([2, 64])
+    assert list(table.columns[:3]) == ["series", "guests", "value"] and len(table) == 4
+
+
+def test_group_without_a_fit_says_why(runs: pd.DataFrame) -> None:
+    few = runs[(runs["series"] == "Xen") | (runs["guests"] == 1)]
+    fits = models.usl("value ~ guests", few, by="series")
+    assert isinstance(fits["z/VM"], Missing) and "distinct" in fits["z/VM"].reason
+    peak = fits["z/VM"].peak_load(alpha=0.1)
+    assert not peak.available and math.isnan(peak.value) and peak.reason == fits["z/VM"].reason
+    assert fits.estimates("peak_load")["Xen"].available
+    assert set(fits.predict([4])["series"]) == {"Xen"}
+
+
+def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None:
+    found = models.ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests")
+    assert list(found) == [1, 2, 4, 8, 16, 32]
+    at8 = runs[runs["guests"] == 8]
+    own = ratio.ratio_of_means(at8[at8["series"] == "z/VM"]["value"], at8[at8["series"] == "Xen"]["value"])
+    assert (found[8].value, found[8].low, found[8].high) == (own.value, own.low, own.high)
+    assert len(found[8].origin.runs) == 6
+    named = models.ratios(
+        "value", runs, of={"series": "Xen"}, to={"series": "z/VM"}, by="guests", label="{of} / {to} at {guests} guests"
+    )
+    assert "Xen / z/VM at 8 guests" in named
+    assert list(models.ratios("value", runs, of={"guests": 8}, to={"guests": 1})) == ["8 / 1"]
+
+
+def test_mixed_provenances_name_both(runs: pd.DataFrame) -> None:
+    mixed = runs.assign(provenance=["measured", "simulated"] * (len(runs) // 2))
+    with pytest.raises(ProvenanceError, match="measured and simulated"):
+        models.line("value ~ guests", mixed, by="series")
+    half = runs.assign(provenance=np.where(runs["series"] == "Xen", "simulated", "measured"))
+    with pytest.raises(ProvenanceError, match="measured and simulated"):
+        models.ratios("value", half, of={"series": "z/VM"}, to={"series": "Xen"})
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda f: models.usl("value ~ guest", f, by="series"), "guests"),
+        (lambda f: models.usl("value ~ guests", f, by="serie"), "series"),
+        (lambda f: models.usl("value, guests", f), "two sides"),
+        (lambda f: models.ratios("value", f, of={"series": "zVM"}, to={"series": "Xen"}), "near: z/VM"),
+        (lambda f: models.usl("value ~ guests", f, by="series")["xen"], "near: Xen"),
+        (lambda f: models.usl("value ~ guests", f, by="series")["Xen"].peak_load(method="delt"), "delta"),
+        (lambda f: models.line("value ~ guests", f.assign(quantity=["a", "b"] * 18)), "quantities a and b"),
+    ],
+)
+def test_wrong_names_are_errors_with_near_names(runs: pd.DataFrame, call: object, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        call(runs)  # type: ignore[operator]
+
+
+def test_wrong_method_of_a_fit_names_near_ones(runs: pd.DataFrame) -> None:
+    with pytest.raises(AttributeError, match="peak_load"):
+        models.usl("value ~ guests", runs, by="series").estimates("peakload")
+
+
+def test_frame_without_rows(runs: pd.DataFrame) -> None:
+    none = runs.iloc[:0]
+    assert len(models.usl("value ~ guests", none, by="series")) == 0
+    assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests") == {}
+    (alone,) = models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}).values()
+    assert isinstance(alone, Missing) and "no rows of z/VM" in alone.reason
+    test = models.equivalence("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, margin=1.02)
+    assert not test.available
+    assert not models.line("value ~ guests", none).only.slope().available
+
+
+def test_equivalence_printed_pairs_anova(runs: pd.DataFrame) -> None:
+    test = models.equivalence("value", runs, of={"guests": 8}, to={"guests": 16}, margin=1.5)
+    assert test.available and test.origin.provenance == "measured" and test.estimate.origin == test.origin
+    printed = pd.DataFrame({"series": "a", "vms": [1, 2], "value": [100.0, 90.0], "half_width": 0.5})
+    kept = models.ratio_of_printed("value", printed, of={"vms": 2}, to={"vms": 1}, by="series")["a"]
+    assert (kept.low, kept.high) == (89.5 / 100.5, 90.5 / 99.5)
+    table = runs.groupby(["series", "guests"], as_index=False)["value"].mean()
+    (pair,) = models.pairs("value", table, of={"series": "z/VM"}, to={"series": "Xen"}, on="guests").values()
+    assert isinstance(pair, Estimate) and pair.value > 1
+    found = models.anova("value ~ series * guests", runs)
+    assert found.test("series").pvalue < 1e-6 and found.test("series").origin.exhibits == ("figure-5",)

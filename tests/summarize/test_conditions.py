@@ -1,0 +1,80 @@
+"""The means over runs that verdicts, figures and estimates share."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.toy_runs import toy_study
+from virtperf.core.mean import over_runs
+from virtperf.core.stage_tables import MEANS, OBSERVATIONS
+from virtperf.summarize.conditions import condition_means, means_by_quantity
+
+FACTORS = ("test", "system", "guests")
+
+
+def observation(run_id, value, provenance="measured", **fields):
+    row = {
+        "run_id": run_id, "provenance": provenance, "replicate": 1, "test": "load", "system": "a", "guests": 1,
+        "quantity": "throughput", "value": value, "se": 0.5, "df": 6.0, "low": math.nan, "high": math.nan, "n": 60,
+        "method": "cosines", "begin_s": 300.0, "relative": value / 2, "relative_se": 0.25, "relative_df": 8.0,
+        "metric": "x", "source": "x", "entity_kind": "x", "entities": 1, "stationarity": "", "note": "",
+    }  # fmt: skip
+    return row | fields
+
+
+@pytest.fixture
+def made(tmp_path):
+    study = toy_study(tmp_path)
+
+    def make(*rows):
+        table = condition_means(study, OBSERVATIONS.frame(rows, FACTORS), 0.9)
+        return study, table
+
+    return make
+
+
+def test_a_condition_has_one_mean_on_each_scale(made):
+    _, table = made(observation("r2", 102.0), observation("r1", 98.0), observation("r3", 100.0))
+    assert table["scale"].tolist() == ["own", "relative"]
+    own = table.iloc[0]
+    expected = over_runs([102.0, 98.0, 100.0], [0.5] * 3, [6.0] * 3, level=0.9)
+    assert own[["value", "df", "n", "method", "level"]].tolist() == [100.0, 2.0, 3, "runs", 0.9]
+    assert own[["se", "low", "high"]].tolist() == pytest.approx([expected.se, expected.low, expected.high], rel=1e-9)
+    assert own["runs"] == ["r1", "r2", "r3"]
+    assert table.iloc[1]["value"] == 50.0
+
+
+def test_one_run_keeps_its_own_degrees_of_freedom(made):
+    _, table = made(observation("r1", 100.0))
+    assert table[["se", "df", "n", "method"]].to_numpy().tolist() == [
+        [0.5, 6.0, 1, "cosines of one run"], [0.25, 8.0, 1, "cosines of one run"],
+    ]  # fmt: skip
+
+
+def test_conditions_and_provenances_stay_apart(made):
+    rows = [observation("r1", 100.0), observation("s1", 50.0, "simulated"), observation("r2", 10.0, guests=2)]
+    study, table = made(*rows, observation("r3", math.nan, relative=math.nan))
+    means = means_by_quantity(study, table)
+    at = study.quantity("throughput[system=a, guests=1]")
+    assert means[at, "measured", "own"].value == 100.0 and means[at, "simulated", "own"].value == 50.0
+    assert means[at, "measured", "own"].origin.runs == ("r1",)  # r3 saw nothing
+    assert str(means[at, "simulated", "own"].origin.provenance) == "simulated"
+    assert len(means) == 6
+
+
+def test_a_run_without_its_reference_has_its_own_scale_only(made):
+    _, table = made(observation("r1", 100.0, relative=math.nan))
+    assert table["scale"].tolist() == ["own"]
+
+
+def test_rows_at_a_level_that_the_study_lost_are_left_out(made):
+    study, table = made(observation("r1", 100.0), observation("r2", 100.0, guests=4))
+    assert len(table) == 4 and len(means_by_quantity(study, table)) == 2
+
+
+def test_the_file_has_the_levels_of_the_study(made, tmp_path):
+    study, table = made(observation("r1", 100.0))
+    MEANS.write(table, tmp_path / MEANS.file, FACTORS)
+    assert means_by_quantity(study, MEANS.read(tmp_path / MEANS.file, FACTORS)) == means_by_quantity(study, table)

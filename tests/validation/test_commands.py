@@ -1,0 +1,108 @@
+"""The commands of `validation`: a page from a small file of designs, quiet in a pipe, errors that name the line."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from validation.calibrate import calibrate
+from validation.certify import certify
+
+DESIGNS = """\
+replicates: 3
+designs:
+  sizes: {x: [1, 2, 4, 8, 16], source: made up}
+  runs: {source: made up as well}
+cells:
+  - {model: line, design: sizes, truth: {intercept: 2, slope: 10}, noise: [0.02, 0.05], spread: constant}
+  - {model: ratio, design: runs, ratio: 1.5, noise: [0.02], spread: proportional, times: 2}
+"""
+
+
+@pytest.fixture
+def repository(tmp_path):
+    (tmp_path / "calibration.yaml").write_text(DESIGNS)
+    return tmp_path
+
+
+def call(command, *arguments, status=0):
+    result = CliRunner().invoke(command, [str(a) for a in arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def calibrated(folder, *more, status=0):
+    given = ("--designs", folder / "calibration.yaml", "-o", folder / "page.md", "--replicates", 20, *more)
+    return call(calibrate, *given, status=status)
+
+
+def test_the_page_has_a_row_for_each_cell_and_method(repository):
+    result = calibrated(repository)
+    page = (repository / "page.md").read_text(encoding="utf-8")
+    assert page.startswith("# Calibration of intervals\n")
+    assert "20 simulated data sets a cell" in page
+    assert page.count("| sizes | intercept 2, slope 10; 2 % noise, constant; 3 runs |") == 2  # t and F
+    assert page.count("| **t** |") == 2
+    assert "| **Fieller** |" in page
+    assert "| runs |  | made up as well |" in page
+    assert result.stdout.startswith("3 cells, ")
+    assert result.stdout.rstrip().endswith("page.md")
+    assert result.stderr == ""  # no progress bar: it is no terminal
+
+
+def test_the_page_depends_on_the_seed_alone(repository):
+    pages = []
+    for name, options in (("a.md", ()), ("b.md", ()), ("c.md", ("--seed", "21"))):
+        calibrated(repository, *options, "-o", repository / name)
+        pages.append((repository / name).read_bytes())
+    assert pages[0] == pages[1] != pages[2]
+    assert not (repository / "page.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("model: ratio", "model: ration", "cell 2: model is not known"),
+        ("spread: constant", "spread: even", "cell 1: spread is not known"),
+        ("slope: 10", "slop: 10", "cell 1: truth has other coefficients"),
+        ("replicates: 3\n", "", "the designs have no 'replicates'"),
+        ("cells:", "cells: [", "not valid YAML"),
+    ],
+)
+def test_bad_designs_are_errors_that_name_the_cell_and_write_nothing(repository, right, wrong, message):
+    (repository / "calibration.yaml").write_text(DESIGNS.replace(right, wrong))
+    result = calibrated(repository, status=1)
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not (repository / "page.md").exists()
+
+
+def test_without_designs_the_missing_file_is_named(repository):
+    (repository / "calibration.yaml").unlink()
+    assert "calibration.yaml" in calibrated(repository, status=1).output
+
+
+@pytest.fixture
+def references(root, tmp_path):
+    folder = tmp_path / "few"
+    folder.mkdir()
+    for name in ("nist-misra1d", "nist-lanczos1", "linear-norris", "usl-synthetic"):
+        shutil.copy(root / "tests" / "reference" / f"{name}.json", folder)
+    return folder
+
+
+def test_certified_digits_of_a_folder(references, tmp_path):
+    said = call(certify, "--reference", references, "-o", tmp_path / "there" / "digits.md").output
+    assert "digits.md: 3 certified sets" in said
+    page = (tmp_path / "there" / "digits.md").read_text()
+    assert page.startswith("# Certified digits\n")
+    assert "| Misra1d | average | 14 | 2 | 11.0 |" in page and "2 of 2 sets" in page
+    assert "- Lanczos1: The residual standard deviation is 9e-14" in page and "synthetic" not in page
+
+
+def test_a_folder_without_references(tmp_path):
+    (tmp_path / "empty").mkdir()
+    said = call(certify, "--reference", tmp_path / "empty", "-o", tmp_path / "digits.md", status=1).output
+    assert "no certified reference is there" in said and not (tmp_path / "digits.md").exists()

@@ -1,0 +1,193 @@
+"""Do intervals contain the truth as often as they say? Data sets are simulated by the thousand, cell by cell.
+
+A cell is one model on one design (the loads or sizes at which a study measures, and its replicates) at one level of
+noise. What is simulated and fitted in a cell is a case; the designs are data (`calibration.yaml`).
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+
+LEVELS = (0.90, 0.95)
+COVERAGE = ("cover90", "cover95")
+BAND = (0.935, 0.965)
+"""Where the coverage of a nominal 95 % interval must lie."""
+CHUNK = 250
+"""Data sets that are simulated from one seed. The results depend on it, and not on the number of processes."""
+
+
+class Outcome(NamedTuple):
+    """What one method made of one data set.
+
+    Parameters
+    ----------
+    estimate, method : str
+    values : tuple of float or None
+        For intervals: whether they contain the truth, one for each of `LEVELS`. Other cases have other measures. None
+        where the method refuses.
+    """
+
+    estimate: str
+    method: str
+    values: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on one design at one level of noise.
+
+    Parameters
+    ----------
+    model : str
+        Key of the case.
+    design : str
+    noise : float
+        Standard deviation between replicates, as a share of the mean.
+    settings : mapping
+        What else the case needs: x, truth, replicates and so on.
+    """
+
+    model: str
+    design: str
+    noise: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Name that the cell's seeds come from."""
+        more = sorted((k, v) for k, v in self.settings.items() if k not in ("reason", "times"))
+        return f"{self.model}/{self.design}/{self.noise:g}/{more}"
+
+
+class Case(Protocol):
+    """A cell made ready: a call draws one data set and says what its intervals contain.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Names of the outcomes' values; `COVERAGE` for intervals.
+    defaults : mapping of str to str
+        The default method of each estimate.
+    boundary : str
+        Why nominal coverage is not to be expected here; "" otherwise.
+    """
+
+    @property
+    def measures(self) -> tuple[str, ...]: ...
+    @property
+    def defaults(self) -> Mapping[str, str]: ...
+    @property
+    def boundary(self) -> str: ...
+
+    def __call__(self, rng: np.random.Generator) -> Sequence[Outcome]: ...
+
+
+Tally = dict[tuple[str, str], np.ndarray]
+"""By estimate and method: data sets with a value, data sets without, sum of each value."""
+
+
+def simulate(make: Callable[[Cell], Case], cell: Cell, chunk: int, size: int, seed: int) -> Tally:
+    """Return the tally of one chunk of a cell's data sets."""
+    case = make(cell)
+    rng = np.random.default_rng([seed, zlib.crc32(cell.id.encode()), chunk])
+    tally: Tally = {}
+    for _ in range(size):
+        for estimate, method, values in case(rng):
+            sums = tally.setdefault((estimate, method), np.zeros(2 + len(case.measures)))
+            if values is None:
+                sums[1] += 1
+            else:
+                sums[0] += 1
+                sums[2:] += values
+    return tally
+
+
+def run(
+    cells: Sequence[Cell],
+    cases: Mapping[str, Callable[[Cell], Case]],
+    *,
+    replicates: int = 2000,
+    seed: int = 20,
+    jobs: int = 1,
+    step: Callable[[], None] = lambda: None,
+) -> pd.DataFrame:
+    """Simulate all cells.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    cases : mapping of str to callable
+        Makes the case of a cell, by its model.
+    replicates : int
+        Data sets a cell.
+    seed : int
+        Each chunk of each cell has its own generator from the seed, the cell's name and the chunk's number: the result
+        depends neither on the number of processes nor on the other cells.
+    jobs : int
+        Processes.
+    step : callable
+        Called after each chunk.
+
+    Returns
+    -------
+    DataFrame
+        One row a cell (its place in `cells`), estimate and method: ``cell, model, design, noise, estimate, method,
+        default, boundary, n, none`` and the case's measures. `n` counts the data sets with an interval, `none` those
+        without, and a measure is a mean over `n`.
+    """
+    tallies: list[list[Tally | None]] = [[None] * chunks(cell, replicates) for cell in cells]
+    for place, chunk, tally in _all(cells, cases, replicates, seed, jobs):
+        tallies[place][chunk] = tally
+        step()
+    rows = []
+    for place, (cell, parts) in enumerate(zip(cells, tallies, strict=True)):
+        case = cases[cell.model](cell)
+        total: Tally = {}
+        for part in parts:
+            for key, sums in (part or {}).items():
+                total[key] = total.get(key, 0.0) + sums
+        for (estimate, method), (n, none, *values) in total.items():
+            row: dict[str, Any] = {"cell": place, "model": cell.model, "design": cell.design, "noise": cell.noise}
+            row |= {"estimate": estimate, "method": method, "default": case.defaults.get(estimate) == method}
+            row |= {"boundary": case.boundary, "n": int(n), "none": int(none)}
+            rows.append(row | {m: v / n if n else math.nan for m, v in zip(case.measures, values, strict=True)})
+    return pd.DataFrame(rows)
+
+
+def chunks(cell: Cell, replicates: int) -> int:
+    """How many chunks a cell has: ``times`` in its settings multiplies the replicates, for a case that is quick."""
+    return -(-replicates * cell.settings.get("times", 1) // CHUNK)
+
+
+def error(cover: float, n: int) -> float:
+    """Monte Carlo standard error of a simulated coverage."""
+    return math.sqrt(cover * (1 - cover) / n) if n else math.nan
+
+
+def _all(
+    cells: Sequence[Cell], cases: Mapping[str, Callable[[Cell], Case]], replicates: int, seed: int, jobs: int
+) -> Iterator[tuple[int, int, Tally]]:
+    work = []
+    for place, cell in enumerate(cells):
+        size = replicates * cell.settings.get("times", 1)
+        work += [
+            (place, chunk, (cases[cell.model], cell, chunk, min(CHUNK, size - chunk * CHUNK), seed))
+            for chunk in range(chunks(cell, replicates))
+        ]
+    if jobs == 1:
+        for place, chunk, given in work:
+            yield place, chunk, simulate(*given)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(simulate, *given): (place, chunk) for place, chunk, given in work}
+        for future in as_completed(futures):
+            yield (*futures[future], future.result())

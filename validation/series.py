@@ -1,0 +1,86 @@
+"""Cases of `coverage` for time series: the mean of a steady state, and where a warm-up ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
+from virtperf.core.mean import Mean
+from virtperf.summarize.means import ar1_mean, batch_means, cosine_mean, steady_mean
+from virtperf.summarize.steady import Warmup, mser, warmup
+
+CUT = ("late", "late squared", "bias", "bias squared", "not steady")
+"""Measures of a cut: samples that it is late, and the error of the mean that it leaves, in standard deviations."""
+
+
+def correlated(rng: np.random.Generator, n: int, r: float) -> np.ndarray:
+    """Stationary noise with variance 1 and correlation r of neighbours, shape (n,)."""
+    shocks = rng.standard_normal(n)
+    x = np.empty(n)
+    x[0] = shocks[0]
+    fresh = math.sqrt(1 - r * r)
+    for i in range(1, n):
+        x[i] = r * x[i - 1] + fresh * shocks[i]
+    return x
+
+
+class SteadyMean:
+    """Mean of an autocorrelated series."""
+
+    measures = COVERAGE
+    ways: Mapping[str, Callable[[np.ndarray, float], Mean]] = {
+        "cosines": cosine_mean, "AR(1)": ar1_mean, "batch means": batch_means,
+    }  # fmt: skip
+
+    def __init__(self, cell: Cell) -> None:
+        self.n, self.r = int(cell.settings["samples"]), float(cell.settings["correlation"])
+        self.defaults = {"mean": steady_mean(np.arange(self.n, dtype=float), LEVELS[0]).method}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        x = correlated(rng, self.n, self.r)
+        out = []
+        for name, way in self.ways.items():
+            means = [way(x, level) for level in LEVELS]
+            out.append(Outcome("mean", name, tuple(m.low <= 0 <= m.high for m in means)))
+        return out
+
+
+class WarmupEnd:
+    """The end of a warm-up whose length is known, by truncation rules."""
+
+    measures = CUT
+
+    def __init__(self, cell: Cell) -> None:
+        s = cell.settings
+        n, self.r = int(s["samples"]), float(s["correlation"])
+        depth, length = float(s.get("depth", 0.0)), float(s.get("length", 0.0))
+        t = np.arange(1, n + 1)
+        shape = {
+            "none": np.zeros(n),
+            "step": np.where(t <= length, 1.0, 0.0),
+            "ramp": np.maximum(1 - t / max(length, 1.0), 0.0),
+            "exponential": np.exp(-t / max(length, 1.0)),
+        }[s["shape"]]
+        self.mean = -depth * shape
+        # Where it never quite ends, it ends when half a standard deviation is missing.
+        over = np.flatnonzero(np.abs(self.mean) > 0.5) if s["shape"] == "exponential" else np.flatnonzero(self.mean)
+        self.truth = int(over[-1]) + 1 if len(over) else 0
+        self.defaults = {f"end at {self.truth}": "MSER-5, confirmed"}
+        self.boundary = ""
+
+    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        x = self.mean + correlated(rng, len(self.mean), self.r)
+        found: dict[str, Warmup] = {"MSER-5, confirmed": warmup(x), "MSER-5": mser(x)}
+        out = []
+        for method, end in found.items():
+            late, bias = end.cut - self.truth, float(x[end.cut :].mean())
+            values = (late, late * late, bias, bias * bias, end.status != "steady")
+            out.append(Outcome(f"end at {self.truth}", method, values))
+        return out
+
+
+CASES: dict[str, Callable[[Cell], Case]] = {"steady mean": SteadyMean, "warm-up": WarmupEnd}

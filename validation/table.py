@@ -1,0 +1,151 @@
+"""The results of a calibration as a page: one table a model, boundary cases apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from validation.coverage import BAND, COVERAGE, Cell, error
+from validation.designs import conditions
+
+TITLES = {
+    "scalability": "Universal Scalability Law",
+    "amdahl": "Amdahl's law",
+    "cost": "Cost of a transaction",
+    "curve crossing": "Crossing of two scalability curves",
+    "line": "Straight line",
+    "plane": "Plane over two factors",
+    "line crossing": "Crossing of two lines",
+    "breakpoint": "Breakpoint of two pieces",
+    "ratio": "Ratio of two means",
+    "paired ratio": "Ratio of two means from pairs",
+    "equivalence": "Equivalence at the margin",
+    "steady mean": "Mean of a steady state",
+    "warm-up": "End of a warm-up",
+}
+NOTES = {
+    "equivalence": "At the margin itself equivalence may be found in 5 % (10 %) of the data sets; the numbers are the "
+    "shares in which it is not.",
+    "warm-up": "How late the cut is (mean ± standard deviation, in samples), which error it leaves in the mean (bias "
+    "and root mean square, in standard deviations of the noise), and in how many series the method says that they do "
+    "not settle. All methods look at the first half for the cut.",
+}
+BOUNDARY = "Boundary cases"
+CUT_COLUMNS = ("samples late", "bias of the mean", "RMS error of the mean", "called not steady")
+HEAD = """# Calibration of intervals
+
+Written by `python -m validation.calibrate`; do not edit. {replicates:,} simulated data sets a cell (more for some that
+are quick), seed {seed}. Designs, truths and noise are in `validation/calibration.yaml`.
+
+A number is the share of data sets, in per cent, whose 95 % interval contains the truth, ± its Monte Carlo standard
+error, and after the stroke the same for 90 % intervals. A number in brackets says how many data sets have an interval,
+where the method refuses the others. **Bold** is the default method of the estimate, which ought to lie between {low:g}
+and {high:g}; where it does not, it is marked with !. Where noise is proportional to the mean, the fit with
+`relative_weights` is the one to use; the plain fit stands beside it to show what it would do.
+
+In a boundary case a coefficient's truth lies on its bound or within three expected standard errors of it. A best value
+is then often the bound itself, and no interval can have its nominal coverage throughout: profile intervals err on the
+side of covering too often on the bound. Such cases stand apart and are not counted.
+"""
+
+
+def page(found: pd.DataFrame, cells: Sequence[Cell], document: Mapping[str, Any], replicates: int, seed: int) -> str:
+    """Return the page as Markdown.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Result of `coverage.run` for `cells`.
+    document : mapping
+        The file with the designs.
+    """
+    parts = [HEAD.format(replicates=replicates, seed=seed, low=100 * BAND[0], high=100 * BAND[1])]
+    parts.append(_summary(found, cells))
+    for model in dict.fromkeys(c.model for c in cells):
+        rows = found[found["model"] == model]
+        parts.append(f"## {TITLES[model]}\n")
+        if model in NOTES:
+            parts.append(NOTES[model] + "\n")
+        apart = rows["boundary"] != ""
+        if (~apart).any():
+            parts.append(_table(rows[~apart], cells))
+        if apart.any():
+            parts.append(f"### {BOUNDARY}\n")
+            parts.append(_table(rows[apart], cells))
+    lines = ["## Designs\n", "| design | x | where it occurs |", "|---|---|---|"]
+    for name, design in document["designs"].items():
+        x = design.get("x", "")
+        shown = "; ".join(" and ".join(map(str, v)) if isinstance(v, list) else str(v) for v in x)
+        lines.append(f"| {name} | {shown} | {design['source']} |")
+    parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def outside(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the default methods' rows away from boundaries whose 95 % intervals do not cover as they ought to."""
+    rows = judged(found)
+    return rows[~rows["cover95"].between(*BAND)]
+
+
+def judged(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that the band is for: coverages of default methods away from boundaries."""
+    if "cover95" not in found:
+        return found.iloc[:0].assign(cover95=math.nan)
+    return found[found["default"] & (found["boundary"] == "") & found["cover95"].notna()]
+
+
+def _summary(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
+    total, wrong = len(judged(found)), outside(found)
+    lines = [f"Of {total} coverages of default methods away from boundaries, {total - len(wrong)} lie in that band."]
+    for row in wrong.to_dict("records"):
+        cell = cells[row["cell"]]
+        why = f"because {cell.settings['reason']}" if "reason" in cell.settings else "for no known reason"
+        lines.append(
+            f"- {TITLES[cell.model]}, {cell.design} ({conditions(cell)}), {row['estimate']}: "
+            f"{100 * row['cover95']:.1f} %, {why}."
+        )
+    return "\n".join(lines) + "\n"
+
+
+def columns(rows: pd.DataFrame) -> list[str]:
+    """Return the header of one model's table."""
+    cut = "late" in rows and rows["late"].notna().any()
+    return ["design", "conditions", "method", *(CUT_COLUMNS if cut else dict.fromkeys(rows["estimate"]))]
+
+
+def _table(rows: pd.DataFrame, cells: Sequence[Cell]) -> str:
+    head = columns(rows)
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for _, group in rows.groupby(["cell", "method"], sort=False):
+        first = group.iloc[0]
+        cell, method = cells[first["cell"]], first["method"]
+        if head[3:] == list(CUT_COLUMNS):
+            values = _cut(first)
+        else:
+            shown = {str(row["estimate"]): _coverage(row) for _, row in group.iterrows()}
+            values = [shown.get(name, "") for name in head[3:]]
+        note = f"; {first['boundary']}" if first["boundary"] else ""
+        known = f"; {first['estimate']}" if cell.model == "warm-up" else ""
+        name = f"**{method}**" if group["default"].any() else method
+        lines.append("| " + " | ".join([cell.design, conditions(cell) + known + note, name, *values]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _coverage(row: pd.Series) -> str:
+    n = int(row["n"])
+    if n == 0:
+        return "no interval"
+    two = " / ".join(f"{100 * row[m]:.1f}\u00a0±{100 * error(row[m], n):.1f}" for m in reversed(COVERAGE))
+    wrong = row["default"] and not row["boundary"] and not BAND[0] <= row["cover95"] <= BAND[1]
+    return two + (f" ({n:,})" if row["none"] else "") + (" !" if wrong else "")
+
+
+def _cut(row: pd.Series) -> list[str]:
+    spread = math.sqrt(max(row["late squared"] - row["late"] ** 2, 0.0))
+    return [
+        f"{row['late']:+.1f} ± {spread:.1f}", f"{row['bias']:+.3f}", f"{math.sqrt(row['bias squared']):.3f}",
+        f"{100 * row['not steady']:.1f} %",
+    ]  # fmt: skip
