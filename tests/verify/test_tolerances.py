@@ -28,7 +28,11 @@ def test_kinds_that_are_not_named_have_their_default(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("means: {relative: 1e-9, absolute: 0}\n", 1, "expected a number; found '1e-9'. YAML takes it for text: write 1.0e-9"),  # YAML takes 1e-9 for text
+        (
+            "means: {relative: 1e-9, absolute: 0}\n",
+            1,
+            "expected a number; found '1e-9'. YAML takes it for text: write 1.0e-9",
+        ),  # YAML takes 1e-9 for text
         ("limits: {relative: 0, absolute: 0}\npoints: {relative: 0, absolute: 0}\n", 2, "points"),
         ("means:\n  relative: 0\n  absolute: -1\n", 3, "greater than or equal to 0"),
         ("means: {relative: 0}\n", 1, "'absolute' is missing"),

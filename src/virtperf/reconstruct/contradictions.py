@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
 
@@ -55,7 +52,7 @@ def drop_cost(claim: Claim) -> float:
 def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:
     """Find the cheapest claims to drop by implicit hitting sets.
 
-    Repeat: choose the cheapest set that hits every known conflict (an integer program); when the other claims are
+    Repeat: choose the cheapest set that hits every known conflict; when the other claims are
     consistent, it is the answer, since any answer must hit every conflict; otherwise extract one more irreducible
     conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
 
@@ -99,23 +96,21 @@ def cheapest_resolutions(
         Each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
     """
     claims = list(costs)
-    found: list[frozenset[str]] = []
-    while len(found) < MOST_RESOLUTIONS:
-        dropped = _cheapest_hitting_set(conflicts, claims, costs, tuple(found))
-        if dropped is None or (found and _cost(dropped, costs) > _cost(found[0], costs) + SAME_COST):
-            break
-        kept = [c for c in claims if c not in dropped]
-        if system.feasible(system.mask_of(kept)):
-            found.append(dropped)
-            if not dropped:
-                break
-        else:
-            conflicts.append(irreducible_conflict(system, kept))
-    return [tuple(c for c in claims if c in dropped) for dropped in found]
-
-
-def _cost(dropped: frozenset[str], costs: Mapping[str, float]) -> float:
-    return sum(costs[c] for c in dropped)
+    sure: list[frozenset[str]] = []
+    while True:
+        wrong = False
+        sure = []
+        for dropped in cheapest_hitting_sets(conflicts, costs)[:MOST_RESOLUTIONS]:
+            kept = [c for c in claims if c not in dropped]
+            if system.feasible(system.mask_of(kept)):
+                sure.append(dropped)
+            else:
+                conflicts.append(irreducible_conflict(system, kept))
+                wrong = True
+                if not sure:  # the new conflict may make all others dearer
+                    break
+        if not wrong:
+            return [tuple(c for c in claims if c in dropped) for dropped in sure]
 
 
 def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
@@ -131,22 +126,18 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
     return tuple(suspects)
 
 
-def _cheapest_hitting_set(
-    conflicts: list[tuple[str, ...]], claims: list[str], costs: Mapping[str, float],
-    but: tuple[frozenset[str], ...] = (),
-) -> frozenset[str] | None:  # fmt: skip
-    """The cheapest claims that hit every conflict, no superset of `but`; None where there are none.
+def cheapest_hitting_sets(conflicts: list[tuple[str, ...]], costs: Mapping[str, float]) -> list[frozenset[str]]:
+    """All cheapest sets of claims that have a member of every conflict, those of later claims first.
 
-    Conflicts without a common claim, not even by others, are apart as long as no set is ruled out.
+    Conflicts without a common claim, not even by others, are solved apart.
     """
-    if but:
-        members = {claim for conflict in conflicts for claim in conflict}
-        return _hit(tuple(conflicts), tuple((c, costs[c]) for c in claims if c in members), but)
-    chosen: frozenset[str] = frozenset()
+    whole: list[frozenset[str]] = [frozenset()]
+    order = {claim: k for k, claim in enumerate(costs)}
     for group in _connected(conflicts):
-        members = {claim for conflict in group for claim in conflict}
-        chosen |= _hit(tuple(group), tuple((c, costs[c]) for c in claims if c in members)) or frozenset()
-    return chosen
+        names = frozenset(c for conflict in group for c in conflict)
+        parts = _hitting_sets(tuple(map(frozenset, group)), tuple((c, costs[c]) for c in order if c in names))
+        whole = [a | b for a in whole for b in parts][: 4 * MOST_RESOLUTIONS]
+    return sorted(whole, key=lambda s: (len(s), sorted(-order[c] for c in s)))
 
 
 def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
@@ -159,23 +150,38 @@ def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
 
 
 @lru_cache(maxsize=4096)  # of many groups one grows at a time
-def _hit(
-    conflicts: tuple[tuple[str, ...], ...], costs: tuple[tuple[str, float], ...], but: tuple[frozenset[str], ...] = ()
-) -> frozenset[str] | None:
-    # far below any difference of costs, so that it only decides between equal ones
-    tie = np.linspace(1e-4, 0, len(costs))
-    hit = [[float(c in conflict) for c, _ in costs] for conflict in conflicts]
-    miss = [[-float(c in ruled) for c, _ in costs] for ruled in but]
-    least = [1.0] * len(hit) + [1.0 - len(ruled) for ruled in but]
-    result = milp(
-        np.array([cost for _, cost in costs]) + tie,
-        constraints=LinearConstraint(np.array(hit + miss), least),
-        integrality=np.ones(len(costs)),
-        bounds=Bounds(0, 1),
-    )
-    if result.x is None:
-        return None
-    return frozenset(c for (c, _), chosen in zip(costs, result.x, strict=True) if chosen > 0.5)
+def _hitting_sets(
+    conflicts: tuple[frozenset[str], ...], costs: tuple[tuple[str, float], ...]
+) -> tuple[frozenset[str], ...]:
+    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from below."""
+    cost = dict(costs)
+    found: list[frozenset[str]] = []
+    best = sum(cost.values())
+
+    def search(chosen: frozenset[str], spent: float, barred: frozenset[str]) -> None:
+        nonlocal best, found
+        still = [conflict - barred for conflict in conflicts if not chosen & conflict]
+        if not all(still):
+            return
+        apart: set[str] = set()
+        least = spent
+        for conflict in sorted(still, key=len):
+            if not apart & conflict:
+                apart |= conflict
+                least += min(cost[c] for c in conflict)
+        if least > best + SAME_COST:
+            return
+        if not still:
+            if spent < best - SAME_COST:
+                best, found = spent, []
+            found.append(chosen)
+            return
+        for claim in sorted(min(still, key=len), key=lambda c: (cost[c], c)):
+            search(chosen | {claim}, spent + cost[claim], barred)
+            barred = barred | {claim}
+
+    search(frozenset(), 0.0, frozenset())
+    return tuple(s for s in found if sum(cost[c] for c in s) <= best + SAME_COST)
 
 
 def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:

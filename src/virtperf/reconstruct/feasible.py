@@ -25,6 +25,8 @@ class Feasible:
     ----------
     systems : tuple of LinearSystem
         One per group of quantities that no claim connects with another group.
+    resolutions : tuple of tuple of tuple of str
+        For each system all cheapest sets of claims to set aside; `kept` has gone by the first of each.
     kept : tuple of Claim
         The active claims without the dropped ones.
     contradictions : Contradictions
@@ -35,6 +37,7 @@ class Feasible:
     kept: tuple[Claim, ...]
     contradictions: Contradictions
     systems: tuple[LinearSystem, ...]
+    resolutions: tuple[tuple[tuple[str, ...], ...], ...]
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
         """The group that a quantity belongs to, None when no claim speaks of it."""
@@ -44,12 +47,29 @@ class Feasible:
         """The rows of the kept claims, perhaps without one of them."""
         return system.mask_of(c.id for c in self.kept if c.id != without)
 
-    def interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
-        """Feasible interval of one quantity."""
+    def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
+        """The range of one quantity: from the smallest to the largest value over all cheapest resolutions."""
+        pieces = self.pieces(quantity)
+        return min((low for low, _ in pieces), key=lambda e: e.value), max(
+            (h for _, h in pieces), key=lambda e: e.value
+        )
+
+    def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
+        """The range of one quantity under each cheapest resolution."""
         system = self.system_of(quantity)
         if system is None:
             kind = self.study.quantities[quantity.name]
-            return Extreme(kind.low, ()), Extreme(kind.high, ())
+            return [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
+        claims = [c.id for c in self.active]
+        resolutions = self.resolutions[self.systems.index(system)]
+        masks = [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
+        return [system.interval(Expression(((1.0, quantity),)), mask) for mask in masks]
+
+    def kept_interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
+        """The range of one quantity under the first resolution, perhaps without one claim."""
+        system = self.system_of(quantity)
+        if system is None:
+            return self.pieces(quantity)[0]
         return system.interval(Expression(((1.0, quantity),)), self.mask(system, without))
 
 
@@ -68,7 +88,8 @@ def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: b
     contradictions = Contradictions(
         tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
     )
-    return Feasible(study, active, tuple(c for c in active if c.id not in dropped), contradictions, systems)
+    kept = tuple(c for c in active if c.id not in dropped)
+    return Feasible(study, active, kept, contradictions, systems, tuple(f.resolutions for f in found))
 
 
 def systems_of(study: Study, active: Sequence[Claim]) -> tuple[LinearSystem, ...]:
@@ -85,7 +106,7 @@ def systems_of(study: Study, active: Sequence[Claim]) -> tuple[LinearSystem, ...
 
 
 def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
-    low, high = feasible.interval(quantity)
+    low, high = feasible.kept_interval(quantity)
     return low.value, high.value
 
 

@@ -140,5 +140,5 @@ def _gain(with_it: float, without: float) -> float:
 
 
 def _width(feasible: Feasible, quantity: Quantity, without: str | None) -> float:
-    low, high = feasible.interval(quantity, without)
+    low, high = feasible.kept_interval(quantity, without)
     return high.value - low.value

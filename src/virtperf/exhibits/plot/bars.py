@@ -43,7 +43,10 @@ def bars(
         for panel, name in zip(axes, layers.rows, strict=True):
             _panel(panel, layers.part(name), levels)
             levels.draw(panel, layers.words.label(x), labelled=panel is axes[-1])
-        entries = [legend.series_entry(str(s), look(k), bars=True, solid=layers.is_solid(s)) for k, s in enumerate(layers.series)]
+        entries = [
+            legend.series_entry(str(s), look(k), bars=True, solid=layers.is_solid(s))
+            for k, s in enumerate(layers.series)
+        ]
         extra = legend.layer_entries(layers, bars=True, curves=False, level=level)
         legend.legend(figure, entries if hue is not None else [], extra if layers.needs_words else [])
     return figure

@@ -78,7 +78,9 @@ def _panel(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str,
     drawn = [fitted[label] for label in shown if label in fitted]
     name = layers.rows[0]
     low, high = layers.words.bounds.get(str(name), (0.0, math.inf))
-    values = axis.finite(layers.marks["value"], layers.marks["high"], layers.runs["value"], *(c["value"] for c in drawn))
+    values = axis.finite(
+        layers.marks["value"], layers.marks["high"], layers.runs["value"], *(c["value"] for c in drawn)
+    )
     top = axis.top_of(values, axis.finite(layers.bands["high"], layers.bands["high_text"]), high)
     lowest = axis.finite(layers.marks["value"], layers.marks["low"], layers.runs["value"], layers.bands["low"],
                          layers.bands["low_text"])  # fmt: skip
