@@ -20,11 +20,13 @@ POINTS = Table("points.parquet", "reconstruct", {
 (low_text, high_text), the claims that set low and high. Where nothing sets a limit it is infinite."""
 
 CLAIMS = Table("claims.parquet", "reconstruct", {
-    "claim": TEXT, "kind": TEXT, "text_verdict": TEXT, "value": NUMBER, "low": NUMBER, "high": NUMBER,
-    "implied_low": NUMBER, "implied_high": NUMBER, "information": NUMBER, "conflicts": NAMES, "dropped": TRUTH,
+    "claim": TEXT, "kind": TEXT, "text_verdict": TEXT, "verdict_with_assumptions": TEXT, "value": NUMBER, "low": NUMBER,
+    "high": NUMBER, "implied_low": NUMBER, "implied_high": NUMBER, "information": NUMBER, "conflicts": NAMES,
+    "dropped": TRUTH,
 }, digits=7)  # fmt: skip
-"""One row a claim: its own limits, those that the other claims imply, the claims that it contradicts, and whether it
-is set aside. Limits that nothing sets are infinite; a value, low and high that a claim does not have are missing."""
+"""One row a claim: its verdict by the text alone and with our assumptions, its own limits, those that the other claims
+imply by the text alone, the claims that it contradicts, and whether it is set aside. Limits that nothing sets are
+infinite; a value, low and high that a claim does not have are missing."""
 
 TRUTH_VALUES = Table("truth.parquet", "reconstruct", {"quantity": TEXT, "value": NUMBER}, digits=7)
 """One row a quantity: the value around which its simulated runs are made."""

@@ -6,7 +6,7 @@ In level space every relation of a claim is linear: "a is 66 % higher than b, pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,9 +15,6 @@ import numpy as np
 from virtperf.study.claims import Claim, Instance
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
-
-TANGENTS = 5
-"""How many tangents approximate the response-time law from below."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +26,9 @@ class Row:
     bound: float
 
 
-def claim_rows(study: Study, claim: Claim, bounds: Mapping[Quantity, tuple[float, float]] | None = None) -> list[Row]:
-    """The rows of a claim.
-
-    Parameters
-    ----------
-    study : Study
-        Gives the resolution that a strict ordering must exceed.
-    claim : Claim
-    bounds : mapping of Quantity to (low, high), optional
-        Intervals that are already known to hold; only the response-time law needs them (see `_response_law`).
-    """
-    rows: list[Row] = []
-    for instance in claim.instances:
-        rows += (
-            _RULES[claim.kind](study, claim, instance)
-            if claim.kind in _RULES
-            else _response_law(claim, instance, bounds or {})
-        )
-    return rows
+def claim_rows(study: Study, claim: Claim) -> list[Row]:
+    """The rows of a claim; `study` gives the resolution that a strict ordering must exceed."""
+    return [row for instance in claim.instances for row in _RULES[claim.kind](study, claim, instance)]
 
 
 def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Row]:
@@ -161,28 +142,14 @@ def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     return rows
 
 
-def _response_law(claim: Claim, instance: Instance, bounds: Mapping[Quantity, tuple[float, float]]) -> list[Row]:
-    """Linear outer approximation of ``response time x throughput = clients``.
-
-    With throughput X known to lie in [l, u], the curve ``k / X`` lies above each of its tangents and below its secant;
-    the rows say just that, so that no data set that obeys the law is excluded. Without finite bounds: no row.
-    """
+def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
+    """A row that bounds nothing: it names the law's quantities, so that they belong to one group (`laws.LawSystem`)."""
     (_, response), (_, throughput) = instance.parts[0].terms[0], instance.parts[1].terms[0]
-    constant = claim.constant * instance.axis[0]
-    low, high = bounds.get(throughput, (0.0, np.inf))
-    if low <= 0 or not np.isfinite(high):
-        return []
-    rows = [
-        Row(claim.id, ((response, -1.0), (throughput, -constant / x**2)), -2 * constant / x)
-        for x in np.unique(np.linspace(low, high, TANGENTS))
-    ]
-    secant = constant / (low * high)
-    rows.append(Row(claim.id, ((response, 1.0), (throughput, secant)), constant * (1 / low + 1 / high)))
-    return rows
+    return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
 
 
 _RULES = {
     "value": _value, "range": _value, "ratio": _ratio, "percent_change": _percent_change, "difference": _difference,
     "equivalence": _equivalence, "sum": _sum, "ordering": _ordering, "argmax": _argmax, "argmin": _argmin,
-    "monotone": _monotone, "concave": _concave, "linear": _linear,
+    "monotone": _monotone, "concave": _concave, "linear": _linear, "response_law": _response_law,
 }  # fmt: skip

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
 
 ASSUMPTION_COST, VAGUE_COST, EXACT_COST = 0.25, 0.5, 1.0
 """What dropping costs, each time the paper says it: an assumption of ours goes first, then a wording that had to be
 read as a number ("almost half"), then a printed number."""
+
+SAME_COST = 1e-2
+"""Costs are multiples of a quarter: what differs by less is the same cost."""
+
+MOST_RESOLUTIONS = 256
+"""How many equally cheap sets are looked at in one group of claims."""
 
 MOST_SEARCHED, MOST_CONFLICTS = 8, 4
 """How many different conflicts are searched for one dropped claim, and how many of them, the smallest, are listed."""
@@ -27,13 +30,16 @@ class Contradictions:
     Attributes
     ----------
     dropped : tuple of str
-        The cheapest set of claims without which the others are consistent.
+        The cheapest set of claims without which the others are consistent; of several the first of `resolutions`.
+    resolutions : tuple of tuple of str
+        All cheapest such sets.
     conflicts : tuple of tuple of str
         Irreducible sets of claims that cannot hold together: without any one of them the others can.
     """
 
     dropped: tuple[str, ...]
     conflicts: tuple[tuple[str, ...], ...]
+    resolutions: tuple[tuple[str, ...], ...] = ((),)
 
 
 def drop_cost(claim: Claim) -> float:
@@ -46,7 +52,7 @@ def drop_cost(claim: Claim) -> float:
 def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:
     """Find the cheapest claims to drop by implicit hitting sets.
 
-    Repeat: choose the cheapest set that hits every known conflict (an integer program); when the other claims are
+    Repeat: choose the cheapest set that hits every known conflict; when the other claims are
     consistent, it is the answer, since any answer must hit every conflict; otherwise extract one more irreducible
     conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
 
@@ -60,19 +66,51 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
-    while True:
-        dropped = _cheapest_hitting_set(conflicts, claims, costs)
-        kept = [c for c in claims if c not in dropped]
-        if system.feasible(system.mask_of(kept)):
-            break
-        conflicts.append(irreducible_conflict(system, kept))
+    resolutions = cheapest_resolutions(system, costs, conflicts)
+    dropped = resolutions[0]
+    kept = [c for c in claims if c not in dropped]
     named: dict[tuple[str, ...], None] = {}
     for claim in (c for c in claims if c in dropped):
         others = [c for c in claims if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)]
         more = _conflicts_with(system, claim, others) if explain else []
         found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
         named |= dict.fromkeys(sorted(found, key=lambda c: (len(c), c))[:MOST_CONFLICTS])
-    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named))
+    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named), tuple(resolutions))
+
+
+def cheapest_resolutions(
+    system: LinearSystem, costs: Mapping[str, float], conflicts: list[tuple[str, ...]]
+) -> list[tuple[str, ...]]:
+    """All sets of claims of the smallest cost without which the others are consistent.
+
+    Parameters
+    ----------
+    system : LinearSystem
+    costs : mapping of claim id to cost
+    conflicts : list of tuple of str
+        Conflicts that are known already; those that are found are added.
+
+    Returns
+    -------
+    list of tuple of str
+        Each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
+    """
+    claims = list(costs)
+    sure: list[frozenset[str]] = []
+    while True:
+        wrong = False
+        sure = []
+        for dropped in cheapest_hitting_sets(conflicts, costs)[:MOST_RESOLUTIONS]:
+            kept = [c for c in claims if c not in dropped]
+            if system.feasible(system.mask_of(kept)):
+                sure.append(dropped)
+            else:
+                conflicts.append(irreducible_conflict(system, kept))
+                wrong = True
+                if not sure:  # the new conflict may make all others dearer
+                    break
+        if not wrong:
+            return [tuple(c for c in claims if c in dropped) for dropped in sure]
 
 
 def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
@@ -88,15 +126,18 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
     return tuple(suspects)
 
 
-def _cheapest_hitting_set(
-    conflicts: list[tuple[str, ...]], claims: list[str], costs: Mapping[str, float]
-) -> frozenset[str]:
-    """The cheapest claims that hit every conflict; conflicts without a common claim, not even by others, are apart."""
-    chosen: frozenset[str] = frozenset()
+def cheapest_hitting_sets(conflicts: list[tuple[str, ...]], costs: Mapping[str, float]) -> list[frozenset[str]]:
+    """All cheapest sets of claims that have a member of every conflict, those of later claims first.
+
+    Conflicts without a common claim, not even by others, are solved apart.
+    """
+    whole: list[frozenset[str]] = [frozenset()]
+    order = {claim: k for k, claim in enumerate(costs)}
     for group in _connected(conflicts):
-        members = {claim for conflict in group for claim in conflict}
-        chosen |= _hit(tuple(group), tuple((c, costs[c]) for c in claims if c in members))
-    return chosen
+        names = frozenset(c for conflict in group for c in conflict)
+        parts = _hitting_sets(tuple(map(frozenset, group)), tuple((c, costs[c]) for c in order if c in names))
+        whole = [a | b for a in whole for b in parts][: 4 * MOST_RESOLUTIONS]
+    return sorted(whole, key=lambda s: (len(s), sorted(-order[c] for c in s)))
 
 
 def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
@@ -109,16 +150,38 @@ def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
 
 
 @lru_cache(maxsize=4096)  # of many groups one grows at a time
-def _hit(conflicts: tuple[tuple[str, ...], ...], costs: tuple[tuple[str, float], ...]) -> frozenset[str]:
-    # far below any difference of costs, so that it only decides between equal ones
-    tie = np.linspace(1e-4, 0, len(costs))
-    result = milp(
-        np.array([cost for _, cost in costs]) + tie,
-        constraints=LinearConstraint(np.array([[float(c in conflict) for c, _ in costs] for conflict in conflicts]), 1),
-        integrality=np.ones(len(costs)),
-        bounds=Bounds(0, 1),
-    )
-    return frozenset(c for (c, _), chosen in zip(costs, result.x, strict=True) if chosen > 0.5)
+def _hitting_sets(
+    conflicts: tuple[frozenset[str], ...], costs: tuple[tuple[str, float], ...]
+) -> tuple[frozenset[str], ...]:
+    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from below."""
+    cost = dict(costs)
+    found: list[frozenset[str]] = []
+    best = sum(cost.values())
+
+    def search(chosen: frozenset[str], spent: float, barred: frozenset[str]) -> None:
+        nonlocal best, found
+        still = [conflict - barred for conflict in conflicts if not chosen & conflict]
+        if not all(still):
+            return
+        apart: set[str] = set()
+        least = spent
+        for conflict in sorted(still, key=len):
+            if not apart & conflict:
+                apart |= conflict
+                least += min(cost[c] for c in conflict)
+        if least > best + SAME_COST:
+            return
+        if not still:
+            if spent < best - SAME_COST:
+                best, found = spent, []
+            found.append(chosen)
+            return
+        for claim in sorted(min(still, key=len), key=lambda c: (cost[c], c)):
+            search(chosen | {claim}, spent + cost[claim], barred)
+            barred = barred | {claim}
+
+    search(frozenset(), 0.0, frozenset())
+    return tuple(s for s in found if sum(cost[c] for c in s) <= best + SAME_COST)
 
 
 def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:

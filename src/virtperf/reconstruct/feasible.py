@@ -10,13 +10,11 @@ import numpy as np
 from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
+from virtperf.reconstruct.laws import LawSystem, laws_of
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
-
-LAW_ROUNDS = 2
-"""How often the response-time law is linearised again with the intervals that it gave."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,8 @@ class Feasible:
     ----------
     systems : tuple of LinearSystem
         One per group of quantities that no claim connects with another group.
+    resolutions : tuple of tuple of tuple of str
+        For each system all cheapest sets of claims to set aside; `kept` has gone by the first of each.
     kept : tuple of Claim
         The active claims without the dropped ones.
     contradictions : Contradictions
@@ -37,6 +37,7 @@ class Feasible:
     kept: tuple[Claim, ...]
     contradictions: Contradictions
     systems: tuple[LinearSystem, ...]
+    resolutions: tuple[tuple[tuple[str, ...], ...], ...]
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
         """The group that a quantity belongs to, None when no claim speaks of it."""
@@ -46,66 +47,79 @@ class Feasible:
         """The rows of the kept claims, perhaps without one of them."""
         return system.mask_of(c.id for c in self.kept if c.id != without)
 
-    def interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
-        """Feasible interval of one quantity."""
+    def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
+        """The range of one quantity: from the smallest to the largest value over all cheapest resolutions."""
+        pieces = self.pieces(quantity)
+        return min((low for low, _ in pieces), key=lambda e: e.value), max(
+            (h for _, h in pieces), key=lambda e: e.value
+        )
+
+    def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
+        """The range of one quantity under each cheapest resolution."""
         system = self.system_of(quantity)
         if system is None:
             kind = self.study.quantities[quantity.name]
-            return Extreme(kind.low, ()), Extreme(kind.high, ())
+            return [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
+        claims = [c.id for c in self.active]
+        resolutions = self.resolutions[self.systems.index(system)]
+        masks = [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
+        return [system.interval(Expression(((1.0, quantity),)), mask) for mask in masks]
+
+    def kept_interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
+        """The range of one quantity under the first resolution, perhaps without one claim."""
+        system = self.system_of(quantity)
+        if system is None:
+            return self.pieces(quantity)[0]
         return system.interval(Expression(((1.0, quantity),)), self.mask(system, without))
 
 
 def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True) -> Feasible:
     """Find the contradictions among the active claims and the system that the others form.
 
-    The response-time law needs intervals of throughput first: it joins after they are known without it, and is
-    linearised again with the narrower intervals that it gave. `explain` is passed on to `find_contradictions`.
+    `explain` is passed on to `find_contradictions`.
     """
     active = claims.active(off)
     costs = {c.id: drop_cost(c) for c in active}
-    bounds: dict[Quantity, tuple[float, float]] = {}
-    extra = [q for e in study.exhibits for _, _, q in study.points(e)]
-    laws = any(c.kind == "response_law" for c in active)
-    rounds = 1 + LAW_ROUNDS * laws
-    for number in range(1, rounds + 1):
-        rows = [row for claim in active for row in claim_rows(study, claim, bounds)]
-        named = dict.fromkeys(q for row in rows for q, _ in row.terms)
-        systems = tuple(LinearSystem(group) for group in _groups([*rows, *natural_rows(study, [*named, *extra])]))
-        found = [
-            find_contradictions(
-                s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=explain and number == rounds
-            )
-            for s in systems
-        ]
-        dropped = {claim for f in found for claim in f.dropped}
-        contradictions = Contradictions(
-            tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
-        )
-        kept = tuple(c for c in active if c.id not in dropped)
-        feasible = Feasible(study, active, kept, contradictions, systems)
-        if laws:
-            bounds = {q: _ends(feasible, q) for q in _throughputs(active)}
-    return feasible
+    systems = systems_of(study, active)
+    found = [
+        find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=explain) for s in systems
+    ]
+    dropped = {claim for f in found for claim in f.dropped}
+    contradictions = Contradictions(
+        tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
+    )
+    kept = tuple(c for c in active if c.id not in dropped)
+    return Feasible(study, active, kept, contradictions, systems, tuple(f.resolutions for f in found))
 
 
-def _throughputs(claims: Sequence[Claim]) -> list[Quantity]:
-    return [i.parts[1].terms[0][1] for c in claims if c.kind == "response_law" for i in c.instances]
+def systems_of(study: Study, active: Sequence[Claim]) -> tuple[LinearSystem, ...]:
+    """One system for each group of quantities that the claims connect, the plotted points among them."""
+    rows = [row for claim in active for row in claim_rows(study, claim)]
+    named = dict.fromkeys(q for row in rows for q, _ in row.terms)
+    plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
+    laws = laws_of(active)
+    systems: list[LinearSystem] = []
+    for group in _groups([*rows, *natural_rows(study, [*named, *plotted])]):
+        own = [law for law in laws if any(row.claim == law.claim for row in group)]
+        systems.append(LawSystem(group, own) if own else LinearSystem(group))
+    return tuple(systems)
 
 
 def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
-    low, high = feasible.interval(quantity)
+    low, high = feasible.kept_interval(quantity)
     return low.value, high.value
 
 
 def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None) -> dict[Quantity, float]:
     """The centre of every quantity that a claim speaks of; see `analytic_centre`."""
     study = feasible.study
-    curves = []
+    drawn: dict[tuple[Quantity, ...], list[float]] = {}  # a curve that is drawn twice counts once
     for exhibit in study.exhibits:
         for series in exhibit.series:
             points = [(level, q) for s, level, q in study.points(exhibit) if s is series]
             if all(isinstance(level, int | float) for level, _ in points):
-                curves.append(([float(level) for level, _ in points], [q for _, q in points]))
+                drawn[tuple(q for _, q in points)] = [float(level) for level, _ in points]
+    curves = [(axis, list(quantities)) for quantities, axis in drawn.items()]
     found: dict[Quantity, float] = {}
     for system in feasible.systems:
         progress(f"centre of {len(system.quantities)} quantities")

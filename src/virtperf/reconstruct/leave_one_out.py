@@ -1,11 +1,17 @@
-"""What the paper's other claims say about each claim, and how much each claim adds."""
+"""What the paper's other claims say about each claim, and how much each claim adds.
+
+A claim is left out, the others are resolved anew (all cheapest sets of claims to set aside), and every law is enclosed
+anew: nothing that was found with the claim is used without it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
@@ -22,10 +28,12 @@ class TextVerdict:
     ----------
     claim : str
     verdict : str
-        corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it), assumed
-        (an assumption of ours, not judged) or off (an assumption that is switched off).
+        corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it), depends
+        (on which of the others are set aside, where they contradict each other), assumed (an assumption of ours, not
+        judged) or off (an assumption that is switched off).
     implied : tuple of float
-        What the others allow for the claim's number (its ratio, level, difference or percent change).
+        What the others allow for the claim's number (its ratio, level, difference or percent change), over all
+        resolutions.
     information : float
         The mean share by which the claim narrows the feasible intervals of the points that it speaks of, 0 to 1.
     """
@@ -37,22 +45,40 @@ class TextVerdict:
 
 
 def judge(feasible: Feasible, claim: Claim) -> TextVerdict:
-    """Leave the claim out and compare it with what the kept others imply."""
+    """Leave the claim out and compare it with what the others imply."""
     if claim.id not in {c.id for c in feasible.active}:
         return TextVerdict(claim.id, "off", (-np.inf, np.inf), 0.0)
-    systems = [s for s in feasible.systems if claim.id in set(s.owner)]
-    if not systems:  # no finite limit anywhere: a law without bounds
-        return TextVerdict(claim.id, "assumed" if claim.assumed else "independent", (-np.inf, np.inf), 0.0)
-    system = systems[0]
-    others = feasible.mask(system, without=claim.id)
-    implied = _implied(system, others, claim)
+    system = next(s for s in feasible.systems if claim.id in set(s.owner))
+    masks = list(_without(feasible, system, claim))
+    spans = [_implied(system, mask, claim) for mask in masks]
+    implied = min(low for low, _ in spans), max(high for _, high in spans)
+    dropped = claim.id in feasible.contradictions.dropped
     if claim.assumed:
-        verdict = "contradicted" if claim.id in feasible.contradictions.dropped else "assumed"
-    elif claim.id in feasible.contradictions.dropped:
-        verdict = "contradicted"
+        verdict = "contradicted" if dropped else "assumed"
     else:
-        verdict = "corroborated" if _is_implied(system, others, claim.id) else "independent"
-    return TextVerdict(claim.id, verdict, implied, _information(feasible, system, claim))
+        verdict = verdict_of({relation(system, mask, claim.id) for mask in masks})
+    return TextVerdict(claim.id, verdict, implied, 0.0 if dropped else _information(feasible, system, claim))
+
+
+def _without(feasible: Feasible, system: LinearSystem, claim: Claim) -> Iterator[np.ndarray]:
+    """The rows of the other claims of the group, once for each of their cheapest resolutions."""
+    members = set(system.owner)
+    others = {c.id: drop_cost(c) for c in feasible.active if c.id in members and c.id != claim.id}
+    known = [c for c in feasible.contradictions.conflicts if claim.id not in c and set(c) <= members]
+    for dropped in cheapest_resolutions(system, others, known):
+        yield system.mask_of(c for c in others if c not in dropped)
+
+
+def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
+    """What the (masked) rows of other claims say of a claim: contradicted, corroborated or independent."""
+    if not system.feasible(others | (system.owner == claim)):
+        return "contradicted"
+    return "corroborated" if _is_implied(system, others, claim) else "independent"
+
+
+def verdict_of(relations: set[str]) -> str:
+    """The verdict over all resolutions: theirs where they agree, else depends."""
+    return next(iter(relations)) if len(relations) == 1 else "depends"
 
 
 def _is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
@@ -89,8 +115,6 @@ def _implied_by_instance(
 
 
 def _information(feasible: Feasible, system: LinearSystem, claim: Claim) -> float:
-    if claim.id in feasible.contradictions.dropped:
-        return 0.0
     points: list[Quantity] = list(
         dict.fromkeys(
             q
@@ -116,5 +140,5 @@ def _gain(with_it: float, without: float) -> float:
 
 
 def _width(feasible: Feasible, quantity: Quantity, without: str | None) -> float:
-    low, high = feasible.interval(quantity, without)
+    low, high = feasible.kept_interval(quantity, without)
     return high.value - low.value

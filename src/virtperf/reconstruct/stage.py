@@ -45,7 +45,7 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         progress("points")
         POINTS.write(_points(study, feasible, alone, centre), folder / POINTS.file)
         progress("claims, each left out in turn")
-        CLAIMS.write(_verdicts(feasible, claims), folder / CLAIMS.file)
+        CLAIMS.write(_verdicts(feasible, alone, claims), folder / CLAIMS.file)
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible)))
         TRUTH_VALUES.write(_truth(centre), folder / TRUTH_VALUES.file)
         for number, plan in enumerate(written, start=1):
@@ -67,13 +67,16 @@ def _points(study: Study, feasible: Feasible, alone: Feasible, centre: dict[Quan
     return POINTS.frame(rows)
 
 
-def _verdicts(feasible: Feasible, claims: Claims) -> pd.DataFrame:
+def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFrame:
+    """Claims of the paper are judged by the text alone, and once more with our assumptions."""
     rows = []
     for claim in claims:
-        verdict = judge(feasible, claim)
+        assumed = judge(feasible, claim)
+        verdict = assumed if claim.assumed else judge(alone, claim)
         against = {c for conflict in feasible.contradictions.conflicts if claim.id in conflict for c in conflict}
         rows.append({
             "claim": claim.id, "kind": claim.kind, "text_verdict": verdict.verdict,
+            "verdict_with_assumptions": assumed.verdict,
             "value": np.nan if claim.value is None else claim.value, "low": claim.low, "high": claim.high,
             "implied_low": verdict.implied[0], "implied_high": verdict.implied[1], "information": verdict.information,
             "conflicts": sorted(against - {claim.id}),

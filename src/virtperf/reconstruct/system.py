@@ -15,6 +15,18 @@ from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
 OPTIMAL = highspy.HighsModelStatus.kOptimal
+UNBOUNDED = highspy.HighsModelStatus.kUnbounded
+INFEASIBLE = highspy.HighsModelStatus.kInfeasible
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A solved program: its status, smallest value, where it is (shape (n,)), and the rows that hold it there."""
+
+    status: highspy.HighsModelStatus
+    value: float
+    x: np.ndarray
+    held: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -57,24 +69,42 @@ class LinearSystem:
             c[self.index[quantity]] += coefficient
         return c
 
-    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> highspy.HighsModelStatus:
-        """Minimise ``c x`` over the (masked) rows; a row outside the mask gets no bound.
+    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
+        """Minimise ``c x`` over the (masked) rows."""
+        self._prepared(mask)
+        return self._run(c)
+
+    def _prepared(self, mask: np.ndarray | None, *, keep: bool = False) -> highspy.Highs:
+        """The model with the masked rows switched on, or as it is; a row outside the mask gets no bound.
 
         One model serves all questions: each starts from the basis of the one before, which makes it many times faster.
         """
         if self._model is None:
             self._model = _model(*self._scaled)
             self._mask = np.ones(len(self.rows), dtype=bool)
+        if keep:
+            return self._model
         wanted = np.ones(len(self.rows), dtype=bool) if mask is None else mask
         for i in np.flatnonzero(wanted != self._mask):
             self._model.changeRowBounds(int(i), -np.inf, float(self._scaled[1][i]) if wanted[i] else np.inf)
         self._mask = wanted.copy()
-        self._model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
-        self._model.run()
-        if self._model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
-            self._model.clearSolver()
-            self._model.run()
-        return self._model.getModelStatus()
+        return self._model
+
+    def _run(self, c: np.ndarray) -> Outcome:
+        model = self._prepared(None, keep=True)
+        model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
+        model.run()
+        if model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
+            model.clearSolver()
+            model.run()
+        status = model.getModelStatus()
+        if status != OPTIMAL:
+            return Outcome(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
+        solution = model.getSolution()
+        held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[: len(self.rows)]) > DUAL_ZERO)
+        return Outcome(
+            status, model.getInfo().objective_function_value, np.asarray(solution.col_value), tuple(held.tolist())
+        )
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """The rows of those claims and of the natural bounds."""
@@ -83,18 +113,17 @@ class LinearSystem:
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether some values obey all (masked) rows."""
-        return self._solve(np.zeros(len(self.quantities)), mask) == OPTIMAL
+        return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The smallest value of the expression: -inf where nothing bounds it."""
         c = self.vector(expression)
         if c is None:
             return Extreme(-np.inf, ())
-        if self._solve(c, mask) != OPTIMAL:
+        found = self._solve(c, mask)
+        if found.status != OPTIMAL:
             return Extreme(-np.inf, ())
-        assert self._model is not None
-        held = self.owner[np.abs(self._model.getSolution().row_dual) > DUAL_ZERO]
-        return Extreme(self._model.getInfo().objective_function_value, tuple(dict.fromkeys(o for o in held if o)))
+        return Extreme(found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.held)] if o)))
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The largest value of the expression: inf where nothing bounds it."""
