@@ -15,6 +15,7 @@ VERDICTS = {
     "corroborated": "the paper's other claims imply it",
     "independent": "the paper's other claims leave it open",
     "contradicted": "the paper's other claims exclude it",
+    "depends": "it depends on which of the paper's other claims is set aside, since they contradict each other",
     "assumed": "an assumption of ours, not a claim of the paper",
     "off": "an assumption of ours that is switched off",
     "reproduced": "measured runs agree with it",

@@ -20,7 +20,7 @@ from virtperf.study.claims import Claim
 
 FIRST = 4  # rows that are shown at once; claims that something speaks against are always among them
 _AGAINST = ("contradicted", "refuted")
-_ORDER = ("contradicted", "independent", "corroborated", "refuted", "undecided", "reproduced")
+_ORDER = ("contradicted", "depends", "independent", "corroborated", "refuted", "undecided", "reproduced")
 _SAID = ("once", "twice")
 _NUMBERS = (
     "claim", "text_verdict", "implied_low", "implied_high", "measured_verdict", "estimate", "estimate_low",
@@ -142,6 +142,9 @@ def _saying(claim: Claim) -> Words:
 
 def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Words:
     cell: list[str | Span] = [Span(text=word, style="verdict")]
+    ours = str(result.get("verdict_with_assumptions", "") or word)
+    if ours != word:
+        cell.append(Span(text=f"with our assumptions: {ours}", style="small"))
     share = result.get("information", math.nan)
     if isinstance(share, float) and share >= 0.01:
         cell.append(Span(text=f"narrows its range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small"))
