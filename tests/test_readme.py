@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from virtperf.cli import main
+from virtperf.pipeline.stages import load_stages
 
 PAGES = ["README.md", "docs/README.md", "docs/architecture.md", "docs/formats/README.md"]
 
@@ -20,8 +21,7 @@ def code(text: str) -> list[str]:
 
 
 def pipeline_outputs(root: Path) -> set[str]:
-    stages = yaml.safe_load((root / "dvc.yaml").read_text())["stages"].values()
-    return {out.replace("${item}", x) for s in stages for x in s.get("foreach", [""]) for out in s.get("do", s)["outs"]}
+    return {out for stage in load_stages(root) for out in stage.outs}
 
 
 def keys(tree: object) -> set[str]:

@@ -42,8 +42,9 @@ def inside(fit: GLMCurve, asked: Mapping[str, tuple[Question, float]]) -> dict[s
     They are the sets where the profiled deviance is at most ``deviance + scale t**2``; so the fit at the truth decides,
     and no limit has to be searched for. One batch of fits serves all quantities.
     """
-    questions, truths = [q for q, _ in asked.values()], np.array([c for _, c in asked.values()])
-    worse = fit._deviance_along(questions)(truths, np.arange(len(truths), dtype=float).astype(int)) - fit.deviance
+    truths = [(question, np.array([c])) for question, c in asked.values()]
+    rows, targets = np.vstack([q.row(c) for q, c in truths]), np.concatenate([q.target(c) for q, c in truths])
+    worse = fit.deviance_at(rows, targets) - fit.deviance
     limits = [t_quantile(fit.df_resid, 1 - level) ** 2 * fit.scale for level in LEVELS]
     return {name: tuple(bool(w <= limit) for limit in limits) for name, w in zip(asked, worse, strict=True)}
 

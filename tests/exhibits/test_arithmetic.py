@@ -75,5 +75,5 @@ def test_relations_of_what_is_asked_for_come_first(root: Path) -> None:
     claim = max(load_claims(study), key=lambda c: len(c.instances))
     last = claim.instances[-1]
     asked = relations(claim, study, quantities(last) - quantities(claim.instances[0]))
-    assert asked[0] in relations(claim.__class__(**{**claim.__dict__, "instances": (last,)}), study)
+    assert asked[0] in relations(claim.model_copy(update={"instances": (last,)}), study)
     assert asked[-1].startswith("and ")

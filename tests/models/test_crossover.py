@@ -9,9 +9,13 @@ from scipy import optimize, stats
 from virtperf.models.meeting import meetings
 
 from virtperf.core.errors import ModelError
-from virtperf.models.crossover import line_crossover, usl_crossover
+from virtperf.models.crossover import line_crossover
 from virtperf.models.linear import fit_line
 from virtperf.models.usl import fit_usl, throughput
+from virtperf.models.usl_crossing import meetings, usl_crossover
+from virtperf.models.usl_law import PLACES
+from virtperf.models.usl_crossing import meetings, usl_crossover
+from virtperf.models.usl_law import PLACES
 
 X = np.arange(0.0, 10)
 
@@ -126,7 +130,7 @@ def test_limits_of_a_crossing_lie_on_the_threshold(kinds):
     truths = {"usl": (0.02, 0.004, 100.0), "amdahl": (0.05, 0, 90.0), "linear": (0, 0, 60.0)}
     pair = [truths[k] for k in kinds] if kinds[0] != kinds[1] else [truths["usl"], (0.08, 0.0005, 100.0)]
     fits = [
-        fit_usl(LOADS, throughput(LOADS, np.array(truth)) + 3 * rng.standard_normal(8), kind=k)
+        fit_usl(LOADS, throughput(LOADS, np.array(truth)) + 3 * rng.standard_normal(8), kind=k, noise="constant")
         for k, truth in zip(kinds, pair, strict=True)
     ]
     found = usl_crossover(*fits, domain=(1, 60))
@@ -139,7 +143,12 @@ def test_limits_of_a_crossing_lie_on_the_threshold(kinds):
 
     def value(t, load):
         parts = (t[:split], t[split:])
-        return [f.curve.value(load, p * s) for f, p, s in zip(fits, parts, (start[:split], start[split:]), strict=True)]
+        full = []
+        for f, p, s in zip(fits, parts, (start[:split], start[split:]), strict=True):
+            theta = np.zeros(3)
+            theta[list(PLACES[f.kind])] = p * s
+            full.append(throughput(load, theta))
+        return full
 
     for limit in (found.estimate.low, found.estimate.high):
         best = optimize.minimize(

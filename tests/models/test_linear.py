@@ -92,3 +92,44 @@ def test_bad_input():
         fit_line(X, Y, cov_type="HC9")
     with pytest.raises(ModelError, match="one row alone determines"):
         fit_line([1, 1, 1, 5], [1, 2, 3, 9], cov_type="HC3")
+
+
+@pytest.mark.filterwarnings("ignore:The identity link function does not respect the domain")
+def test_proportional_noise_is_the_gamma_model_with_identity_link():
+    y = np.array([2.1, 3.8, 6.3, 7.7, 10.4, 11.9, 14.5])[: len(X)]
+    x = X[: len(y)]
+    fit = fit_line(x, y, noise="proportional")
+    other = sm.GLM(y, sm.add_constant(x), family=sm.families.Gamma(sm.families.links.Identity())).fit(scale="X2")
+    assert fit.params == pytest.approx(other.params, rel=1e-6)
+    assert fit.bse == pytest.approx(other.bse, rel=1e-5)
+    assert fit.weights == pytest.approx(fit.fittedvalues**-2.0)
+
+
+@pytest.mark.filterwarnings("ignore:omni_normtest is not valid with less than 8")
+def test_results_are_those_of_statsmodels():
+    fit = fit_line(X, Y)
+    other = sm.OLS(Y, sm.add_constant(X)).fit()
+    assert fit.results.params == pytest.approx(other.params, rel=1e-10)
+    assert fit.results.conf_int() == pytest.approx(other.conf_int(), rel=1e-9)
+    assert "slope" in str(fit.results.summary())
+    new = sm.add_constant(np.array([2.5, 20]))
+    frame, ours = fit.get_prediction(new).summary_frame(), fit.predict([2.5, 20], "observation")
+    assert ours["low"].to_numpy() == pytest.approx(frame["obs_ci_lower"].to_numpy(), rel=1e-9)
+
+
+def test_a_new_observation_of_a_weighted_fit_needs_its_weight():
+    fit = fit_line(X, Y, weights=np.linspace(1, 2, len(X)))
+    with pytest.raises(ModelError, match="a new observation needs one"):
+        fit.predict([3], "observation")
+    wide, narrow = (fit.predict([3], "observation", weights=[w]) for w in (0.5, 2.0))
+    assert wide["low"][0] < narrow["low"][0]
+    with pytest.raises(ModelError, match="exclude each other"):
+        fit_line(X, Y, weights=np.ones(len(X)), noise="proportional")
+
+
+def test_exact_and_constant_rows_warn():
+    flat = fit_line([1, 2, 3, 4], [5] * 4)
+    assert flat.rsquared == 0 and "exact" in flat.warnings[0]
+    assert np.isnan(flat.aicc) and "AICc nan" in flat.summary()
+    with pytest.raises(ModelError, match=r"not positive everywhere.*noise as constant"):
+        fit_line([1, 2, 3, 4, 5], [100, 50, 10, 0.01, 0.01], noise="proportional")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import nbformat
 import pytest
 
 import virtperf.new_study.write as module
@@ -44,6 +45,13 @@ def test_the_notebook_takes_the_parameters_of_the_repository(written):
     exec(source, values)  # our own notebook
     assert values["seed"] == 20090131
     assert len({c["id"] for c in cells}) == len(cells)
+
+
+def test_the_notebook_is_one_as_jupyter_writes_it(written):
+    text = written.notebook("my-study").read_text()
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    assert nbformat.writes(notebook) + "\n" == text
 
 
 def test_a_title_may_hold_anything(layout):

@@ -28,7 +28,7 @@ _WITHOUT_NUMBER = {"corroborated": "nothing else", "independent": "this and more
 
 
 def unit_of(claim: Claim, study: Study) -> str:
-    """`` %`` or `` points`` for quantities in percent and their differences; other units stand in the statement."""
+    """`` %`` or `` points`` for quantities in percent and their differences; other units stand in the claim's words."""
     if claim.kind == "percent_change":
         return f"{NO_BREAK}%"
     names = {q.name for instance in claim.instances for part in instance.parts for _, q in part.terms}

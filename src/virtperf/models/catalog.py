@@ -144,7 +144,7 @@ CATALOG: Mapping[str, Model] = {
     "line-hc3": Model("Straight line, intervals robust against unequal variances (HC3)", CURVE, "linear.fit_line",
                       {"cov_type": "HC3"}, {}, _LINE, noise=False),
     "line-huber": Model("Straight line that outliers hardly move (Huber's M estimator); they are named", CURVE,
-                        "linear.fit_robust_line", noise=False, weighted=False),
+                        "robust.fit_robust_line", noise=False, weighted=False),
     "parabola": Model("Parabola", CURVE, "linear.fit_polynomial", {"degree": 2}, {}, _FIT),
     "segmented": Model("Two straight pieces", CURVE, "segmented.fit_segmented", {"form": "free"}, {}, _BREAK),
     "plateau-decline": Model("A plateau, then a slope", CURVE, "segmented.fit_segmented", {"form": "plateau-decline"},

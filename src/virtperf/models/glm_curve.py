@@ -166,12 +166,9 @@ class GLMCurve(FitResult):
         checks.one_of(method, METHODS, "interval method")
         if method == "delta":
             return self._delta(asked, alpha)
-        return self._profiled(asked, alpha, self._deviance_along([asked]), name)
-
-    def _profiled(
-        self, asked: Question, alpha: float, deviance: Callable[[Array, Array], Array], name: str
-    ) -> Estimate:
-        low, high, better = self._limits([asked], alpha, deviance)
+        domain = np.array(asked.domain[:1]), np.array(asked.domain[1:])
+        value, se = np.array([asked.value]), np.array([self._se(asked)])
+        low, high, better = self._limits(value, se, domain, alpha, self._deviance_along(asked))
         notes = []
         if asked.value in asked.domain:
             notes.append(f"{name} is on its bound {asked.value:g}: the interval is one-sided")
@@ -207,30 +204,28 @@ class GLMCurve(FitResult):
                 math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
             )
 
-    def _deviance_along(self, asked: list[Question]) -> Callable[[Array, Array], Array]:
-        design, mean, free = self.columns(self.x), self._mean(), np.array(self.free())
+    def deviance_at(self, rows: Array, targets: Array, free: Array | None = None) -> Array:
+        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
+        shape = (len(targets), self.nobs)
+        y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
+        return solve(
+            self._mean(), self.columns(self.x), y, w, free=np.array(self.free()) if free is None else free,
+            bounded=self.bounded, row=rows, target=targets, tolerance=1e-6,
+        ).deviance  # fmt: skip
 
+    def _deviance_along(self, asked: Question) -> Callable[[Array, Array], Array]:
         def deviance(c: Array, which: Array) -> Array:
-            rows, targets = np.empty((len(c), design.shape[1])), np.empty(len(c))
             with np.errstate(all="ignore"):
-                for k in np.unique(which):
-                    of = which == k
-                    rows[of], targets[of] = asked[k].row(c[of]), asked[k].target(c[of])
-            shape = (len(c), self.nobs)
-            y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
-            return solve(
-                mean, design, y, w, free=free, bounded=self.bounded, row=rows, target=targets, tolerance=1e-6
-            ).deviance
+                return self.deviance_at(asked.row(c), asked.target(c))
 
         return deviance
 
     def _limits(
-        self, asked: list[Question], alpha: float, deviance: Callable[[Array, Array], Array]
-    ) -> tuple[Array, Array, bool]:
+        self, value: Array, se: Array, domain: tuple[Array, Array], alpha: float,
+        deviance: Callable[[Array, Array], Array],
+    ) -> tuple[Array, Array, bool]:  # fmt: skip
         """Limits of several quantities, and whether a better fit than the optimum was met on the way."""
         quantile = t_quantile(self.df_resid, alpha)
-        value = np.array([q.value for q in asked])
-        domain = np.array([q.domain[0] for q in asked]), np.array([q.domain[1] for q in asked])
         if math.isinf(quantile) or math.isnan(self.scale):
             return domain[0], domain[1], False
         if self.exact or self.scale <= 0:
@@ -243,8 +238,18 @@ class GLMCurve(FitResult):
             least[0] = min(least[0], float(found.min()))
             return np.sqrt(np.maximum(found - best, 0.0) / scale)
 
-        low, high = limits(excess, value, np.array([self._se(q) for q in asked]), domain, quantile)
+        low, high = limits(excess, value, se, domain, quantile)
         return low, high, least[0] < (1 - 1e-6) * best
+
+    def _band(self, x: Array, alpha: float) -> tuple[Array, Array]:
+        """Profile limits of the mean at each x."""
+        rows = self.columns(x)
+        value = rows @ self.b
+        se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
+        domain = np.zeros(len(x)), np.full(len(x), math.inf)
+        low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
+        with np.errstate(divide="ignore"):
+            return (1 / high, 1 / low) if self.inverse else (low, high)
 
     def draw(self, scale: Array, rng: np.random.Generator) -> Array:
         """New observations around the fitted curve, shape (B, n); `scale`, of shape (B, 1), is that of each draw."""
@@ -255,7 +260,7 @@ class GLMCurve(FitResult):
 
     def covers(self, asked: Question, c: float, alpha: float) -> bool:
         """Whether the profile interval of a quantity contains c: one fit, where the limits take some twenty."""
-        worse = float(self._deviance_along([asked])(np.array([c]), np.array([0]))[0]) - self.deviance
+        worse = float(self._deviance_along(asked)(np.array([c]), np.array([0]))[0]) - self.deviance
         return worse <= t_quantile(self.df_resid, alpha) ** 2 * self.scale
 
     def predict(
@@ -307,10 +312,7 @@ class GLMCurve(FitResult):
             half = t_quantile(self.df_resid, alpha) * se
             low, high = value - half, value + half
         else:
-            asked = [self.at(float(v)) for v in x]
-            ends = self._limits(asked, alpha, self._deviance_along(asked))[:2]
-            back = np.array([[q.back(float(c)) for q, c in zip(asked, end, strict=True)] for end in ends])
-            low, high = back.min(axis=0), back.max(axis=0)
+            low, high = self._band(x, alpha)
         if interval == "observation":
             spread = np.sqrt(self.scale / weights_of_new(self.weights, weights, len(x)))
             low, high = self._with_noise(value, low, high, t_quantile(self.df_resid, alpha) * spread, method)

@@ -146,7 +146,9 @@ def fit_log_link(a: ArrayLike, b: ArrayLike) -> Any:
     y = checks.column(b, "denominator", positive=True)
     design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
     start = [0.0, math.log(x.mean() / y.mean())]  # the estimate itself
-    return GLM(np.concatenate((x, y)) / y.mean(), design, family=Gamma(Log())).fit(start_params=start, scale="X2", use_t=True)
+    return GLM(np.concatenate((x, y)) / y.mean(), design, family=Gamma(Log())).fit(
+        start_params=start, scale="X2", use_t=True
+    )
 
 
 def _log_link(x: Array, y: Array, alpha: float) -> Estimate:

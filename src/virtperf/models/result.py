@@ -1,151 +1,27 @@
-"""What every model returns: an estimate with its interval, and a fit in statsmodels' manner."""
+"""What every model returns: a fit in statsmodels' manner, and estimates (`estimate`)."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special
 
 from virtperf.core.errors import ModelError
-from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
+from virtperf.models.estimate import Estimate, FTest, Missing, f_test, t_interval, t_quantile
+from virtperf.models.noise import gamma_llf
+
+__all__ = ["Estimate", "FTest", "FitResult", "Missing", "f_test", "inverse_gram", "t_interval", "t_quantile"]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its interval.
-
-    Parameters
-    ----------
-    value : float
-        The estimate, in the unit of the quantity.
-    low, high : float
-        Limits of the interval; ``-inf`` or ``inf`` means that the data set no limit there.
-    level : float
-        Confidence level of the interval, e.g. 0.95.
-    method : str
-        How the interval was made: "profile likelihood", "delta", "Fieller", "log-ratio", "t", "bootstrap",
-        "noncentral F", "t (groups)", "t (treatment x group)", "t (Kenward-Roger)", "order statistics", "rounding".
-    warnings : tuple of str
-        Not errors, but a reader should see them beside the number.
-    origin : Origin or None
-        What the number was computed from; the frame functions (`virtperf.models.usl` and others) set it.
-    """
-
-    value: float
-    low: float
-    high: float
-    level: float
-    method: str
-    warnings: tuple[str, ...] = ()
-    origin: Origin | None = None
-
-    @property
-    def available(self) -> bool:
-        """True; `Missing` says False."""
-        return True
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
-        """Return the estimate of a monotone function of the quantity (falling functions swap the limits)."""
-        ends = sorted((function(self.low), function(self.high)))
-        notes = (*self.warnings, *warnings)
-        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin)
-
-    def __str__(self) -> str:
-        low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
-        high = "no finite upper limit" if self.high == math.inf else f"{self.high:.4g}"
-        return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Stands where a fit, an estimate or a test could not be had, and says why.
-
-    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives the same `Missing`
-    again, so that a cell that asks a missing fit for its peak gets the reason for which there is no fit.
-    """
-
-    reason: str
-    origin: Origin | None = None
-
-    available: ClassVar[bool] = False
-    value: ClassVar[float] = math.nan
-    low: ClassVar[float] = math.nan
-    high: ClassVar[float] = math.nan
-    level: ClassVar[float] = math.nan
-    method: ClassVar[str] = ""
-    warnings: ClassVar[tuple[str, ...]] = ()
-
-    def __getattr__(self, name: str) -> Missing:
-        if name.startswith("_"):  # protocols (pickling, display) ask for these and must hear that there are none
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *arguments: Any, **named: Any) -> Missing:
-        return self
-
-    def __contains__(self, value: float) -> bool:
-        return False
-
-    def __float__(self) -> float:
-        return math.nan
-
-    def __str__(self) -> str:
-        return f"not available: {self.reason}"
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
-
-
-@dataclass(frozen=True)
-class FTest:
-    """An F test.
-
-    Parameters
-    ----------
-    statistic, df_num, df_denom, pvalue : float
-    null : str
-        What a small p-value speaks against.
-    origin : Origin or None
-    """
-
-    statistic: float
-    df_num: float
-    df_denom: float
-    pvalue: float
-    null: str
-    origin: Origin | None = None
-
-    @property
-    def available(self) -> bool:
-        """True; `Missing` says False."""
-        return True
-
-
-def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:
-    """Test whether `explained`, a drop of the residual sum of squares, is more than noise.
-
-    ``F = (explained / df_num) / (rss / df_denom)``, where `rss` belongs to the larger model.
-    """
-    if df_denom <= 0:
-        raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
-    # Rounding can make the drop of two nested fits slightly negative.
-    gain = max(explained, 0.0) / df_num
-    noise = rss / df_denom
-    statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
-    pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
-    return FTest(statistic, df_num, df_denom, pvalue, null)
+EXACT = 1e-26
+"""Residual sum of squares, as a share of that of y, that is nothing but rounding."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -213,10 +89,12 @@ class FitResult(ABC):
 
     @property
     def llf(self) -> float:
-        """Log-likelihood at the optimum (infinite if the fit is exact)."""
+        """Log-likelihood at the optimum (infinite if the fit is exact): normal, or Gamma with proportional noise."""
         n, rss = self.nobs, self.rss
-        if rss <= 0:
+        if rss <= EXACT * float(np.sum(self.weights * self.y**2)):
             return math.inf
+        if self.noise == "proportional":
+            return gamma_llf(self.y, np.asarray(getattr(self, "given", np.ones(n))), self.fittedvalues)
         return float(-n / 2 * (math.log(2 * math.pi * rss / n) + 1) + np.sum(np.log(self.weights)) / 2)
 
     @property
@@ -231,7 +109,9 @@ class FitResult(ABC):
         """`aic` with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``)."""
         k = len(self.params) + 1
         spare = self.nobs - k - 1
-        return self.aic + 2 * k * (k + 1) / spare if spare > 0 or math.isnan(self.aic) else math.inf
+        if math.isnan(self.aic):
+            return math.nan
+        return self.aic + 2 * k * (k + 1) / spare if spare > 0 else math.inf
 
     def cov_params(self) -> Array:
         """Return the covariance of `params`, shape (p, p)."""
@@ -346,21 +226,6 @@ class FitResult(ABC):
     @abstractmethod
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Return values, shape (m,), and their gradient in the parameters, shape (m, p)."""
-
-
-def t_quantile(df: float, alpha: float) -> float:
-    """Return the two-sided t quantile ``t(1 - alpha/2, df)``: infinite without degrees of freedom."""
-    checks.level(alpha)
-    return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
-
-
-def t_interval(value: float, se: float, df: float, alpha: float, method: str = "t") -> Estimate:
-    """Return ``value +- t(1 - alpha/2, df) * se`` as an estimate."""
-    quantile = t_quantile(df, alpha)
-    if math.isinf(quantile) or math.isnan(se):
-        why = "no degrees of freedom are left" if math.isinf(quantile) else "there is no standard error at a bound"
-        return Estimate(value, -math.inf, math.inf, 1 - alpha, method, (why,))
-    return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)
 
 
 def inverse_gram(jacobian: Array) -> tuple[Array, bool]:

@@ -20,7 +20,7 @@ from virtperf.models import checks, usl_law
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import Question, fit_glm, notes_of
 from virtperf.models.irls import solve
-from virtperf.models.result import Estimate, FTest, f_test
+from virtperf.models.result import FTest, f_test
 from virtperf.models.usl_law import FORMULAS, FREE, KINDS, NAMES, PLACES, gradient, mean_of, throughput
 from virtperf.models.usl_quantities import Quantities
 

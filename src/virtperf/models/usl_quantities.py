@@ -11,8 +11,7 @@ With ``1/X(N) = d/N + s + k (N - 1)`` (`usl_law`) each quantity is one linear eq
 | load at efficiency E | d + s c + k c (c - 1) = (d + s)/E | N |
 | load within response r | d + s c + k c (c - 1) = r + think time | N |
 
-The peak throughput c is ``1/c = min over N >= 1 of d/N + s + k (N - 1)``: the same equation as throughput at N, with N
-moved to the minimum until it stays there.
+The limits of the peak throughput are the highest limits of the throughput at any N.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ import numpy as np
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import METHODS, GLMCurve, Question
+from virtperf.models.glm_curve import METHODS, NO_DF, NO_NOISE, GLMCurve, Question
 from virtperf.models.irls import solve
 from virtperf.models.result import Estimate
 from virtperf.models.usl_law import columns
 
 ENDLESS = "no finite upper limit: the data are also compatible with {}"
-MOVES = 30  # of the peak's load, for one point of the profile of the peak throughput
+FARTHEST, TURNS = 1e4, 4  # times the largest load, where a peak is sought; rounds in which its place is narrowed
 
 
 def _inverse(value: float) -> float:
@@ -85,8 +84,47 @@ class Quantities(GLMCurve):
         asked = replace(asked, value=least)
         if method == "delta":
             return self.profile(asked, alpha, "peak throughput", method)
-        found = self._profiled(asked, alpha, self._deviance_at_peak, "peak throughput")
+        low, high = self._highest(alpha)
+        notes = (NO_DF,) if self.df_resid <= 0 else (NO_NOISE,) if self.exact else ()
+        found = Estimate(_inverse(least), low, high, 1 - alpha, "profile likelihood", notes)
         return _endless(found, "linear scaling, which has no peak")
+
+    def _highest(self, alpha: float) -> tuple[float, float]:
+        """The highest lower and upper limit of the curve at any load from 1.
+
+        They are the limits of the peak throughput: a curve is accepted that reaches c somewhere if and only if the
+        interval at some load contains c; and, the accepted coefficients being a convex set, there is one that stays
+        below c everywhere if and only if no lower limit is above c.
+        """
+        if self.df_resid <= 0:
+            return 0.0, math.inf
+        if self.exact:
+            return (float(1 / _least(self.b[None, :])[1][0]),) * 2
+        log_load = np.linspace(0.0, math.log(FARTHEST * max(float(self.x.max()), 2.0)), 14)
+        step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
+        for turn in range(TURNS):
+            ends = self._band(np.exp(log_load), alpha)
+            places = [int(np.argmax(end)) for end in ends]
+            if turn == 0 and places[1] == len(log_load) - 1:
+                asymptote = self._highest_asymptote(alpha)
+            tops = [_vertex(log_load, end, place) for end, place in zip(ends, places, strict=True)]
+            step /= 4
+            around = np.concatenate([log_load[p] + step * np.arange(-3, 4) for p in places])
+            log_load = np.unique(np.maximum(around, 0.0))
+        return tops[0], max(tops[1], asymptote)
+
+    def _highest_asymptote(self, alpha: float) -> float:
+        """The highest asymptote of Amdahl's laws that the data accept: the limit of peaks that move out of sight."""
+        free = np.array([True, True, False])
+        best = solve(
+            self._mean(), self.columns(self.x), self.y[None, :], self.weights[None, :], free=free, bounded=True
+        ).b[0, 1:2]  # fmt: skip
+
+        def deviance(c: Array, which: Array) -> Array:
+            return self.deviance_at(np.tile([0.0, 1.0, 0.0], (len(c), 1)), c, free)
+
+        domain = np.zeros(1), np.full(1, math.inf)
+        return _inverse(float(self._limits(best, best / 4, domain, alpha, deviance)[0][0]))
 
     def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``gamma / alpha``: the throughput that contention alone would allow."""
@@ -199,36 +237,13 @@ class Quantities(GLMCurve):
                 found=f"alpha {self.coefficients[0]:g}, beta {self.coefficients[1]:g}",
             )  # fmt: skip
 
-    def _deviance_at_peak(self, c: Array, which: Array) -> Array:
-        """Deviance of the best curve whose peak throughput is 1/c.
 
-        The load of the peak moves to the minimum of the curve that was best with the peak at the last load; every third
-        move is Steffensen's extrapolation of this fixed point.
-        """
-        design, mean, free = self.columns(self.x), self._mean(), self.free()
-        deviance = np.full(len(c), np.inf)
-        log_load = np.full((3, len(c)), math.log(_least(self.b[None, :])[0][0]))
-        live = np.arange(len(c))
-        for move in range(MOVES):
-            shape = (len(live), self.nobs)
-            found = solve(
-                mean, design, np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape), free=free,
-                bounded=True, row=columns(np.exp(log_load[-1, live])), target=c[live], tolerance=1e-6,
-            )  # fmt: skip
-            deviance[live] = found.deviance
-            new = np.where(np.isfinite(found.deviance), np.log(_least(found.b)[0]), log_load[-1, live])
-            moved = np.abs(new - log_load[-1, live]) > 1e-5
-            log_load[:, live] = np.vstack((log_load[1:, live], new))
-            live = live[moved]
-            if not len(live):
-                break
-            if move % 3 == 1:
-                first, second, third = log_load[:, live]
-                with np.errstate(all="ignore"):
-                    jump = third - (third - second) ** 2 / (third - 2 * second + first)
-                near = np.isfinite(jump) & (np.abs(jump - third) < 2) & (jump > 0)
-                log_load[2, live[near]] = jump[near]
-        return deviance
+def _vertex(x: Array, y: Array, at: int) -> float:
+    """The largest y, by a parabola through the point `at` and its neighbours."""
+    if not 0 < at < len(x) - 1 or not np.all(np.isfinite(y[at - 1 : at + 2])):
+        return float(y[at])
+    a, b, c = np.polyfit(x[at - 1 : at + 2] - x[at], y[at - 1 : at + 2] - y[at], 2)
+    return float(y[at] + max(c - b * b / (4 * a), 0.0)) if a < 0 else float(y[at])
 
 
 def _least(b: Array) -> tuple[Array, Array]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+import json
 
 from virtperf.core.params import Parameters
 from virtperf.study.definition import Study
@@ -30,16 +29,19 @@ def notebook_text(study: Study, parameters: Parameters) -> str:
         ("Assumptions", "assumptions()"), ("Errata", "errata()"), ("Data quality", "quality()"),
     ):  # fmt: skip
         sources += [("markdown", f"## {title}"), ("code", f"study.{method}")]
-    cells = []
-    for number, (kind, source) in enumerate(sources):
-        cell = new_markdown_cell(source) if kind == "markdown" else new_code_cell(source)
-        cell["id"] = f"cell-{number:03d}"
-        if kind == "parameters":
-            cell["metadata"]["tags"] = ["parameters"]
-        cells.append(cell)
+    cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(sources)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    made = new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
-    return nbformat.writes(made) + "\n"
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    made = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _cell(number: int, kind: str, source: str) -> dict[str, object]:
+    cell = {"id": f"cell-{number:03d}", "metadata": {}, "source": source.splitlines(keepends=True)}
+    if kind == "markdown":
+        return {"cell_type": "markdown", **cell}
+    tags = {"metadata": {"tags": ["parameters"]}} if kind == "parameters" else {}
+    return {"cell_type": "code", "execution_count": None, "outputs": [], **cell, **tags}
 
 
 def _parameters(parameters: Parameters) -> str:

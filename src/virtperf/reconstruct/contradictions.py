@@ -1,4 +1,4 @@
-"""Claims that cannot all hold: the smallest set to drop, and which statements stand against each other."""
+"""Claims that cannot all hold: the smallest set to drop, and which claims stand against each other."""
 
 from __future__ import annotations
 

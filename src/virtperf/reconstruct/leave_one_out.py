@@ -1,4 +1,4 @@
-"""What the paper's other statements say about each claim, and how much each claim adds."""
+"""What the paper's other claims say about each claim, and how much each claim adds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class TextVerdict:
-    """A claim judged by the paper's other statements.
+    """A claim judged by the paper's other claims.
 
     Attributes
     ----------

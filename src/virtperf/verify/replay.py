@@ -61,8 +61,9 @@ class Place:
     commit: str = ""
 
     def stages(self, studies: Sequence[str]) -> list[Stage]:
-        """The stages of these studies and those that all studies share."""
-        return [stage for stage in load_stages(self.root) if stage.study in ("", *studies)]
+        """The stages of these studies; where these are all, those that all studies share, too."""
+        shared = ("",) if set(studies_of(self.root)) <= set(studies) else ()
+        return [stage for stage in load_stages(self.root) if stage.study in (*studies, *shared)]
 
 
 def studies_of(root: Path) -> list[str]:
@@ -94,7 +95,7 @@ def copy_inputs(origin: Path, place: Path, studies: Sequence[str]) -> None:
 
 
 def replay(places: Sequence[Place], studies: Sequence[str], progress: Progress, *, jobs: int = 1) -> None:
-    """Run the stages of some studies in every place that has a package, then those that all studies share.
+    """Run the stages of some studies in every place that has a package, then those that all share if these are all.
 
     Parameters
     ----------
@@ -117,7 +118,8 @@ def replay(places: Sequence[Place], studies: Sequence[str], progress: Progress, 
             for waiting in running:
                 waiting.cancel()
     for place in live:
-        run_stages(place, "", progress)
+        if any(not stage.study for stage in place.stages(studies)):
+            run_stages(place, "", progress)
 
 
 def run_stages(place: Place, study: str, progress: Progress) -> None:

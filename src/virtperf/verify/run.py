@@ -56,7 +56,7 @@ def verify(
     chosen = list(studies) or layout.studies()
     with ExitStack() as open_:
         work = Path(open_.enter_context(tempfile.TemporaryDirectory(prefix="virtperf-")))
-        new = _working_tree(layout, work / "new", progress)
+        new = _working_tree(layout, work / "new", chosen, progress)
         old = (
             _place(layout, against, work / "old", open_, progress) if against else Place("stored results", layout.root)
         )
@@ -104,18 +104,18 @@ def diff(
         return _outcome(layout, old, new, chosen, tolerances, [])
 
 
-def _working_tree(layout: Layout, folder: Path, progress: Progress) -> Place:
+def _working_tree(layout: Layout, folder: Path, studies: Sequence[str], progress: Progress) -> Place:
     progress("copying inputs")
     folder.mkdir()
-    copy_inputs(layout.root, folder, studies_of(layout.root))
+    copy_inputs(layout.root, folder, studies)
     return Place("working tree", folder, own_source())
 
 
 def _place(layout: Layout, name: str, folder: Path, open_: ExitStack, progress: Progress) -> Place:
     """A place by its name, with its inputs; results where it is a folder of them."""
     path = Path(name)
-    if path.is_dir() and path.resolve() == layout.root.resolve():
-        return _working_tree(layout, folder, progress)
+    if name == "." or (path.is_dir() and path.resolve() == layout.root.resolve()):
+        return _working_tree(layout, folder, studies_of(layout.root), progress)
     if path.is_dir() and (os.sep in name or name.startswith(".")):
         if not any((path / part).is_dir() for part in ("data", "build", "reports")):
             raise VirtperfError("this folder holds no results", file=name, expected="data, build or reports in it")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from virtperf.models.equivalence import tost_ratio
 
 from tests.exhibits.plain import plain
 from tests.exhibits.toy import HOSTILE

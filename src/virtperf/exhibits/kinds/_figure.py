@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,11 +50,16 @@ class Spec(ExhibitSpec):
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
-    """Series of one figure share one axis, and labels and quantities tell them apart."""
+    """Series of one figure share one axis and have labels of their own."""
     axes = {series.over for series in exhibit.series}
     if len(axes) > 1:
         raise StudyError(f"{exhibit.id}: its series stand over different factors", file="study.yaml",
                          expected="one factor", found=", ".join(sorted(axes)))  # fmt: skip
+    labels = Counter(series.label for series in exhibit.series)
+    twice = [label for label, count in labels.items() if count > 1]
+    if twice:
+        raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
+                         expected="a label of its own for every series")  # fmt: skip
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]) -> Record:

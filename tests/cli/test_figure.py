@@ -1,0 +1,27 @@
+"""One figure as an SVG file of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from tests.cli.conftest import Run
+from tests.exhibits import toy
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_it_needs_no_page_around_it(run: Run, tmp_path: Path) -> None:
+    toy.build(tmp_path)
+    run("figure", "toy", "figure-2", "-o", "figure.svg")
+    root = ET.parse(tmp_path / "figure.svg").getroot()
+    paper = root.find(f"{SVG}rect")
+    assert paper is not None and paper.get("fill") == "#ffffff"
+    assert "Throughput over guests" in "".join(root.itertext())
+
+
+def test_what_has_no_drawing_is_refused(run: Run, tmp_path: Path) -> None:
+    toy.build(tmp_path)
+    assert "table-1 has no drawing" in run("figure", "toy", "table-1", "-o", "x.svg", status=1).output
+    assert "Did you mean 'figure-2'" in run("figure", "toy", "figur-2", "-o", "x.svg", status=1).output
+    assert not (tmp_path / "x.svg").exists()
