@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.browser.conftest import Opener
 from tests.exhibits.toy import DOLLARS, HOSTILE
+from tests.render.toy_notebook import cell, notebook_of
+from virtperf.exhibits.records import Drawing, Record
+from virtperf.render.report import render
 
 pytestmark = pytest.mark.browser
 
@@ -82,6 +87,25 @@ def test_drawings_follow_the_theme(visit: Opener, page_file: Path) -> None:
     )
     assert len(light) == len(dark) > 0
     assert set(light) == {"rgb(0, 114, 178)"} and set(dark) == {"rgb(86, 180, 233)"}
+
+
+def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
+    # A marker is drawn by a `use` element, into which rules about elements around the drawing do not reach.
+    marker = '<path id="m" d="M0 0H40V40H0Z" style="fill: #0072b2; stroke: #0072b2"/>'
+    svg = f'<svg viewBox="0 0 40 40"><defs>{marker}</defs><use href="#m" style="fill: #0072b2"/></svg>'
+    record = Record(kind="line", id="f", study="", title="T", drawing=Drawing(svg=svg, description="d", digest="0"))
+    nbformat.write(notebook_of([cell("x", record)]), tmp_path / "in.ipynb")
+    page = visit(render(tmp_path / "in.ipynb", tmp_path / "out.html"), color_scheme="dark").page
+    picture = page.locator(".vp-picture").screenshot(path=tmp_path / "picture.png")
+    data = base64.b64encode(picture).decode()
+    pixel = page.evaluate(
+        """async data => { const image = new Image(); image.src = 'data:image/png;base64,' + data; await image.decode();
+            const canvas = document.createElement('canvas'); canvas.width = image.width; canvas.height = image.height;
+            const context = canvas.getContext('2d'); context.drawImage(image, 0, 0);
+            return [...context.getImageData(100, 100, 1, 1).data].slice(0, 3); }""",
+        data,
+    )
+    assert pixel == [86, 180, 233]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

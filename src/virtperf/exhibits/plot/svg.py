@@ -53,9 +53,9 @@ def svg(figure: Figure, name: str, *, title: str = "", description: str = "", ba
     )  # fmt: skip
     words = [(tag, printable(text)) for tag, text in (("title", title), ("desc", description)) if text]
     for tag, text in words:
-        ET.SubElement(root, f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"}).text = text
+        ET.SubElement(root, f"{{{_SVG}}}{tag}", {"id": f"{name}_{tag}"}).text = text
     if words:
-        root.set("aria-labelledby", " ".join(f"{name}-{tag}" for tag, _ in words))
+        root.set("aria-labelledby", " ".join(f"{name}_{tag}" for tag, _ in words))
     if background:
         ET.SubElement(root, f"{{{_SVG}}}rect", {"width": "100%", "height": "100%", "fill": background})
     root.extend(_cleaned(raw, name))
@@ -80,7 +80,7 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
     for element in raw.iter():
         own = element.attrib.pop("id", "")
         if own in used:
-            names[own] = f"{prefix}-{len(names)}"
+            names[own] = f"{prefix}_{len(names)}"  # no anchor of a heading has an underscore
             element.set("id", names[own])
     for element in raw.iter():
         if not (element.text or "").strip():
