@@ -88,6 +88,16 @@ def test_what_cannot_be_read_is_named(tmp_path, content):
         TABLE.read(path, FACTORS)
 
 
+def test_a_changed_bit_of_the_data_is_found(tmp_path):
+    path = tmp_path / TABLE.file
+    TABLE.write(TABLE.frame([row(value=k / 7) for k in range(200)], FACTORS), path, FACTORS)
+    good = path.read_bytes()
+    place = good.index(b"\x28\xb5\x2f\xfd", len(good) // 4) + 40  # inside a compressed page
+    path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+    with pytest.raises(VirtperfError, match="Run the stage summarize again"):
+        TABLE.read(path, FACTORS)
+
+
 def test_a_factor_must_not_be_called_like_a_column():
     with pytest.raises(VirtperfError, match=r"a factor is called 'value'.*another name"):
         TABLE.frame((), ("value",))

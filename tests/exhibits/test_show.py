@@ -32,10 +32,10 @@ def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None
 @pytest.mark.parametrize("record", [PLAIN, DRAWN])
 def test_the_record_comes_back_from_json(record: Record) -> None:
     data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
-    assert Record.model_validate(data[MIME]).with_drawing(data.get("image/svg+xml", "")) == record
+    assert Record.model_validate(data[MIME]).completed(data.get("image/svg+xml", ""), data["text/plain"]) == record
 
 
 def test_fields_that_have_their_default_take_no_room() -> None:
     kept = Shown(PLAIN).bundles()[0][0][MIME]
-    assert set(kept) == {"kind", "id", "study", "name", "title", "numbers", "blocks", "text"}
+    assert set(kept) == {"kind", "id", "study", "name", "title", "numbers", "blocks"}
     assert kept["blocks"] == [{"block": "paragraph", "words": "words"}]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 
+import nbformat
 from nbformat import NotebookNode, writes
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from virtperf.render.normalise import normalise
+from tests.render.toy_notebook import executed
+from virtperf.exhibits.records import MIME
+from virtperf.render.normalise import normalise, written
 
 
 def run(time: str, number: str) -> NotebookNode:
@@ -52,3 +55,12 @@ def test_it_changes_nothing_twice_and_not_its_argument(notebook: NotebookNode) -
     clean = normalise(notebook)
     assert notebook == before
     assert normalise(clean) == clean
+
+
+def test_a_file_has_each_record_on_one_line_and_reads_as_before() -> None:
+    notebook = normalise(executed())
+    text = written(notebook)
+    lines = [line for line in text.splitlines() if MIME in line]
+    assert len(lines) == sum(MIME in o.get("data", {}) for c in notebook.cells for o in c.get("outputs", ()))
+    assert all(line.rstrip(",").endswith("}") for line in lines)
+    assert nbformat.reads(text, as_version=4) == nbformat.reads(nbformat.writes(notebook), as_version=4)

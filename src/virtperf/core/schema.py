@@ -93,7 +93,9 @@ class Table:
         kinds = self.kinds(factors)
         arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
-        pq.write_table(pa.table(arrays, schema=schema), path, compression="zstd", row_group_size=1 << 20)
+        pq.write_table(
+            pa.table(arrays, schema=schema), path, compression="zstd", row_group_size=1 << 20, write_page_checksum=True
+        )
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
         """Read a file that `write` wrote; raises as `read_arrow` does."""
@@ -110,16 +112,18 @@ class Table:
         """
         kinds = self.kinds(factors)
         try:
-            table = pq.read_table(path)
-        except (pa.ArrowInvalid, OSError) as err:
+            table = pq.read_table(path, page_checksum_verification=True)
+            table.validate(full=True)
+            names = table.column_names
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
             raise self._unreadable("it can't be read as Parquet", path, str(err)) from err
-        wrong = [n for n in kinds if n not in table.column_names or not _fits(table.schema.field(n).type, kinds[n])]
-        extra = [name for name in table.column_names if name not in kinds]
+        wrong = [n for n in kinds if n not in names or not _fits(table.schema.field(n).type, kinds[n])]
+        extra = [name for name in names if name not in kinds]
         if wrong or extra:
-            missing = [name for name in wrong if name not in table.column_names]
+            missing = [name for name in wrong if name not in names]
             mistyped = [f"{name} ({table.schema.field(name).type})" for name in wrong if name not in missing]
             parts = (("missing", missing), ("of another type", mistyped), ("unknown", extra))
-            said = "; ".join(f"{word}: {', '.join(names)}" for word, names in parts if names)
+            said = "; ".join(f"{word}: {', '.join(columns)}" for word, columns in parts if columns)
             raise self._unreadable("its columns are not those of this version and study", path, said)
         return table
 

@@ -247,15 +247,14 @@ class Record(_Part):
     drawing: Drawing | None = None
     text: str = ""
 
-    def without_drawing(self) -> Record:
-        """The record with an empty picture, which a notebook keeps beside it as ``image/svg+xml``."""
-        return self.with_drawing("")
+    def alone(self) -> Record:
+        """The record without its picture and its text, which a notebook keeps beside it as forms of their own."""
+        return self.completed("", "")
 
-    def with_drawing(self, svg: str) -> Record:
-        """The record with this picture; a record without a drawing stays as it is."""
-        if self.drawing is None:
-            return self
-        return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
+    def completed(self, svg: str, text: str) -> Record:
+        """The record with what stands beside it; one without a drawing gets none."""
+        drawing = None if self.drawing is None else self.drawing.model_copy(update={"svg": svg})
+        return self.model_copy(update={"drawing": drawing, "text": text})
 
 
 for _model in (Box, Folded):

@@ -53,11 +53,11 @@ class Shown:
         from virtperf.render.record import record_html
 
         html = str(record_html(self.record, notebook=True))
-        record, drawing = self.record, self.record.drawing
+        text, drawing = self.record.text, self.record.drawing
+        kept = self.record.alone().model_dump(mode="json")
         if drawing is None:
-            return [({MIME: record.model_dump(mode="json"), "text/html": html, "text/plain": record.text}, {})]
-        kept = record.without_drawing().model_dump(mode="json")
-        picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": record.text}
+            return [({MIME: kept, "text/html": html, "text/plain": text}, {})]
+        picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": text}
         return [
             (picture, {"needs_background": "light"}),
             ({"text/html": html, "text/plain": ""}, dict(NOTEBOOK_ONLY)),

@@ -1,4 +1,7 @@
-"""The stages of a study: the same for all of them, each study in a `dvc.yaml` of its own; the template has another name, which DVC does not read."""
+"""The stages of a study: the same for all of them, each study in a `dvc.yaml` of its own.
+
+The template has another name, which DVC does not read.
+"""
 
 from __future__ import annotations
 

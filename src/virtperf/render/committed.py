@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
-
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
-from virtperf.render.normalise import normalise, read_notebook
+from virtperf.render.normalise import normalise, read_notebook, written
 
 
 def keep_outputs(executed: Path, notebook: Path) -> None:
@@ -41,4 +39,4 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
         for output in cell.outputs:
             if "execution_count" in output:
                 output["execution_count"] = count
-    write_atomically(notebook, nbformat.writes(normalise(source)) + "\n")
+    write_atomically(notebook, written(normalise(source)))

@@ -20,7 +20,7 @@ from papermill.execute import execute_notebook
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
-from virtperf.render.normalise import normalise, read_notebook
+from virtperf.render.normalise import normalise, read_notebook, written
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_TIMEOUT_S = 600
@@ -84,7 +84,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
             except PapermillExecutionError as err:
                 raise _explain(err, notebook, injected=bool(parameters)) from err
         finished = normalise(nbformat.read(done, as_version=4))
-    write_atomically(out, nbformat.writes(finished) + "\n")
+    write_atomically(out, written(finished))
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import nbformat
 from nbformat import NotebookNode, from_dict
 
 from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.records import MIME
 
 _CELL_METADATA = ("execution", "papermill", "collapsed", "scrolled", "jp-MarkdownHeadingCollapsed")
 _KEPT_LANGUAGE = ("name", "file_extension", "mimetype", "pygments_lexer")
@@ -44,6 +46,20 @@ def _output(output: NotebookNode) -> NotebookNode:
     if "metadata" in output:
         output.metadata.pop("execution", None)
     return output
+
+
+def written(notebook: NotebookNode) -> str:
+    """A notebook as the text of a file, with each record on one line: indented, records would double the file."""
+    content = json.loads(nbformat.writes(notebook))
+    records: list[str] = []
+    for cell in content["cells"]:
+        for data in (output["data"] for output in cell.get("outputs", ()) if MIME in output.get("data", {})):
+            records.append(json.dumps(data[MIME], ensure_ascii=False, separators=(",", ":"), sort_keys=True))
+            data[MIME] = f"{MIME} {len(records) - 1} of this notebook"
+    text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True)
+    for position, record in enumerate(records):
+        text = text.replace(json.dumps(f"{MIME} {position} of this notebook"), record, 1)
+    return text + "\n"
 
 
 def read_notebook(path: Path) -> NotebookNode:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from virtperf.exhibits.records import Block, Folded, Grid, Heading, Paragraph, Record, Span
+from virtperf.exhibits.records import Block, Folded, Grid, Heading, Paragraph, Record, Span, Words
 from virtperf.render import downloads
 from virtperf.render.places import NOTEBOOK, Place
 from virtperf.render.templating import environment
@@ -32,7 +32,7 @@ def record_html(
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
     blocks, tail = _split(record.blocks)
     if notebook:
-        blocks, tail = ([b for b in part if not isinstance(b, Folded)] for part in (blocks, tail))
+        blocks, tail = ([_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     html = macros.record(
@@ -72,6 +72,20 @@ def _split(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
     while end and (isinstance(blocks[end - 1], Folded) or _only_link(blocks[end - 1])):
         end -= 1
     return blocks[:end], blocks[end:]
+
+
+def _short(block: Block) -> Block:
+    """A table as a notebook shows it: nothing folded in its cells, no anchors, no cards on phones."""
+    if not isinstance(block, Grid):
+        return block
+    rows = tuple(tuple(_unfolded(cell) for cell in row) for row in block.rows)
+    return block.model_copy(update={"rows": rows, "ids": (), "stacks": False})
+
+
+def _unfolded(words: Words) -> Words:
+    if isinstance(words, str):
+        return words
+    return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
 
 
 def _only_link(block: Block) -> bool:
