@@ -47,11 +47,8 @@ def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
     """What to draw for a claim; None where there is no number to draw."""
     printed = (claim.low, claim.high)
     allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
-    runs = [
-        (*(_number(result, name, math.nan) for name in (value, f"{limits}_low", f"{limits}_high")), solid)
-        for value, limits, solid in (("simulated_estimate", "simulated", False), ("estimate", "estimate", True))
-    ]
-    ends = [v for v in (*printed, *allowed, *(v for run in runs for v in run[:3])) if math.isfinite(v)]
+    runs = [_run(result, "simulated_estimate", "simulated"), _run(result, "estimate", "estimate")]
+    ends = [v for v in (*printed, *allowed, *(v for run in runs for v in run)) if math.isfinite(v)]
     if not any(map(math.isfinite, printed)) or not ends:
         return None
     x = _scale(min(ends), max(ends))
@@ -60,11 +57,17 @@ def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
         (x(allowed[0]), x(allowed[1])), math.isinf(allowed[0]), math.isinf(allowed[1]),
         (round(bar[0] - 1, 1), round(bar[1] - bar[0], 1) + 2),
         tuple(
-            Mark(x(value), (x(low), x(high)) if math.isfinite(low + high) and high > low else None, solid)
-            for value, low, high, solid in runs
+            Mark(x(value), (x(low), x(high)) if math.isfinite(low + high) and high > low else None, solid=solid)
+            for (value, low, high), solid in zip(runs, (False, True), strict=True)
             if math.isfinite(value)
         ),
     )  # fmt: skip
+
+
+def _run(result: Mapping[str, Any], value: str, limits: str) -> tuple[float, float, float]:
+    """What one kind of runs gives: the value and its limits, NaN where there are none."""
+    found = [_number(result, name, math.nan) for name in (value, f"{limits}_low", f"{limits}_high")]
+    return found[0], found[1], found[2]
 
 
 def _scale(low: float, high: float) -> Callable[[float], float]:
