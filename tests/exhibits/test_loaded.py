@@ -58,7 +58,7 @@ def test_wrong_names_are_errors_with_near_names(
 
 
 def test_an_unknown_study_is_answered_by_the_known(toy_data: Path) -> None:
-    with pytest.raises(VirtperfError, match="expected one of toy"):
+    with pytest.raises(VirtperfError, match=r"expected one of toy\. Did you mean 'toy'"):
         load_study("toi", toy_data)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from virtperf.core import stage_tables
 from virtperf.core.errors import VirtperfError
 from virtperf.core.mean import Mean
+from virtperf.core.near import near
 from virtperf.core.schema import Table
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
@@ -105,7 +106,10 @@ def load(study_id: str, data: Path) -> StudyData:
     if not folder.is_dir():
         known = sorted(p.name for p in (data / "published").glob("*") if p.is_dir())
         raise VirtperfError(
-            f"there is no study {study_id!r}", file=folder, expected=f"one of {', '.join(known) or 'none'}"
+            f"there is no study {study_id!r}",
+            file=folder,
+            expected=f"one of {', '.join(known) or 'none'}",
+            remedy=near(study_id, known),
         )
     study = load_study(folder)
     missing: list[str] = []

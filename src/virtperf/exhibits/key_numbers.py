@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,50 @@ TEXT_VERDICTS = ("corroborated", "independent", "contradicted")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How far the text pins the plotted points down.
+
+    Attributes
+    ----------
+    points : int
+        Plotted points, without those that are 100 by convention.
+    within : tuple of int
+        Points whose range is at most as wide as each of `PERCENTS`.
+    open_ended : int
+        Points without an upper limit.
+    """
+
+    points: int
+    within: tuple[int, ...]
+    open_ended: int
+
+
+def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
+    """Count points by the half-width of their range relative to its middle, with or without our assumptions."""
+    free = _free_points(data.study, data.points)
+    low, high = (free[name] for name in (("low", "high") if assumptions else ("low_text", "high_text")))
+    widths = _half_widths(low, high)
+    within = tuple(int((widths <= most).sum()) for most in PERCENTS)
+    return Reach(len(free), within, int(np.isinf(high).sum()))
+
+
 def key_numbers(data: StudyData) -> dict[str, Any]:
     """Counts of a study's points, claims, contradictions, runs and audits.
 
     Points that are 100 by convention, and claims that are assumptions of ours, do not count.
     """
-    free = _free_points(data.study, data.points)
+    given, alone = reach(data), reach(data, assumptions=False)
     assumed = {claim.id for claim in data.claims or () if claim.assumed}
     claims = data.claim_results[~data.claim_results["claim"].isin(assumed)]
     verdicts = data.verdicts[~data.verdicts["claim"].isin(assumed)]
     runs = data.series.groupby("provenance")["run_id"].nunique()
     return {
         "points": {
-            "all": len(free),
-            **{f"within_{most}_percent": _within(free["low"], free["high"], most) for most in PERCENTS},
-            **{
-                f"within_{most}_percent_by_the_text_alone": _within(free["low_text"], free["high_text"], most)
-                for most in PERCENTS
-            },
-            "without_upper_limit": int(np.isinf(free["high"]).sum()),
+            "all": given.points,
+            **{f"within_{p}_percent": n for p, n in zip(PERCENTS, given.within, strict=True)},
+            **{f"within_{p}_percent_by_the_text_alone": n for p, n in zip(PERCENTS, alone.within, strict=True)},
+            "without_upper_limit": given.open_ended,
         },
         "claims": {
             "all": len(claims),
@@ -79,7 +105,7 @@ def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
             if reference is not None and reference[0] == quantity:
                 fixed.append((exhibit.id, series.label, level))
     keys = list(zip(points["exhibit"], points["series"], points["x"], strict=True))
-    return points[[key not in set(fixed) for key in keys]]
+    return points[np.array([key not in set(fixed) for key in keys], dtype=bool)]
 
 
 def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
@@ -87,10 +113,6 @@ def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
     middle = low + high
     widths = 100 * (high - low) / middle.where(middle > 0)
     return widths.where(np.isfinite(high)).mask((high <= 0) & np.isfinite(low), 0.0)
-
-
-def _within(low: pd.Series, high: pd.Series, percent: float) -> int:
-    return int((_half_widths(low, high) <= percent).sum())
 
 
 def _counted(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from virtperf.core.errors import VirtperfError
-from virtperf.study.quantities import parse_level
+from virtperf.core.levels import parse_level
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-"})
 """Cells that say that there is no number, in any case."""

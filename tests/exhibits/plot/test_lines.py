@@ -66,7 +66,7 @@ def test_bands_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
     )
     arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
     assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
-    assert {"what the text allows", "no upper limit", "reconstructed, not measured"} <= set(legend(axes))
+    assert {"allowed by text and assumptions", "no upper limit", "reconstructed, not measured"} <= set(legend(axes))
 
 
 def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
@@ -78,6 +78,13 @@ def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
     hollow = dots(axes, filled=SURFACE.light)
     assert (8.0, pytest.approx(166)) in hollow and (2.0, 60.0) in hollow  # of simulated runs; of the text alone
     assert {"measured, 95 % interval", "made-up example"} <= {t.replace("\n", " ") for t in legend(axes)}
+
+
+def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: LoadedStudy) -> None:
+    mine = pd.DataFrame({"guests": [4, 8], "series": HOSTILE, "value": [90.0, 140.0]})
+    (axes,) = plot.lines(loaded.points("figure-2"), x="guests", hue="series", means=mine).axes
+    assert "own data" in legend(axes) and not [text for text in legend(axes) if text.startswith("measured")]
+    assert (8.0, 140.0) in dots(axes, filled=SERIES[0].light)
 
 
 def test_a_printed_number_is_half_filled(loaded: LoadedStudy) -> None:

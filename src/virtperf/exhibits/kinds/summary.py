@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from dataclasses import dataclass
 
 import pandas as pd
 
-from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS, reach
 from virtperf.exhibits.kinds import Context, Kind
 from virtperf.exhibits.records import Block, Fact, Facts, Heading, Listing, Numbers, Paragraph, Record, Span, Words
 from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import VERDICTS, plural
-
-TEXT_VERDICTS = ("corroborated", "independent", "contradicted")
-MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
-WITHIN = (0.05, 0.10)  # a point counts as pinned down to +-5 % or +-10 % of the middle of its interval
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How far the text pins the plotted points down.
-
-    Attributes
-    ----------
-    points : int
-        Plotted points, without those that are 100 by convention.
-    within : tuple of int
-        Points whose interval is narrower than each of `WITHIN`.
-    open_ended : int
-        Points without an upper limit.
-    """
-
-    points: int
-    within: tuple[int, ...]
-    open_ended: int
-
-
-def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
-    """Count points by the half-width of their interval relative to its middle, with or without our assumptions."""
-    names = ("low", "high") if assumptions else ("low_text", "high_text")
-    keys = zip(data.points["exhibit"], data.points["series"], data.points["x"], strict=True)
-    limits = dict(zip(keys, zip(*(data.points[n].astype(float) for n in names), strict=True), strict=True))
-    free = [
-        (exhibit.id, series.label, x)
-        for exhibit in data.study.exhibits
-        for series, x, quantity in data.study.points(exhibit)
-        if (found := data.study.reference_for(quantity)) is None or found[0] != quantity
-    ]
-    computed = [limits[key] for key in free if key in limits]
-    widths = [(high - low) / (high + low) if high > 0 else 0.0 for low, high in computed if math.isfinite(low + high)]
-    within = tuple(sum(w <= most for w in widths) for most in WITHIN)
-    return Reach(len(free), within, sum(not math.isfinite(high) for _, high in computed))
 
 
 def record(context: Context) -> Record:

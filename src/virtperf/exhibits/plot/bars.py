@@ -88,15 +88,16 @@ def _bar(axes: Axes, layers: Layers, x: float, width: float, style: Look) -> Non
         axes.add_patch(band)
         marks.arrows(axes, place, layers.bands, style.colour, transform)
         marks.hairlines(axes, place + 0.38 * width, layers.bands, style.colour, transform)
-    if marks.SOLID in drawn:
-        share = SOLID if outlined in drawn or len(layers.bands) else 1
-        _column(axes, x, drawn[marks.SOLID]["value"], width * share, color=style.colour, linewidth=0, zorder=3.5)
-    for kind in (marks.PRINTED, marks.SOLID, marks.CROSS):
+    for kind in (marks.SOLID, marks.OWN):
+        if kind in drawn:
+            share = SOLID if outlined in drawn or len(layers.bands) else 1
+            _column(axes, x, drawn[kind]["value"], width * share, color=style.colour, linewidth=0, zorder=3.5)
+    for kind in (marks.PRINTED, *marks.WITH_INTERVAL):
         if kind in drawn:
             where = place + (0.2 * width if kind == marks.CROSS else 0)
             if kind in marks.WITH_INTERVAL:
                 marks.intervals(axes, where, drawn[kind], style.colour, transform)
-            if kind != marks.SOLID or outlined in drawn:  # a bar alone needs no mark
+            if kind not in (marks.SOLID, marks.OWN) or outlined in drawn:  # a bar alone needs no mark
                 marks.scatter(axes, where, drawn[kind]["value"].to_numpy(dtype=float), kind, style, transform)
     runs = layers.runs["value"].to_numpy(dtype=float)
     spread = x + np.linspace(-0.25, 0.25, len(runs)) * width if len(runs) > 1 else np.full(len(runs), x)

@@ -11,7 +11,6 @@ import pandas as pd
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.near import near
-from virtperf.core.provenance import Provenance
 from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.axis import Words
 from virtperf.exhibits.plot.marks import Columns
@@ -98,7 +97,7 @@ class Layers:
     def is_solid(self, label: Any) -> bool:
         """Whether a series has measured marks or runs only."""
         own = self.only(label)
-        return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID}
+        return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
 
     def several(self, label: Any) -> bool:
         """Whether there is a line between points of a series."""
@@ -109,7 +108,7 @@ class Layers:
 
         Hollow marks, printed ones where there are none, else means that were measured, else the mean of the runs.
         """
-        for wanted in ([marks.HOLLOW, marks.PRINTED], [marks.SOLID], [marks.CROSS]):
+        for wanted in ([marks.HOLLOW, marks.PRINTED], [marks.SOLID, marks.OWN], [marks.CROSS]):
             rows = self.marks[self.marks["mark"].isin(wanted)]
             if len(rows):
                 return rows.sort_values("mark").drop_duplicates(self.columns.keys())  # hollow before printed
@@ -149,8 +148,8 @@ def gathered(
     only = str(quantities[0]) if len(quantities) == 1 and str(quantities[0]) in words.labels else y
     drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
     bands = marks.bands_of(columns, points, drawn)
-    own = _plain(means) and _plain(runs) and set(drawn["mark"]) <= {marks.SOLID}
     single = marks.marks_of(columns, None, _values(runs, y), None)
+    own = {*drawn["mark"], *single["mark"]} <= {marks.OWN} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
         if column is None:
@@ -159,7 +158,7 @@ def gathered(
 
     return Layers(
         columns, drawn, bands, single, distinct(row), distinct(hue), words,
-        only if y == "value" else y, ylabel or "", not own or len(bands) > 0,
+        only if y == "value" else y, ylabel or "", not own,
         tuple(frames.values()),
     )  # fmt: skip
 
@@ -167,8 +166,3 @@ def gathered(
 def _values(frame: pd.DataFrame | None, y: str) -> pd.DataFrame | None:
     """The frame with its values in the column `value`."""
     return frame if frame is None or y == "value" else frame.assign(value=frame[y])
-
-
-def _plain(frame: pd.DataFrame | None) -> bool:
-    """Whether the marks of a frame need no explanation."""
-    return frame is None or "provenance" not in frame or set(frame["provenance"]) <= {str(Provenance.OWN)}

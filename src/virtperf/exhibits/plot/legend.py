@@ -20,8 +20,8 @@ LINE = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
 MOST = 4  # columns
 _RUNS = {
-    marks.HOLLOW: (SURFACE_COLOUR, "single runs, simulated"), marks.SOLID: (INK_COLOUR, "single runs"),
-    marks.CROSS: (INK_COLOUR, "single runs, made up"),
+    marks.HOLLOW: (SURFACE_COLOUR, "single runs, simulated"), marks.SOLID: (INK_COLOUR, "single runs, measured"),
+    marks.CROSS: (INK_COLOUR, "single runs, made up"), marks.OWN: (INK_COLOUR, "single runs, own data"),
 }  # fmt: skip
 
 Entry = tuple[Artist, str]
@@ -58,15 +58,16 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
     """The layers that a figure has."""
     drawn, bands = layers.marks, layers.bands
     kinds = set(drawn["mark"])
-    with_interval = drawn[drawn["mark"] == marks.SOLID][["low", "high"]].notna().all(axis=1).any()
     percent = f"{pretty(100 * level)} %"
     entries: list[Entry] = []
+    wider = len(bands) > 0 and bool(marks.without_assumptions(bands).any())
     if len(bands):
-        entries.append((Patch(facecolor=INK_COLOUR, alpha=0.3), "what the text allows"))
-    if len(bands) and marks.without_assumptions(bands).any():
+        words = "allowed by text and assumptions" if wider else "allowed by the text"
+        entries.append((Patch(facecolor=INK_COLOUR, alpha=0.3), words))
+    if wider:
         end = Line2D([], [], color=INK_COLOUR, marker="|", linestyle="-", linewidth=1, markersize=8)
-        open_ended = bands["high_text"].map(math.isinf).any()
-        entries.append((end, f"without our assumptions{' (no cap: no limit)' * bool(open_ended)}"))
+        open_ended = bool(bands["high_text"].map(math.isinf).any())
+        entries.append((end, f"allowed by the text alone{' (no cap: no limit)' * open_ended}"))
     if len(bands) and bands["high"].map(math.isinf).any():
         entries.append((_mark(6, INK_COLOUR), "no upper limit"))
     if marks.HOLLOW in kinds:
@@ -76,9 +77,10 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
         half = _mark("o", INK_COLOUR)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
         entries.append((half, "printed in the paper"))
-    if marks.SOLID in kinds and layers.needs_words:
-        words = f"measured, {percent} interval" if with_interval else "measured"
-        entries.append((_mark("o", INK_COLOUR), words))
+    for kind, words, interval in ((marks.SOLID, "measured", f", {percent} interval"), (marks.OWN, "own data", "")):
+        if kind in kinds and layers.needs_words:
+            limits = drawn.loc[drawn["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
+            entries.append((_mark("o", INK_COLOUR), words + interval * bool(limits)))
     if marks.CROSS in kinds:
         entries.append((_mark("x", INK_COLOUR), "made-up example"))
     for kind, (fill, words) in _RUNS.items():

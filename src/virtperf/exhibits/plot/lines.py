@@ -118,7 +118,7 @@ def _series(
         hollow = set(layers.marks.loc[layers.marks["mark"] == marks.HOLLOW, layers.x])
         # A printed number stands left of a hollow mark, a measured one right of a band; alone they stand in its place.
         near = [float(v in hollow) if kind == marks.PRINTED else float(v in banded | hollow) for v in rows[layers.x]]
-        way = {marks.PRINTED: -BESIDE, marks.SOLID: BESIDE, marks.CROSS: BESIDE}.get(str(kind), 0)
+        way = {marks.PRINTED: -BESIDE, marks.SOLID: BESIDE, marks.CROSS: BESIDE, marks.OWN: BESIDE}.get(str(kind), 0)
         for moved in sorted(set(near)):
             part = rows[np.array(near) == moved]
             where = beside(way * moved)

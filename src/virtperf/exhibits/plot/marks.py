@@ -17,10 +17,10 @@ from matplotlib.transforms import Transform
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.plot.theme import SURFACE_COLOUR, Look
 
-HOLLOW, PRINTED, SOLID, CROSS = "hollow", "printed", "solid", "cross"
+HOLLOW, PRINTED, SOLID, CROSS, OWN = "hollow", "printed", "solid", "cross", "own"
 _OF = {Provenance.SIMULATED: HOLLOW, Provenance.RECONSTRUCTED: HOLLOW, Provenance.PUBLISHED: PRINTED,
-       Provenance.EXAMPLE: CROSS}  # fmt: skip
-WITH_INTERVAL = (SOLID, CROSS)  # of the others the band says what is uncertain
+       Provenance.MEASURED: SOLID, Provenance.EXAMPLE: CROSS}  # fmt: skip
+WITH_INTERVAL = (SOLID, CROSS, OWN)  # of the others the band says what is uncertain
 BAND_ALPHA = 0.32
 LINK_ALPHA = 0.12
 MEAN, RUN = 46, 20  # areas of marks, in square points
@@ -44,14 +44,15 @@ def marks_of(
 ) -> pd.DataFrame:
     """One row a mark: the columns that tell points apart, mark, value, low, high.
 
-    A mean's mark follows from its column `provenance`; without that column it is solid. A point of `points` has its
-    centre as hollow mark where it has no mean that was made from the text and no printed number.
+    A mean's mark follows from its column `provenance`; without that column it is a reader's own, and solid as well. A
+    point of `points` has its centre as hollow mark where it has no mean that was made from the text and no printed
+    number.
     """
     keys = columns.keys()
     parts = []
     if means is not None:
-        kinds = means["provenance"].map(_OF) if "provenance" in means else pd.Series(SOLID, index=means.index)
-        parts.append(means.assign(mark=kinds.fillna(SOLID)))
+        kinds = means["provenance"].map(_OF) if "provenance" in means else pd.Series(OWN, index=means.index)
+        parts.append(means.assign(mark=kinds.fillna(OWN)))
     if printed is not None:
         parts.append(printed.assign(mark=PRINTED))
     elif points is not None and "printed" in points:
@@ -166,7 +167,7 @@ def scatter(
     if kind == CROSS:  # never the series' own marker
         sns.scatterplot(**named, marker="x", color=style.colour, linewidth=2, zorder=5)
         return
-    if kind == SOLID:
+    if kind in (SOLID, OWN):
         sns.scatterplot(**named, marker=style.marker, color=style.colour, edgecolor=style.colour, zorder=5)
         return
     sns.scatterplot(

@@ -30,7 +30,7 @@ def timeline(
     Parameters
     ----------
     frame : DataFrame
-        x in seconds, y; perhaps hue and row.
+        x in seconds, y; perhaps hue and row, which count as None where the frame has no series and unit.
     points : DataFrame, optional
         Levels that a text speaks of, drawn across the first panel: low, high, centre, perhaps printed.
 
@@ -38,8 +38,8 @@ def timeline(
     -------
     matplotlib.figure.Figure
     """
-    for column in (x, y, *(c for c in (hue, row) if c is not None and frame.attrs.get("axes") is None)):
-        if column not in frame.columns and column not in ("series", "unit"):
+    for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
+        if column not in frame.columns:
             raise VirtperfError(f"the frame has no column {column!r}", remedy=near(column, frame.columns))
     hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
     words = Words.of([frame], labels or {})
@@ -109,6 +109,6 @@ def _words(points: pd.DataFrame | None) -> list[legend.Entry]:
         return []
     dashes = Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=(0, (3, 3)))
     return [
-        (Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA), "what the text allows"),
+        (Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA), "allowed by the text"),
         (dashes, "printed or reconstructed level"),
     ]

@@ -10,8 +10,8 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.claim_words import verdict_words
 from virtperf.exhibits.data import StudyData, load
+from virtperf.exhibits.key_numbers import Reach, reach
 from virtperf.exhibits.kinds import Context, kinds
-from virtperf.exhibits.kinds.summary import Reach, reach
 from virtperf.exhibits.records import Record
 from virtperf.render.outputs import records_of
 from virtperf.render.places import Place

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from virtperf.core.provenance import Provenance
-from virtperf.exhibits.kinds.summary import MEASURED_VERDICTS, TEXT_VERDICTS
+from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS
 from virtperf.exhibits.records import Record
 from virtperf.exhibits.wording import plural
 from virtperf.render.site.gather import StudyFacts
