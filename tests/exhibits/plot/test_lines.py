@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from matplotlib import rcParams
 from matplotlib.lines import Line2D
@@ -153,6 +154,8 @@ def test_wrong_names_are_answered_by_near_ones(own: pd.DataFrame, named: dict[st
 def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
     with pytest.raises(VirtperfError, match="can't be drawn from a float"):
         plot.lines(runs=own, x="users", y="tps", fits=1.5)
+    with pytest.raises(VirtperfError, match="made from a formula"):
+        plot.lines(runs=own, x="users", y="tps", fits=sm.OLS(own["tps"], own["users"]).fit())
     with pytest.raises(VirtperfError, match="levels that are not numbers"):
         plot.lines(runs=own, x="tool", y="tps", fits=smf.ols("tps ~ users", own).fit())
     with pytest.raises(VirtperfError, match="nothing to draw"):

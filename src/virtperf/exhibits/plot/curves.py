@@ -25,7 +25,7 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     ----------
     fit
         A model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of statsmodels
-        (``get_prediction``), made from a formula or from a constant and x.
+        (``get_prediction``), made from a formula.
     x : str
         What the formula calls the variable.
 
@@ -38,7 +38,13 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
         raise VirtperfError("no curve can be drawn over levels that are not numbers", expected="a numeric axis")
     at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
     if hasattr(getattr(fit, "model", None), "exog"):  # statsmodels'; ours have predict with its intervals
-        table = fit.get_prediction(_rows(fit, x, at)).summary_frame(alpha=1 - level).rename(columns=_NAMES)
+        if not hasattr(fit.model, "formula"):
+            raise VirtperfError(
+                "a curve needs a model that was made from a formula", expected="smf.ols('y ~ x', frame)",
+                remedy="fit it by a formula, or draw your own curve on the figure's axes.",
+            )  # fmt: skip
+        rows = pd.DataFrame({x: at})
+        table = fit.get_prediction(rows).summary_frame(alpha=1 - level).rename(columns=_NAMES)
     elif hasattr(fit, "predict"):
         table = fit.predict(at, interval="mean", alpha=1 - level)
     else:
@@ -48,20 +54,6 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     if not isinstance(table, pd.DataFrame):
         return None
     return pd.DataFrame({"x": at, **{name: table[name].to_numpy(dtype=float) for name in ("value", "low", "high")}})
-
-
-def _rows(fit: Any, x: str, at: np.ndarray) -> Any:
-    """New rows as the model of a statsmodels result takes them."""
-    if hasattr(fit.model, "formula"):
-        return pd.DataFrame({x: at})
-    columns = np.asarray(fit.model.exog)
-    constant = [k for k in range(columns.shape[1]) if np.ptp(columns[:, k]) == 0]
-    if columns.shape[1] - len(constant) != 1:
-        raise VirtperfError(
-            "a curve over one variable needs a model of one variable", found=f"{columns.shape[1]} columns",
-            remedy="fit it by a formula, or draw your own curve on the figure's axes.",
-        )  # fmt: skip
-    return np.column_stack([np.full(len(at), columns[0, k]) if k in constant else at for k in range(columns.shape[1])])
 
 
 def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[

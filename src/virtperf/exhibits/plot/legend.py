@@ -19,6 +19,7 @@ from virtperf.exhibits.wording import pretty, printable, wrapped
 LINE = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
 MOST = 4  # columns
+WRAP = 32  # characters of a line, so that two columns fit
 _RUNS = {
     marks.HOLLOW: (SURFACE_COLOUR, "single runs, simulated"), marks.SOLID: (INK_COLOUR, "single runs, measured"),
     marks.CROSS: (INK_COLOUR, "single runs, made up"), marks.OWN: (INK_COLOUR, "single runs, own data"),
@@ -29,7 +30,7 @@ Entry = tuple[Artist, str]
 
 def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> None:
     """Draw the legend below the axes and make the figure as much taller."""
-    entries = [(handle, wrapped(printable(text), 34)) for handle, text in [*series, *layers]]
+    entries = [(handle, wrapped(printable(text), WRAP)) for handle, text in [*series, *layers]]
     if not entries:
         return
     widest = max(len(line) for _, text in entries for line in text.split("\n")) * CHARACTER + HANDLE
