@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 
@@ -9,8 +10,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.new_study.conftest import layout as layout
 from virtperf import cli
 from virtperf.cli import main
+from virtperf.new_study.write import write_study
 
 STAGES = ["reconstruct", "ingest", "summarize", "judge", "notebook", "report"]
 SLOW = ("numpy", "pandas", "scipy", "pydantic", "jsonschema", "rich", "yaml", "jinja2", "nbformat", "statsmodels")
@@ -59,3 +62,38 @@ def test_an_unknown_command_is_refused():
     result = CliRunner().invoke(main, ["chekc"])
     assert result.exit_code == 2
     assert "No such command 'chekc'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "data/runs/x"), "data/runs/x: No space left on device"),
+        (PermissionError(errno.EACCES, "Permission denied", "reports/x"), "reports/x: Permission denied"),
+        (OSError("the kernel did not start"), "the kernel did not start"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, error, said):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr("virtperf.cli._load", fails)
+    result = CliRunner().invoke(main, ["--root", str(tmp_path), "summarize", "x"])
+    assert result.exit_code == 1 and result.output == f"Error: {said}\n"
+
+
+@pytest.mark.parametrize("stage", ["ingest", "summarize", "judge", "notebook", "report"])
+def test_a_stage_before_its_inputs_exist_is_one_line(layout, stage):
+    write_study(layout, "mine")
+    layout.notebook("mine").unlink()
+    (layout.measured("mine") / "README.md").unlink()
+    layout.measured("mine").rmdir()
+    result = CliRunner().invoke(main, ["--root", str(layout.root), stage, "mine"])
+    assert isinstance(result.exception, SystemExit | None)
+    assert result.output.count("\n") <= 1 and "Traceback" not in result.output
+
+
+def test_it_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "virtperf.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("virtperf, version ")

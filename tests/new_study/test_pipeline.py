@@ -19,7 +19,7 @@ def test_every_study_of_the_repository_has_the_stages_that_a_new_one_gets(root):
     layout = Layout(root)
     for study in layout.studies():
         assert layout.pipeline(study).read_text() == pipeline_text(study), (
-            f"change src/virtperf/new_study/dvc.yaml, and copy it to pipelines/{study} with its id"
+            f"change src/virtperf/new_study/stages.yaml, and copy it to pipelines/{study} with its id"
         )
 
 

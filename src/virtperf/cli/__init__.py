@@ -34,7 +34,8 @@ class _Commands(click.Group):
             raise
         except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet
             where = f"{err.filename}: " if err.filename else ""
-            raise click.ClickException(f"{where}{err.strerror or err}") from err
+            remedy = ". `virtperf pipeline` runs the stages in order" if isinstance(err, FileNotFoundError) else ""
+            raise click.ClickException(f"{where}{err.strerror or err}{remedy}") from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *_modules()]
@@ -247,7 +248,3 @@ def keep_outputs(layout: Layout, study_id: str) -> None:
 
     _load(layout, study_id)
     run(layout.executed(study_id), layout.notebook(study_id))
-
-
-if __name__ == "__main__":
-    main()

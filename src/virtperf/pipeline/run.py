@@ -45,6 +45,7 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
         mend(layout.root, say)
         try:
             _lanes(layout, studies or layout.studies(), say, lock, jobs, force)
+            settle(layout.root)  # what all studies share depends on the studies' lock files
             if not studies and not _dvc(
                 layout.root, [*(("--force", "--single-item") if force else ()), "dvc.yaml"], "", say, lock
             ):

@@ -1,0 +1,5 @@
+"""`python -m virtperf.cli`."""
+
+from virtperf.cli import main
+
+main()
