@@ -20,7 +20,6 @@ from virtperf.models import (
     ratio,
     tost,
     usl_cost,
-    weights,
 )
 from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, FAMILIES, MEANS, SAMPLES, SERIES, Options, Sample
 from virtperf.models.plateau import find_plateau
@@ -188,8 +187,6 @@ def exact():
         (lambda: usl_cost.fit_usl_cost([1, 2], [1, 2]), "2 rows can't determine 3 parameters"),
         (lambda: usl_cost.fit_usl_cost([2, 2, 2], [1, 2, 3]), "load has too few distinct values"),
         (lambda: usl_cost.cost_per_transaction(X, ZERO), "throughput " + POSITIVE),
-        (lambda: weights.relative_weights(X, ZERO), "y " + POSITIVE),
-        (lambda: weights.relative_weights(BAD, X), "x " + FINITE),
         (lambda: ratio.ratio_of_pairs(X, ZERO), "denominator " + POSITIVE),
         (lambda: ratio.ratio_of_pairs(X, X[:3]), "numerator has 4 rows but denominator has 3"),
         (lambda: ratio.ratio_of_means(X, X[:3], paired=True), "numerator has 4 rows but denominator has 3"),
