@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize, stats
 
-from virtperf.models.bootstrap import bootstrap_usl
+from virtperf.models.bootstrap import bootstrap_usl, draw
 from virtperf.models.usl import USLResult, fit_usl, gradient
 from virtperf.models.usl_law import refit_many
 
@@ -74,7 +74,7 @@ def jacobian(n: np.ndarray, alpha: float, beta: float, gamma: float) -> np.ndarr
 
 def check_refits(fit: USLResult) -> None:
     """The refits of a batch are those of curve_fit."""
-    drawn = fit.draw(np.full((200, 1), fit.scale), np.random.default_rng(SEED))
+    drawn = draw(fit, np.full((200, 1), fit.scale), np.random.default_rng(SEED))
     ours, _ = refit_many("usl", LOAD, drawn, noise="constant")
     theirs = [optimize.curve_fit(usl, LOAD, y, fit.params, bounds=BOUNDS, jac=jacobian)[0] for y in drawn]
     np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)

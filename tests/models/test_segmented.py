@@ -276,6 +276,7 @@ def test_slopes_know_that_the_breakpoint_is_not_known():
     fixed = fit.results.conf_int()[1]
     own = fit.estimate("slope1")
     assert own.low < fixed[0] and own.high > fixed[1]
+    assert list(fit.results.model.exog_names) == ["1", "x", f"max(x - {fit.params[-1]:.6g}, 0)"]
 
 
 def test_predictions_and_losses_of_two_pieces():

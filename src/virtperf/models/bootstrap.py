@@ -130,13 +130,21 @@ def bootstrap_usl(
     rng = np.random.default_rng(seed)
     y, weights = np.broadcast_to(fit.y, (replicates, fit.nobs)), fit.weights
     if kind == "parametric":
-        y = fit.draw(fit.rss / rng.chisquare(fit.df_resid, (replicates, 1)), rng)
+        y = draw(fit, fit.rss / rng.chisquare(fit.df_resid, (replicates, 1)), rng)
     else:
         weights = fit.weights * _rows(fit, replicates, rng)
     theta, converged = refit_many(fit.kind, fit.x, y, noise=fit.noise, weights=weights, bounded=fit.bounded)
     if converged.mean() < 0.9:
         raise ModelError("too many refits did not converge", remedy="fit a smaller curve or measure more loads")
     return BootstrapResult(fit, theta[converged], int(np.sum(~converged)))
+
+
+def draw(fit: USLResult, scale: Array, rng: np.random.Generator) -> Array:
+    """New observations around the fitted curve, shape (B, n); `scale`, of shape (B, 1), is that of each draw."""
+    spread = scale / fit.weights
+    if fit.noise == "proportional":
+        return np.asarray(fit.fittedvalues * spread * rng.gamma(1 / spread))
+    return np.asarray(fit.fittedvalues + np.sqrt(spread) * rng.standard_normal(spread.shape))
 
 
 def _rows(fit: USLResult, replicates: int, rng: np.random.Generator) -> Array:

@@ -1,8 +1,7 @@
 """Curves that are generalized linear models in statsmodels, with bounds, profile intervals and predictions.
 
-The mean, or one over the mean, is ``columns(x) @ b`` with coefficients b that are zero or more. Every quantity of
-such a curve is written as one linear equation ``row(c) @ b = target(c)`` (`question`), so that its profile likelihood
-is a sequence of constrained fits of the same model.
+The mean, or one over it, is ``columns(x) @ b`` with coefficients b of zero or more. Every quantity is one linear
+equation ``row(c) @ b = target(c)`` (`question`), so that its profile is a sequence of constrained fits.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ class GLMCurve(FitResult):
     Parameters
     ----------
     results : statsmodels GLMResults
-        The fit with the coefficients that are not zero by a bound.
     noise : {"proportional", "constant"}
         Gamma family (standard deviation a share of the mean) or Gaussian.
     kind : str
@@ -44,10 +42,9 @@ class GLMCurve(FitResult):
     b : ndarray, shape (p,)
         All coefficients of the linear form, zeros included.
     cov_b : ndarray, shape (p, p)
-        Their covariance; zero for those on a bound.
+        Their covariance; zero on a bound.
     at_bound : tuple of bool
-        True for a parameter whose best value is its bound: it has no standard error, and its profile interval is
-        one-sided.
+        True for a parameter whose best value is its bound: it has no standard error, its interval is one-sided.
     """
 
     results: Any
@@ -93,7 +90,8 @@ class GLMCurve(FitResult):
     @property
     def exact(self) -> bool:
         """Whether the curve goes through all points: what is left is rounding."""
-        return bool(self.deviance <= EXACT * self.mean().size(self.y[:, None], self.weights[:, None])[0] * 100)
+        size = self.mean().size(self.y[:, None], self.weights[:, None])
+        return bool(self.deviance <= 100 * EXACT * size[0])
 
     @property
     def llf(self) -> float:
@@ -126,7 +124,7 @@ class GLMCurve(FitResult):
         return self.profile(self.question(name), alpha, name)
 
     def conf_int(self, alpha: float = 0.05, method: str = "profile") -> Array:
-        """Return the limits of all parameters, shape (p, 2); see `estimate` for the methods."""
+        """Return the limits of all parameters, shape (p, 2); see `estimate`."""
         return super().conf_int(alpha, method)
 
     def _default_estimate(self, name: str, alpha: float) -> Estimate:
@@ -221,13 +219,6 @@ class GLMCurve(FitResult):
         low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
         with np.errstate(divide="ignore"):
             return (1 / high, 1 / low) if self.inverse else (low, high)
-
-    def draw(self, scale: Array, rng: np.random.Generator) -> Array:
-        """New observations around the fitted curve, shape (B, n); `scale`, of shape (B, 1), is that of each draw."""
-        spread = scale / self.weights
-        if self.noise == "proportional":
-            return np.asarray(self.fittedvalues * spread * rng.gamma(1 / spread))
-        return np.asarray(self.fittedvalues + np.sqrt(spread) * rng.standard_normal(spread.shape))
 
     def covers(self, asked: Question, c: float, alpha: float) -> bool:
         """Whether the profile interval of a quantity contains c: one fit, where the limits take some twenty."""

@@ -13,7 +13,7 @@ from virtperf.models.checks import Array
 from virtperf.models.noise import NOISES, check_noise
 from virtperf.models.question import NO_DF
 from virtperf.models.result import inverse_gram
-from virtperf.models.segmented_law import FORMULAS, NAMES, curve, design, search
+from virtperf.models.segmented_law import FORMULAS, NAMES, curve, design, names_of_columns, search
 from virtperf.models.segmented_result import SegmentedResult
 
 __all__ = ["NAMES", "SegmentedResult", "fit_segmented"]
@@ -68,7 +68,9 @@ def fit_segmented(
         fitted = sm.WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
         w = given / np.maximum(fitted, ys.min() / 2) ** 2
     psi, warnings = best_place(xs, ys, w, form)
-    results = sm.WLS(ys, design(form, xs, psi), weights=w).fit()
+    model = sm.WLS(ys, design(form, xs, psi), weights=w)
+    model.data.xnames = names_of_columns(form, psi)
+    results = model.fit()
     params = np.append(np.asarray(results.params), psi)
     if form == "free":
         params[2] += params[1]

@@ -56,3 +56,9 @@ def curve(form: str, x: Array, params: Array) -> tuple[Array, Array]:
         return a + b * over, np.column_stack((one, over, -b * (x > psi)))
     under = np.maximum(psi - x, 0)
     return a - b * under, np.column_stack((one, -under, -b * (x < psi)))
+
+
+def names_of_columns(form: str, psi: float) -> list[str]:
+    """What statsmodels' table calls the columns of `design`."""
+    hinge = f"max({psi:.6g} - x, 0)" if form == "rise-plateau" else f"max(x - {psi:.6g}, 0)"
+    return ["1", "x", hinge] if form == "free" else ["1", hinge]
