@@ -240,11 +240,17 @@ def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
 
 
 @main.command("keep-outputs")
-@_study_argument
+@click.argument("name")
 @click.pass_obj
-def keep_outputs(layout: Layout, study_id: str) -> None:
-    """Copy the outputs of build/STUDY.ipynb into notebooks/STUDY.ipynb, ready to commit."""
+def keep_outputs(layout: Layout, name: str) -> None:
+    """Copy the outputs of build/NAME.ipynb into notebooks/NAME.ipynb, ready to commit.
+
+    The pipeline executes the notebook of a study; one that belongs to no study is executed here.
+    """
     from virtperf.render.committed import keep_outputs as run
 
-    _load(layout, study_id)
-    run(layout.executed(study_id), layout.notebook(study_id))
+    if name not in layout.studies():
+        from virtperf.render.execute import execute
+
+        execute(layout.notebook(name), layout.executed(name), {})
+    run(layout.executed(name), layout.notebook(name))

@@ -197,6 +197,10 @@ class LoadedStudy:
         figure = kind.draw(self.context, fits, published, title=title, axes=axes)
         return _shown(kind.record(self.context, figure, fits, published, title=title, axes=axes), figure)
 
+    def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
+        """A figure of one's own with the frame that it draws, whose column `provenance` says what it rests on."""
+        return _shown(kinds()["own"].record(self.context, figure, frame, title=title, note=note), figure)
+
     def computed(self, frame: pd.DataFrame, *, title: str, note: str) -> Shown:
         """A small table that the notebook has computed, and how; its column `provenance` says from what."""
         return self._made("computed", frame, title=title, note=note)

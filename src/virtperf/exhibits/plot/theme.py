@@ -81,8 +81,10 @@ def look(position: int) -> Look:
 @contextmanager
 def theme() -> Iterator[None]:
     """Draw in the house style, whatever the user's own settings are; they are back afterwards."""
+    interactive = mpl.is_interactive()  # so that a notebook shows a figure at the end of its cell
     with mpl.rc_context():
         mpl.rcdefaults()
+        mpl.interactive(interactive)
         sns.set_theme(context="notebook", style="whitegrid", rc=_RC)
         yield
 
