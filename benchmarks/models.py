@@ -118,6 +118,16 @@ def interval_time(x: np.ndarray) -> float:
     return best
 
 
+def fit_time(x: np.ndarray) -> float:
+    """Seconds of a fit: the best of `FITS`."""
+    best = np.inf
+    for _ in range(FITS):
+        begin = time.perf_counter()
+        fit_usl(LOAD, x)
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
 Fit = Callable[[np.ndarray], np.ndarray]
 
 
@@ -149,6 +159,7 @@ def main() -> None:
     ratios = bootstrap_ratios(one)
     for name, ratio in ratios.items():
         print(f"{f'bootstrap, against a loop over {name} curve_fit':<50s}{BOOTSTRAP:>7d}{ratio:>8.2f}", flush=True)
+    print(f"{'fit with proportional noise, milliseconds':<57s}{1000 * fit_time(one):>8.2f}")
     spent = interval_time(one)
     print(f"{'profile interval of the peak load, milliseconds':<57s}{1000 * spent:>8.2f}")
     if min(ratios.values()) < TIMES_FASTER or spent > LONGEST:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from virtperf.cli._columns import Columns
     from virtperf.models.catalog import Options, Sample
-    from virtperf.models.columns import Columns
     from virtperf.models.reports import Report
     from virtperf.models.result import Estimate
 
@@ -87,7 +87,8 @@ def fit(
     needed = [name for name in (None if series else used_x, y, weights) if name]
     table, warnings = _whole(_table(file, where), needed)
     asked = questions(response, think, efficiency, loss)
-    options = Options(1 - level, noise, margin, paired, at, processors, asked, second if chosen.takes == MEANS else None)
+    to = second if chosen.takes == MEANS else None
+    options = Options(1 - level, noise, margin, paired, at, processors, asked, to)
     if chosen.takes == FACTORS:
         jobs = [[_all_rows(table, y, groups)]]
     else:
@@ -114,10 +115,10 @@ def _takes(model: Any) -> str:
 
 
 def _table(file: str, where: Sequence[str]) -> Columns:
+    from virtperf.cli._columns import parse_columns
     from virtperf.core.errors import VirtperfError
     from virtperf.ingest.folder import LARGEST_FILE
     from virtperf.ingest.tidy import bounded
-    from virtperf.models.columns import parse_columns
 
     try:
         with click.open_file(file, "rb") as stream:
@@ -260,7 +261,9 @@ def _print(reports: Sequence[Report], title: str, warnings: Sequence[str]) -> No
     warn(warnings)
     for report in reports:
         where = " and ".join(report.groups) if len(report.groups) <= 2 else ", ".join(report.groups)
-        say(f"{where}: {report.formula}" if where else report.formula, before=1 if where else 0)
+        formula = report.formula if report.formula != title else ""
+        if where or formula:
+            say(": ".join(part for part in (where, formula) if part), before=1 if where else 0)
         facts = ", ".join(f"{name} {number(float(v))}" for name, v in report.measures.items())
         say(f"{report.rows} rows; {facts}" if facts else f"{report.rows} rows")
         rows = [_line(n, e, number(report.errors[n])) for n, e in report.parameters.items()]

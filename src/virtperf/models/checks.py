@@ -57,14 +57,6 @@ def column(
     return array
 
 
-def rows(values: ArrayLike, name: str) -> Array:
-    """Return `values` as `column` does or, for a table, its checked columns ``name1, name2, ...``, shape (n, k)."""
-    table: Any = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
-    if table.ndim != 2 or table.shape[1] == 0:
-        return column(values, name)
-    return np.column_stack([column(table[:, k].tolist(), f"{name}{k + 1}") for k in range(table.shape[1])])
-
-
 def _number(value: object) -> float:
     if isinstance(value, (str, bytes, complex, bool, np.bool_)):
         raise TypeError(value)

@@ -65,6 +65,10 @@ class Report:
     table: list[dict[str, Any]] = field(default_factory=list)
 
 
+FEW = 15
+"""Rows below which the small-sample term of AICc outweighs the fit."""
+
+
 def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     """Fit a model of `CATALOG`.
 
@@ -253,7 +257,7 @@ def _families(model: Model, samples: Sequence[Sample], options: Options) -> Repo
     sample = samples[0]
     table = _function(model.function)(sample.x, sample.y, noise=options.noise).to_dict("records")
     best = str(table[0]["family"]) if math.isfinite(table[0]["aicc"]) else ""
-    note = () if best else ("there are too few rows for AICc to compare families",)
+    note = () if len(sample.y) >= FEW else (f"with {len(sample.y)} rows AICc prefers families of few parameters",)
     return Report((sample.label,) if sample.label else (), len(sample.y), model.title, verdict=best, warnings=note,
                   table=[{str(k): v for k, v in row.items()} for row in table])  # fmt: skip
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from virtperf.core.errors import VirtperfError
-from virtperf.models.columns import parse_columns
+from virtperf.cli._columns import parse_columns
 
 FRAME = pd.DataFrame({"system": ["a", "a", "b"], "n": [1, 2, 2], "y": [1.5, None, 2.5]})
 
