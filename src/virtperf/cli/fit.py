@@ -59,7 +59,6 @@ def fit(
 
     \b
         virtperf fit usl load.csv --x guests --y throughput --group system --at 48 --at 64
-        virtperf fit usl load.csv --x guests --y throughput --response 0.2
         virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
     """
     from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options, questions
@@ -84,11 +83,9 @@ def fit(
     assert y is not None
     used_x = x if takes_x else None
     series = chosen.takes == SERIES
-    needed = [name for name in (None if series else used_x, y, weights) if name]
-    table, warnings = _whole(_table(file, where), needed)
+    table, warnings = _whole(_table(file, where), [n for n in (None if series else used_x, y, weights) if n])
     asked = questions(response, think, efficiency, loss)
-    to = second if chosen.takes == MEANS else None
-    options = Options(1 - level, noise, margin, paired, at, processors, asked, to)
+    options = Options(1 - level, noise, margin, paired, at, processors, asked, {MEANS: second}.get(chosen.takes))
     if chosen.takes == FACTORS:
         jobs = [[_all_rows(table, y, groups)]]
     else:
@@ -269,8 +266,8 @@ def _print(reports: Sequence[Report], title: str, warnings: Sequence[str]) -> No
         rows = [_line(n, e, number(report.errors[n])) for n, e in report.parameters.items()]
         rows += [_line(n, e, "") for n, e in report.quantities.items()]
         if rows:
-            heads = ("", "estimate", "std err", "low", "high", "interval")
-            show(heads, rows, right=("estimate", "std err", "low", "high"))
+            right = ("estimate", "std err", "low", "high")
+            show(("", *right, "interval"), rows, right=right)
         if report.table:
             names = list(report.table[0])
             show(names, [[_cell(row.get(name)) for name in names] for row in report.table], right=names[1:])
