@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from virtperf.core.errors import VirtperfError
 from virtperf.cli._columns import parse_columns
+from virtperf.core.errors import VirtperfError
 
 FRAME = pd.DataFrame({"system": ["a", "a", "b"], "n": [1, 2, 2], "y": [1.5, None, 2.5]})
 

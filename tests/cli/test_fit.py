@@ -206,3 +206,28 @@ def test_pairs_of_several_means(run, tmp_path):
 def test_a_test_says_what_it_speaks_against(run, table):
     text = run("fit", "line", "load.csv", *COLUMNS, "--where", "system=zvm").output
     assert "it speaks against 'the relation is a straight line'" in text
+
+
+def test_what_a_planner_asks(run, table):
+    asked = ("--response", "0.2", "--think", "0.1", "--efficiency", "0.5")
+    document = numbers(run("fit", "usl", "load.csv", *COLUMNS, "--where", "system=zvm", *asked, "--json"))
+    found = named(document["fits"][0]["quantities"])
+    rows = table[table["system"] == "zvm"]
+    fit = fit_usl(rows["guests"], rows["throughput"])
+    for name, own in (
+        ("load_within_response_0.2_0.1", fit.load_within_response(0.2, 0.1)),
+        ("load_at_efficiency_0.5", fit.load_at_efficiency(0.5)),
+    ):
+        given = found[name]["value"], found[name]["low"], found[name]["high"]
+        assert given == pytest.approx((own.value, own.low, own.high), rel=1e-5)
+
+
+def test_a_loss_is_asked_of_two_pieces(run, tmp_path):
+    y = [100, 101, 99, 100, 96, 91, 84]
+    frame = pd.DataFrame({"ratio": [1.1, 2.1, 2.3, 2.5, 2.8, 3.2, 3.8], "throughput": y})
+    frame.to_csv(tmp_path / "memory.csv", index=False)
+    columns = ("memory.csv", "--x", "ratio", "--y", "throughput", "--loss", "0.05")
+    quantities = named(numbers(run("fit", "plateau-decline", *columns, "--json"))["fits"][0]["quantities"])
+    assert 2.5 < quantities["loss_0.05"]["low"] < quantities["loss_0.05"]["value"] < 3.2
+    result = run("fit", "line", *columns, status=1)
+    assert "there is no loss" in result.stderr

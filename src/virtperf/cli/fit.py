@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SCHEMA = "virtperf-fit/2"
 DIGITS = 10
 """Significant digits in JSON: fewer than where processors may differ."""
+SHARE = click.FloatRange(0, 1, True, True)
 
 
 @click.command()
@@ -33,6 +34,11 @@ DIGITS = 10
               help="Deviations between runs: a share of the mean, or the same everywhere.")  # fmt: skip
 @click.option("--at", multiple=True, type=float, metavar="X", help="Predict there; may be given several times.")
 @click.option("--processors", type=click.FloatRange(0, min_open=True), help="How many there are (model cost).")
+@click.option("--response", type=click.FloatRange(0, min_open=True),
+              help="The largest load whose response time is not longer (scaling laws).")  # fmt: skip
+@click.option("--think", type=click.FloatRange(0), default=0.0, help="Think time of each load.")
+@click.option("--efficiency", type=SHARE, help="The load at which efficiency has fallen so far (scaling laws).")
+@click.option("--loss", type=SHARE, help="The x at which this share of the value at the break is lost (two pieces).")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows; may be given several times.")
 @click.option("--margin", type=float, help="Of an equivalence, declared beforehand.")
 @click.option("--paired", is_flag=True, help="Rows of the two groups belong together, in order.")
@@ -43,6 +49,7 @@ DIGITS = 10
 def fit(
     model: str | None, file: str | None, x: str | None, y: str | None, weights: str | None, groups: Sequence[str],
     first: str | None, second: str | None, noise: str, at: tuple[float, ...], processors: float | None,
+    response: float | None, think: float, efficiency: float | None, loss: float | None,
     where: Sequence[str], margin: float | None, paired: bool, level: float, as_json: bool, list_models: bool,
 ) -> None:  # fmt: skip
     """Fit MODEL to the table FILE (CSV, Parquet or JSON; - is standard input).
@@ -54,7 +61,7 @@ def fit(
         virtperf fit usl load.csv --x guests --y throughput --group system --at 48 --at 64
         virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
     """
-    from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options
+    from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options, questions
 
     if list_models:
         from virtperf.cli._terminal import show
@@ -76,9 +83,9 @@ def fit(
     assert y is not None
     used_x = x if takes_x else None
     series = chosen.takes == SERIES
-    needed = [name for name in (None if series else used_x, y, weights) if name]
-    table, warnings = _whole(_table(file, where), needed)
-    options = Options(1 - level, noise, margin, paired, at, processors, second if chosen.takes == MEANS else None)
+    table, warnings = _whole(_table(file, where), [n for n in (None if series else used_x, y, weights) if n])
+    asked = questions(response, think, efficiency, loss)
+    options = Options(1 - level, noise, margin, paired, at, processors, asked, {MEANS: second}.get(chosen.takes))
     if chosen.takes == FACTORS:
         jobs = [[_all_rows(table, y, groups)]]
     else:
@@ -259,8 +266,8 @@ def _print(reports: Sequence[Report], title: str, warnings: Sequence[str]) -> No
         rows = [_line(n, e, number(report.errors[n])) for n, e in report.parameters.items()]
         rows += [_line(n, e, "") for n, e in report.quantities.items()]
         if rows:
-            heads = ("", "estimate", "std err", "low", "high", "interval")
-            show(heads, rows, right=("estimate", "std err", "low", "high"))
+            right = ("estimate", "std err", "low", "high")
+            show(("", *right, "interval"), rows, right=right)
         if report.table:
             names = list(report.table[0])
             show(names, [[_cell(row.get(name)) for name in names] for row in report.table], right=names[1:])

@@ -108,6 +108,8 @@ class Options:
         x at which a curve is predicted.
     processors : float, optional
         For `cost`: how many there are.
+    asked : tuple of (str, tuple of float)
+        Methods of a fitted curve and what they take before alpha, for example ``("loss", (0.05,))``.
     reference : str, optional
         For `pairwise`: the sample that the others are compared with.
     """
@@ -118,7 +120,19 @@ class Options:
     paired: bool = False
     at: tuple[float, ...] = ()
     processors: float | None = None
+    asked: tuple[tuple[str, tuple[float, ...]], ...] = ()
     reference: str | None = None
+
+
+def questions(
+    response: float | None, think: float, efficiency: float | None, loss: float | None
+) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """What a planner asks, as `Options` take it: each None asks nothing."""
+    asked: list[tuple[str, tuple[float, ...]]] = []
+    if response is not None:
+        asked.append(("load_within_response", (response, think)))
+    shares = {"load_at_efficiency": efficiency, "loss": loss}
+    return (*asked, *((name, (share,)) for name, share in shares.items() if share is not None))
 
 
 _LAW = {

@@ -97,6 +97,8 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
         raise ModelError(f"{name} is no curve, so it predicts nothing")
     if options.processors is not None and name != "cost":
         raise ModelError(f"{name} knows nothing of processors", remedy="fit the cost of a transaction (model cost)")
+    if options.asked and model.takes != CURVE:
+        raise ModelError(f"{name} is no curve: it has no {_words(options.asked[0][0])}")
     return _HOW[model.takes](model, samples, options)
 
 
@@ -128,6 +130,15 @@ def _curve(model: Model, samples: Sequence[Sample], options: Options) -> Report:
     if options.processors is not None:
         makers = {f"capacity_at_{x:g}": lambda f, a, x=x: f.capacity(x, options.processors, a) for x in options.at}
         quantities |= _possible(makers, warnings, fit, alpha)
+    for method, given in options.asked:
+        if not hasattr(fit, method):
+            raise ModelError(
+                f"{model.title.lower()}: there is no {_words(method)}",
+                remedy="ask a scaling law (usl, amdahl) for a load, two pieces (segmented, plateau-decline) for a loss",
+            )
+        label = "_".join([method, *(f"{v:g}" for v in given)])
+        make = {label: lambda f, a, m=method, g=given: getattr(f, m)(*g, alpha=a)}
+        quantities |= _possible(make, warnings, fit, alpha)
     tests |= {name: _test(test) for name, test in _possible(model.tests, warnings, fit).items() if test is not None}
     predictions = _predictions(fit, options, warnings)
     return Report(
@@ -138,6 +149,10 @@ def _curve(model: Model, samples: Sequence[Sample], options: Options) -> Report:
         {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "aicc": fit.aicc}, verdict, tuple(warnings),
         predictions,
     )  # fmt: skip
+
+
+def _words(method: str) -> str:
+    return method.replace("_", " ")
 
 
 def _predictions(fit: Any, options: Options, warnings: list[str]) -> list[dict[str, Any]]:
