@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import matplotlib as mpl
@@ -81,12 +82,19 @@ def look(position: int) -> Look:
 @contextmanager
 def theme() -> Iterator[None]:
     """Draw in the house style, whatever the user's own settings are; they are back afterwards."""
+    _load_backend()
     interactive = mpl.is_interactive()  # so that a notebook shows a figure at the end of its cell
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.interactive(interactive)
         sns.set_theme(context="notebook", style="whitegrid", rc=_RC)
         yield
+
+
+@cache
+def _load_backend() -> None:
+    """Load the backend now: that of notebooks switches interactive drawing on, which has to outlast the theme."""
+    plt.switch_backend(mpl.get_backend())
 
 
 def panels(count: int = 1, *, share_x: bool = True, height: float = PANEL) -> tuple[Figure, list[Axes]]:
