@@ -1,0 +1,20 @@
+"""The examples of docs/python.md, run as they stand there."""
+
+import doctest
+
+import pytest
+from matplotlib import pyplot
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def test_the_examples_give_what_the_page_shows(root, monkeypatch: pytest.MonkeyPatch):
+    if not (root / "data" / "runs" / "zvm-xen-2009").is_dir():
+        pytest.skip("the pipeline has not run")
+    monkeypatch.chdir(root)
+    try:
+        found = doctest.testfile(str(root / "docs" / "python.md"), module_relative=False, optionflags=FLAGS)
+    finally:
+        pyplot.close("all")
+    assert found.attempted > 15
+    assert not found.failed
