@@ -115,3 +115,17 @@ def test_equivalence_printed_pairs_anova(runs: pd.DataFrame) -> None:
     assert isinstance(pair, Estimate) and pair.value > 1
     found = models.anova("value ~ series * guests", runs)
     assert found.test("series").pvalue < 1e-6 and found.test("series").origin.exhibits == ("figure-5",)
+
+
+def test_families_changes_pairs_costs_and_power(runs: pd.DataFrame) -> None:
+    one = runs[runs["series"] == "Xen"]
+    assert models.families("value ~ guests", one).loc[0, "family"] == "USL"
+    both = models.pairwise("value ~ series", runs[runs["guests"] == 8])
+    assert list(both) == ["z/VM / Xen"] and both["z/VM / Xen"].low > 1
+    assert both["z/VM / Xen"].origin.provenance == "measured"
+    assert models.pairwise("value ~ series", one)["value ~ series"].reason.startswith("there is nothing to compare")
+    found = models.changepoints("value ~ run_id", runs.assign(value=[10.0, 10.1, 9.9] * 6 + [20.0, 20.2, 19.9] * 6))
+    assert [c.at for c in found.only.changes] == ["Xen-1-1"]
+    assert models.cost("value ~ guests", one.assign(value=1 + one["guests"] / 10 + one["value"] / 1e4)).only.available
+    assert models.robust_line("value ~ guests", one).only.slope().available
+    assert models.runs_needed(cv=0.03, effect=0.05) == 8 and models.power(8, cv=0.03, effect=0.05) > 0.8

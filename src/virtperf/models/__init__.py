@@ -8,20 +8,27 @@ from virtperf.models.frames import (
     amdahl,
     anova,
     best,
+    changepoints,
+    cost,
     equivalence,
+    families,
     line,
     order,
     pairs,
+    pairwise,
     plateau,
     ratio_of_printed,
     ratios,
+    robust_line,
     scaling,
     segmented,
     usl,
 )
+from virtperf.models.power import power, power_table, runs_needed
 from virtperf.models.result import Estimate, Missing
 
 __all__ = [
-    "Estimate", "Fit", "Fits", "Missing", "amdahl", "anova", "best", "equivalence", "line", "order", "pairs", "plateau",
-    "ratio_of_printed", "ratios", "scaling", "segmented", "usl",
+    "Estimate", "Fit", "Fits", "Missing", "amdahl", "anova", "best", "changepoints", "cost", "equivalence", "families",
+    "line", "order", "pairs", "pairwise", "plateau", "power", "power_table", "ratio_of_printed", "ratios",
+    "robust_line", "runs_needed", "scaling", "segmented", "usl",
 ]  # fmt: skip

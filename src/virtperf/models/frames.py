@@ -12,12 +12,15 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.provenance import Origin, together
-from virtperf.models import linear, ordering, ratio, rounding, tost, variance
+from virtperf.models import linear, ordering, ratio, robust, rounding, tost, usl_cost, variance
 from virtperf.models import plateau as _plateau
 from virtperf.models import segmented as _segmented
 from virtperf.models import usl as _usl
+from virtperf.models.changepoints import find_changepoints
 from virtperf.models.checks import ArgumentError
+from virtperf.models.families import compare_families
 from virtperf.models.fits import By, Fit, Fits, Levels, attributed, columns, groups, names_of, rows_at, source
+from virtperf.models.pairwise import compare_means
 from virtperf.models.result import Missing
 
 
@@ -69,6 +72,45 @@ def segmented(formula: str, frame: pd.DataFrame, *, by: By = None, form: str = "
 def plateau(formula: str, frame: pd.DataFrame, *, by: By = None, alpha: float = 0.05) -> Fits:
     """The level that each series keeps most of the time: ``plateau("value ~ t_s", study.timeline("figure-19"))``."""
     return _fits(_plateau.find_plateau, formula, frame, by, {"alpha": alpha})
+
+
+def cost(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """Processors for each unit of throughput against the load; see `usl` and `virtperf.models.usl_cost`."""
+    return _fits(usl_cost.fit_usl_cost, formula, frame, by, options)
+
+
+def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
+    """A straight line that outliers hardly move, for each group; see `usl` and `virtperf.models.robust`."""
+    return _fits(robust.fit_robust_line, formula, frame, by, {})
+
+
+def changepoints(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+    """Where each series changes, in the order of its rows: ``changepoints("score ~ revision", results)``."""
+    return _fits(find_changepoints, formula, frame, by, options)
+
+
+def families(formula: str, frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
+    """One table of AICc and lack of fit across families of curves; see `virtperf.models.families`."""
+    y, x = _sides(formula)
+    columns(frame, y, x)
+    source(frame)
+    return compare_families(frame[x], frame[y], **options)
+
+
+def pairwise(formula: str, frame: pd.DataFrame, **options: Any) -> dict[Hashable, Any]:
+    """All pairs of means at one level: ``pairwise("value ~ series", runs)``; see `virtperf.models.pairwise`.
+
+    Returns
+    -------
+    dict
+        ``"a / b"`` (``"a - b"`` with ``noise="constant"``) to `Estimate` or `Missing`.
+    """
+    y, by = _sides(formula)
+    columns(frame, y, by)
+    samples = {label: rows[y] for label, rows in groups(frame, by)}
+    found = attributed(source(frame), compare_means, samples, **options)
+    sign = "-" if options.get("noise") == "constant" else "/"
+    return {formula: found} if isinstance(found, Missing) else {f"{a} {sign} {b}": e for (a, b), e in found.items()}
 
 
 def ratios(
