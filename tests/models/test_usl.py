@@ -272,3 +272,20 @@ def test_capacity_questions_need_sense():
     e = fit.load_within_response(0.5)
     assert any("extrapolated: the tested loads are 1 to 216" in w for w in e.warnings)
     assert fit.load_within_response(0.2, think=0.1).value == pytest.approx(fit.load_within_response(0.3).value)
+
+
+def test_a_curve_that_falls_from_the_first_load_has_its_peak_below_it():
+    fit = fit_usl([1, 2, 3, 4, 6, 8], [10.2, 9.0, 8.2, 7.5, 6.5, 5.7])
+    assert fit.at_bound == (True, False, False)
+    e = fit.peak_load()
+    assert e.value == e.low == 0
+    assert 0 < e.high < math.inf
+    assert any("on its bound" in w for w in e.warnings)
+    path = np.array([0.5, 0.99, 1.01, 2]) * e.high
+    assert [fit.covers(_peak_at(n), n**-2, 0.05) for n in path] == [True, True, False, False]
+
+
+def _peak_at(load):
+    from virtperf.models.question import Question
+
+    return Question(lambda c: np.stack((-c, 0 * c, 1 + 0 * c), 1), np.zeros_like, load**-2, (0.0, math.inf))

@@ -60,8 +60,11 @@ class Quantities(GLMCurve):
             lambda c: np.stack((-c, zero(c), np.ones_like(c)), 1), zero, k / d if d > 0 else math.inf, (0.0, math.inf),
             lambda c: math.sqrt(_inverse(c)),
         )  # fmt: skip
-        if d <= 0:
-            return Estimate(0.0, 0.0, math.inf, 1 - alpha, "profile likelihood", ("alpha is on its bound 1",))
+        if d <= 0:  # alpha is 1, and the equation is that of N*^2
+            asked = Question(
+                lambda c: np.stack((np.ones_like(c), zero(c), -c), 1), zero, 0.0, (0.0, math.inf), math.sqrt
+            )
+            return self._tested(self.profile(asked, alpha, "peak load"))
         found = self.profile(asked, alpha, "beta", method)
         return self._tested(_endless(found, "Amdahl's law, which has no peak"))
 
