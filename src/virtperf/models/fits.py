@@ -46,7 +46,7 @@ class Fit:
         except AttributeError:
             names = [*dir(self.fit), *getattr(self.fit, "param_names", ())]
             raise AttributeError(f"the fit has no {name!r}{near(name, [n for n in names if n[0] != '_'])}") from None
-        return self._asked(found) if callable(found) else found
+        return self._asked(found) if callable(found) else attributed(self.origin, lambda: found)
 
     def _asked(self, method: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *arguments, **named: attributed(self.origin, method, *arguments, **named)
