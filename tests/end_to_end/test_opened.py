@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.end_to_end.test_stages import STAGES, STUDIES
+from virtperf.core.paths import Layout
+from virtperf.pipeline.stages import load_stages
 
 # Runs a notebook's cells in one namespace and prints every file below data/ that was opened. Parquet is read by a
 # library that opens files on its own, hence the second way of listening.
 LISTEN = """
 import json, os, sys
 from pathlib import Path
-import pandas as pd
+import pyarrow.parquet as pq
 root, notebook = Path(sys.argv[1]), Path(sys.argv[2])
 opened = set()
 def note(path):
@@ -26,8 +27,8 @@ def note(path):
     if path.is_relative_to(root / "data"):
         opened.add(str(path.relative_to(root)))
 sys.addaudithook(lambda event, a: note(os.fsdecode(a[0])) if event == "open" and isinstance(a[0], (str, bytes, os.PathLike)) else None)
-read = pd.read_parquet
-pd.read_parquet = lambda path, *a, **k: (note(path), read(path, *a, **k))[1]
+read = pq.read_table
+pq.read_table = lambda path, *a, **k: (note(path), read(path, *a, **k))[1]
 os.chdir(notebook.parent)
 space = {}
 for cell in json.loads(notebook.read_text())["cells"]:
@@ -37,7 +38,7 @@ print(json.dumps(sorted(opened)))
 """
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", Layout(ROOT).studies())
 def test_a_notebook_opens_what_its_stage_lists(study: str) -> None:
     notebook = ROOT / "notebooks" / f"{study}.ipynb"
     done = subprocess.run(
@@ -46,7 +47,8 @@ def test_a_notebook_opens_what_its_stage_lists(study: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     opened = {Path(p) for p in json.loads(done.stdout.splitlines()[-1])}
-    listed = [Path(dep.replace("${item}", study)) for dep in STAGES["notebook"]["deps"] if dep.startswith("data/")]
+    (stage,) = [stage for stage in load_stages(ROOT) if (stage.study, stage.name) == (study, "notebook")]
+    listed = [Path(dep) for dep in stage.deps if dep.startswith("data/")]
     missed = {str(p) for p in opened if not any(p == dep or p.is_relative_to(dep) for dep in listed)}
     assert not missed, f"add to deps of notebook in dvc.yaml: {sorted(missed)}"
     idle = {str(dep) for dep in listed if not any(p == dep or p.is_relative_to(dep) for p in opened)}
