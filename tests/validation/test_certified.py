@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from virtperf.models.nls import Curve
 
 from tests.rational import exact
 from validation import certify

@@ -176,7 +176,8 @@ def _hitting_sets(
                 best, found = spent, []
             found.append(chosen)
             return
-        for claim in sorted(min(still, key=len), key=lambda c: (cost[c], c)):
+        smallest = min(still, key=lambda conflict: len(conflict))
+        for claim in sorted(smallest, key=lambda c: (cost[c], c)):
             search(chosen | {claim}, spent + cost[claim], barred)
             barred = barred | {claim}
 
