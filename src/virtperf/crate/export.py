@@ -28,7 +28,7 @@ METADATA = "ro-crate-metadata.json"
 LEFT_OUT = ("data/samples/*/*.parquet", "data/reconstructed/*/runs/*")
 """Outputs that are large, and that `virtperf reconstruct` and `virtperf ingest` write again."""
 PROVENANCES = {
-    "published": "Typed off a paper: tables, and claims of its text.",
+    "published": "Transcribed from a paper: tables, and claims of its text.",
     "measured": "Raw files as tools wrote them on a machine.",
     "reconstructed": "Computed from published claims alone. Never a measurement.",
 }

@@ -1,4 +1,4 @@
-"""Where the cells of printed tables stand: the file that they were typed off into, line by line."""
+"""Where the cells of printed tables stand: the file that they were transcribed into, line by line."""
 
 from __future__ import annotations
 

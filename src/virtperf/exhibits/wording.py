@@ -21,7 +21,7 @@ VERDICTS = {
     "reproduced": "measured runs agree with it",
     "refuted": "measured runs exclude it",
     "undecided": "measured runs neither confirm nor exclude it",
-    "no measurement": "no measured run speaks of it",
+    "no measurement": "not yet tested by measurement",
 }
 
 

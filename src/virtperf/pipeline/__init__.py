@@ -1,1 +1,1 @@
-"""Running DVC so that it recovers: one run at a time, broken lock files mended, errors shown."""
+"""Running DVC so that it recovers: one run at a time, broken lock files repaired, errors shown."""

@@ -30,7 +30,7 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
     studies : sequence of str
         Only these, and nothing that all studies share; none: everything.
     say : callable
-        Takes what DVC and the stages say on standard error, and what was mended, a line at a time.
+        Takes what DVC and the stages say on standard error, and what was repaired, a line at a time.
     jobs : int
         Studies that run at the same time.
     force : bool

@@ -40,7 +40,7 @@ class Feasible:
     resolutions: tuple[tuple[tuple[str, ...], ...], ...]
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
-        """The group that a quantity belongs to, None when no claim speaks of it."""
+        """The group that a quantity belongs to, None when no claim is about it."""
         return next((s for s in self.systems if quantity in s.index), None)
 
     def mask(self, system: LinearSystem, without: str | None = None) -> np.ndarray:

@@ -45,7 +45,7 @@ def plan_runs(
     Parameters
     ----------
     borrow : dict
-        By quantity: where the text does not speak of it under a run's condition, that condition's value is used.
+        By quantity: where the text says nothing of it under a run's condition, that condition's value is used.
     """
     plans = []
     for block in study.runs:

@@ -60,7 +60,7 @@ class StudyFacts:
 
     @property
     def not_encoded(self) -> int:
-        """Notes on the paper that say nothing to compute with."""
+        """Notes on the paper that are not quantitative."""
         return len(self.data.claims.not_encoded) if self.data.claims else 0
 
     @property
