@@ -244,8 +244,10 @@ def _vertex(x: Array, y: Array, at: int) -> float:
     """The largest y, by a parabola through the point `at` and its neighbours."""
     if not 0 < at < len(x) - 1 or not np.all(np.isfinite(y[at - 1 : at + 2])):
         return float(y[at])
-    a, b, c = np.polyfit(x[at - 1 : at + 2] - x[at], y[at - 1 : at + 2] - y[at], 2)
-    return float(y[at] + max(c - b * b / (4 * a), 0.0)) if a < 0 else float(y[at])
+    before, after = x[at] - x[at - 1], x[at + 1] - x[at]
+    down, up = (y[at] - y[at - 1]) / before, (y[at + 1] - y[at]) / after
+    a, b = (up - down) / (before + after), (after * down + before * up) / (before + after)
+    return float(y[at] - b * b / (4 * a)) if a < 0 else float(y[at])
 
 
 def _least(b: Array) -> tuple[Array, Array]:

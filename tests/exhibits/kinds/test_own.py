@@ -24,7 +24,7 @@ def test_the_picture_and_its_numbers_are_kept(root, figure):
     assert "Measured at home" in shown.record.drawing.svg
     assert shown.record.numbers[0].frame()["tps"].tolist() == [10.0, 19.5, 30.25]
     assert shown.record.provenance == (Provenance.OWN,)
-    assert not plt.get_fignums()  # the inline backend does not draw it a second time
+    assert figure.number not in plt.get_fignums()  # the inline backend does not draw it a second time
 
 
 def test_a_frame_that_does_not_say_what_it_rests_on_is_refused(root, figure):
