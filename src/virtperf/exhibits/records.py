@@ -229,8 +229,6 @@ class Record(_Part):
     blocks : tuple of Block
         Below the drawing and the caption.
     drawing : Drawing or None
-    text : str
-        The numbers as plain text, which tests compare.
     """
 
     kind: str
@@ -245,16 +243,12 @@ class Record(_Part):
     lineage: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     drawing: Drawing | None = None
-    text: str = ""
 
-    def alone(self) -> Record:
-        """The record without its picture and its text, which a notebook keeps beside it as forms of their own."""
-        return self.completed("", "")
-
-    def completed(self, svg: str, text: str) -> Record:
-        """The record with what stands beside it; one without a drawing gets none."""
-        drawing = None if self.drawing is None else self.drawing.model_copy(update={"svg": svg})
-        return self.model_copy(update={"drawing": drawing, "text": text})
+    def with_picture(self, svg: str) -> Record:
+        """The record with that picture; a notebook keeps it beside the record. One without a drawing gets none."""
+        if self.drawing is None:
+            return self
+        return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
 
 
 for _model in (Box, Folded):

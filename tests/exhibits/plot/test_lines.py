@@ -19,6 +19,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.exhibits import plot
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.exhibits.palette import SERIES, SURFACE
+from virtperf.exhibits.plot.curves import STEPS
 from virtperf.models import frames as models
 
 
@@ -121,7 +122,7 @@ def test_our_fits_and_those_of_statsmodels_are_drawn_alike(own: pd.DataFrame) ->
         (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits, level=0.9).axes
         curves = {line.get_color(): line for line in axes.lines if line.get_label() == "curve"}
         slope = theirs["wrk"].params["users"]
-        assert np.diff(curves[SERIES[0].light].get_ydata()) == pytest.approx(7 / 79 * slope)
+        assert np.diff(curves[SERIES[0].light].get_ydata()) == pytest.approx(7 / (STEPS - 1) * slope)
         low, high = theirs["wrk"].get_prediction(pd.DataFrame({"users": [1]})).conf_int(alpha=0.1)[0]
         limits = [line.get_ydata()[0] for line in axes.lines if _dotted(line, SERIES[0].light)]
         assert sorted(limits) == pytest.approx([low, high])

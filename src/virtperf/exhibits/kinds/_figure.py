@@ -18,8 +18,7 @@ from virtperf.exhibits.finding import finding
 from virtperf.exhibits.joined import KINDS, joined, rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import exhibit_name, interval, number, pretty
+from virtperf.exhibits.wording import exhibit_name, interval, pretty
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
@@ -74,7 +73,6 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
         provenance=_provenances(points), numbers=tuple(numbers), blocks=tuple(blocks),
         claims=tuple(c.id for c in data.claims.about(exhibit.id)) if data.claims else (),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
-        text=f"{name}. {exhibit.title}\n{_text(points, factor)}",
     )  # fmt: skip
 
 
@@ -180,23 +178,6 @@ def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
         Provenance.EXAMPLE: points["example"].notna(),
     }
     return tuple(kind for kind, rows in there.items() if rows.any())
-
-
-def _text(points: pd.DataFrame, factor: Factor) -> str:
-    header = ["series", factor.label, "allowed low", "allowed high", "reconstructed", "low", "high", "printed",
-              "measured", "low", "high", "runs"]  # fmt: skip
-    rows = []
-    for p in rows_of(points):
-        cells = [p.series, number(p.x, 6) if isinstance(p.x, int | float) else p.x, number(p.low), number(p.high)]
-        cells += [number(p.reconstructed), *_limits(p.simulated, p.simulated_low, p.simulated_high)]
-        cells += ["" if math.isnan(p.printed) else number(p.printed)]
-        cells += ["none" if math.isnan(p.measured) else number(p.measured)]
-        rows.append([*cells, *_limits(p.measured, p.measured_low, p.measured_high), str(len(p.measured_runs))])
-    return table_text(header, rows)
-
-
-def _limits(value: float, low: float, high: float) -> list[str]:
-    return ["", ""] if math.isnan(value) else [number(low), number(high)]
 
 
 def _table(points: pd.DataFrame, factor: Factor, label: str) -> Grid:

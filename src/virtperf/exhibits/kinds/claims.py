@@ -11,10 +11,9 @@ import pandas as pd
 
 from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict_words
 from virtperf.exhibits.frames import named
-from virtperf.exhibits.kinds import Context, Kind
+from virtperf.exhibits.kinds import Context, Kind, note
 from virtperf.exhibits.kinds.contradictions import places
 from virtperf.exhibits.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
 
@@ -57,11 +56,10 @@ def record(context: Context, about: str | None = None) -> Record:
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
     made = Record(kind="claims", id=f"{about or 'all'}-claims", study=data.study.id, title=title)
     if not chosen:
-        words = "The paper makes no testable claim here."
-        return made.model_copy(update={"blocks": (Paragraph(words=words, style="note"),), "text": "no claims"})
+        return made.model_copy(update={"blocks": (note("The paper makes no testable claim here."),)})
     numbers = places(data)
     rows: list[tuple[Claim, Row, bool]] = []
-    text, found = [], []
+    found = []
     for claim in chosen:
         result = data.result(claim.id)
         unit = unit_of(claim, data.study)
@@ -70,20 +68,18 @@ def record(context: Context, about: str | None = None) -> Record:
         cells = (_saying(claim), says, rest, _text_cell(from_text, result, numbers.get(claim.id, [])),
                  _measured_cell(measured, result, unit))  # fmt: skip
         rows.append((claim, cells, from_text in _AGAINST or measured in _AGAINST))
-        text.append([claim.id, _ascii(says), _ascii(rest), from_text, measured])
         found.append({**result, "claim": claim.id, "text_verdict": from_text, "measured_verdict": measured})
-    blocks: list[Block] = [Paragraph(words=_tally(text)), *_tables(rows, title, _columns(text, rows))]
+    table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
+    blocks: list[Block] = [Paragraph(words=_tally(table)), *_tables(rows, title, _columns(table, rows))]
     return made.model_copy(update={
         "claims": tuple(c.id for c in chosen), "blocks": tuple(blocks),
-        "numbers": (Numbers.of(pd.DataFrame(found).reindex(columns=list(_NUMBERS)), f"{data.study.id}-{made.id}",
-                               words=""),),
-        "text": table_text(["claim", "printed", "others allow", "from the text", "from measurements"], text),
+        "numbers": (Numbers.of(table, f"{data.study.id}-{made.id}", words=""),),
     })  # fmt: skip
 
 
-def _tally(text: Sequence[Sequence[str]]) -> Words:
+def _tally(table: pd.DataFrame) -> Words:
     """The verdicts counted, those from the text first."""
-    from_text, measured = Counter(row[3] for row in text), Counter(row[4] for row in text)
+    from_text, measured = Counter(table["text_verdict"]), Counter(table["measured_verdict"])
     nothing = measured.pop("no measurement", 0)
 
     def counted(counts: Counter[str]) -> Iterable[str | Span]:
@@ -93,7 +89,7 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
             yield Span(text=word, style="verdict")
 
     parts: list[str | Span] = [
-        f"{plural(len(text), 'claim')}. By the paper's other claims: ",
+        f"{plural(len(table), 'claim')}. By the paper's other claims: ",
         *counted(from_text),
         ". ",
     ]
@@ -105,10 +101,10 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
     return tuple(parts)
 
 
-def _columns(text: Sequence[Sequence[str]], rows: Sequence[tuple[Claim, Row, bool]]) -> tuple[str, ...]:
+def _columns(table: pd.DataFrame, rows: Sequence[tuple[Claim, Row, bool]]) -> tuple[str, ...]:
     """Headings; where nothing was measured the last column only compares, and where it is empty it is left out."""
     columns = ("The paper says", "Printed", "Its other claims allow", "Verdict from the text")
-    if any(row[4] != "no measurement" for row in text):
+    if (table["measured_verdict"] != "no measurement").any():
         return (*columns, "Verdict from measurements")
     return (*columns, "Simulated runs give") if any(cells[4] for _, cells, _ in rows) else columns
 
@@ -164,10 +160,6 @@ def _measured_cell(word: str, result: dict[str, Any], unit: str) -> Words:
     notes += [reason] if isinstance(reason, str) and reason else []
     notes += [f"simulated runs, for comparison: {given}"] if given else []
     return (Span(text=word, style="verdict"), *(Span(text=note, style="small") for note in notes))
-
-
-def _ascii(text: str) -> str:
-    return text.replace("−", "-").replace(NO_BREAK, " ")
 
 
 KIND = Kind("claims", record)

@@ -17,8 +17,7 @@ from virtperf.exhibits.joined import rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, trace
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.records import Numbers, Paragraph, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import exhibit_name, interval, joined, number, pretty
+from virtperf.exhibits.wording import exhibit_name, interval, joined, pretty
 from virtperf.study.definition import Exhibit
 
 if TYPE_CHECKING:
@@ -62,9 +61,6 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
         numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=""))
     run = table["run_id"].iloc[0] if len(table) else "none"
     note = f"Run {run}: every sample that its raw files hold for these metrics. Nothing is smoothed."
-    rows = [[level, *map(number, values)] for level, *values in _levels(table)]
-    rows += [[p.series, number(p.low), number(p.told), number(p.high)] for p in rows_of(marks)]
-    header = ["series or level", "least or allowed low", "median or reconstructed", "most or allowed high"]
     kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))
     return Record(
         kind="timeseries", id=exhibit.id, study=context.study.id, name=name, title=exhibit.title, caption=said,
@@ -72,7 +68,6 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
         claims=tuple(c.id for c in context.data.claims.about(exhibit.id)) if context.data.claims else (),
         blocks=(Paragraph(words=note, style="small"), trace(context.study, exhibit)),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
-        text=f"{name}. {exhibit.title}\n{table_text(header, rows)}",
     )  # fmt: skip
 
 

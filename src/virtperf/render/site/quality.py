@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.exhibits.kinds.quality import PASSED
+from virtperf.exhibits.kinds.quality import PASSED, warnings_of
 from virtperf.exhibits.wording import joined, plural, pretty
 from virtperf.render.record import distinct, record_html
 from virtperf.render.site.gather import StudyFacts
@@ -73,14 +73,13 @@ def _runs(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[RunRow]:
     for run in runs:
         name = str(run["run_id"])
         cut = float(warm.get(name, math.nan))
-        warnings = [w for f in run["files"] for w in f.get("warnings", ())] + list(run.get("warnings", ()))
         rows.append(RunRow(
             id=name, provenance=str(run["provenance"]), samples=f"{run['samples']:,}",
             warm_up=f"{pretty(run['warmup_s'])} s declared, "
                     f"{'none found' if math.isnan(cut) else f'{pretty(cut)} s found'}",
             classes=", ".join(f"{n} {w}" for w, n in sorted(classes.get(name, Counter()).items()) if w)
                     or "totals only",
-            failed=joined(failed.get(name, [])) or "all passed", warnings="; ".join(map(str, warnings)) or "none",
+            failed=joined(failed.get(name, [])) or "all passed", warnings="; ".join(warnings_of(run)) or "none",
             files=tuple((str(f["path"]), f"{f['format']}, {f['bytes']:,} bytes, {plural(f['samples'], 'sample')}")
                         for f in run["files"]),
         ))  # fmt: skip
