@@ -38,7 +38,7 @@ class Span(_Part):
     Attributes
     ----------
     style : str
-        ``verdict`` and ``provenance`` are shown as badges; ``small`` stands below the rest in small type; ``folded``
+        ``verdict`` is shown as a badge; ``small`` stands below the rest in small type; ``folded``
         opens on a click, behind `summary`.
     link : str
         ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>`` (``study/figure-5`` or a longer
@@ -46,10 +46,9 @@ class Span(_Part):
     """
 
     text: str
-    style: Literal[
-        "plain", "strong", "code", "small", "verdict", "provenance", "deleted", "inserted", "mark", "empty", "hidden",
-        "folded",
-    ] = "plain"  # fmt: skip
+    style: Literal["plain", "strong", "code", "small", "verdict", "deleted", "inserted", "mark", "empty", "folded"] = (
+        "plain"
+    )
     link: str = ""
     summary: str = ""
 
@@ -145,8 +144,6 @@ class Numbers(_Part):
     ----------
     name : str
         File name of the download, without suffix.
-    units : dict of str to str
-        Units of numeric columns, where they have one.
     rows : tuple of tuple
         Cells: text, numbers with `DIGITS` significant digits, truth values, or None.
     words : str
@@ -156,20 +153,13 @@ class Numbers(_Part):
     name: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
-    units: dict[str, str] = {}
     words: str = "Download the numbers (CSV)"
 
     @classmethod
-    def of(
-        cls, frame: pd.DataFrame, name: str, *, words: str | None = None, units: dict[str, str] | None = None
-    ) -> Numbers:
-        """The numbers of a frame, rounded; infinities and NaN become None."""
+    def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
+        """The numbers of a frame, rounded; infinities and NaN become None; `said` are other `words`."""
         columns = [_cells(frame[column]) for column in frame.columns]
-        said = {} if words is None else {"words": words}
-        return cls(
-            name=name, columns=tuple(map(str, frame.columns)), rows=tuple(zip(*columns, strict=True)),
-            units=units or {}, **said,
-        )  # fmt: skip
+        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=tuple(zip(*columns, strict=True)), **said)
 
     def frame(self) -> pd.DataFrame:
         """The same as a frame."""

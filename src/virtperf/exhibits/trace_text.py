@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from virtperf.exhibits.trace import MeanTrace, Trace
-from virtperf.exhibits.wording import interval, number, plural
+from virtperf.exhibits.wording import number, plural
 
 
 def trace_text(trace: Trace, claims: dict[str, str]) -> str:
     """The trace in lines of plain text."""
-    low = float("-inf") if trace.low is None else trace.low
-    high = float("inf") if trace.high is None else trace.high
     lines = [
         trace.key,
         f"  value    {trace.words}, in {trace.unit}",
@@ -17,7 +15,7 @@ def trace_text(trace: Trace, claims: dict[str, str]) -> str:
     ]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
-    lines.append(f"  allowed  {interval(low, high)}")
+    lines.append(f"  allowed  {trace.allowed}")
     lines += [f"    lower limit: {_said(c, claims)}" for c in trace.low_by]
     lines += [f"    upper limit: {_said(c, claims)}" for c in trace.high_by]
     for mean in trace.means:

@@ -88,10 +88,10 @@ def _absent(value: float) -> bool:
     return math.isnan(value) or math.isinf(value)
 
 
-def joined(parts: Iterable[str], last: str = "and") -> str:
+def joined(parts: Iterable[str]) -> str:
     """``a, b and c``."""
     items = list(parts)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -59,6 +59,11 @@ class StudyFacts:
         return str(self.data.study.data["title"])
 
     @property
+    def summary(self) -> str:
+        """What the paper is about."""
+        return " ".join(str(self.data.study.data.get("summary", "")).split())
+
+    @property
     def not_encoded(self) -> int:
         """Notes on the paper that say nothing to compute with."""
         return len(self.data.claims.not_encoded) if self.data.claims else 0
