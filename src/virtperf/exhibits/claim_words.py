@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.wording import NO_BREAK, as_precise, interval, pretty
 from virtperf.study.claims import NUMBERED, Claim
 from virtperf.study.definition import Study
@@ -92,6 +94,12 @@ def estimate_words(result: dict[str, Any], value: str, limits: str, unit: str) -
         return ""
     shown, low, high = as_precise(*(float(result[name]) for name in (value, f"{limits}_low", f"{limits}_high")))
     return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
+
+
+def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
+    """The paper's claims by verdict: by its other claims, and by measured runs."""
+    words = [verdict_words(claim, data.result(claim.id)) for claim in data.paper_claims]
+    return Counter(text for text, _ in words), Counter(measured for _, measured in words)
 
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:

@@ -7,7 +7,6 @@ drawings. A notebook emits it as ``application/vnd.virtperf+json``; report, site
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -158,19 +157,12 @@ class Numbers(_Part):
     @classmethod
     def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
         """The numbers of a frame, rounded; infinities and NaN become None; `said` are other `words`."""
-        columns = [_cells(frame[column]) for column in frame.columns]
-        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=tuple(zip(*columns, strict=True)), **said)
+        rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
+        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **said)
 
     def frame(self) -> pd.DataFrame:
         """The same as a frame."""
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
-
-
-def _cells(column: pd.Series) -> Sequence[Any]:
-    if column.dtype.kind == "f":
-        values = rounded(column.to_numpy(dtype=float), DIGITS)
-        return [float(v) if math.isfinite(v) else None for v in values]
-    return [_cell(v) for v in column]
 
 
 def _cell(value: Any) -> str | int | float | bool | None:

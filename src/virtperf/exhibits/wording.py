@@ -99,6 +99,12 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def clock(seconds: float) -> str:
+    """``3:20``: minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
 def wrapped(text: object, width: int) -> str:
     """Text in lines of at most `width` characters, for labels inside a figure."""
     return "\n".join(textwrap.wrap(str(text), width, break_long_words=True, break_on_hyphens=True)) or " "

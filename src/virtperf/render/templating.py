@@ -39,14 +39,9 @@ def equip(made: Environment) -> None:
     """Give an environment the words and filters that the templates use."""
     made.filters |= {
         "breakable": breakable, "slug": slug, "printable": printable, "exhibit_name": exhibit_name, "pretty": pretty,
-        "plural": plural, "picture": _picture, "image_address": image_address, "file_address": quote,
+        "plural": plural, "image_address": image_address, "file_address": quote,
     }  # fmt: skip
     made.globals |= {"VERDICTS": VERDICTS, "PROVENANCES": {str(p): p.words for p in Provenance}, "palette": palette}
-
-
-def _picture(svg: str) -> Markup:
-    """An SVG element as it is: it was written by `exhibits.plot`, which leaves neither scripts nor style rules in."""
-    return Markup(svg)  # noqa: S704
 
 
 def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:

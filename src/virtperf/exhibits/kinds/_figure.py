@@ -71,7 +71,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     return Record(
         kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
         provenance=_provenances(points), numbers=tuple(numbers), blocks=tuple(blocks),
-        claims=tuple(c.id for c in data.claims.about(exhibit.id)) if data.claims else (),
+        claims=data.claims_about(exhibit.id),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
     )  # fmt: skip
 
@@ -98,17 +98,14 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
     VirtperfError
         Something is no mapping of fits.
     """
-    found: dict[str, Any] = {}
     for item in shown:
-        values = dict(item) if isinstance(item, Mapping) else {}
-        wrong = next((v for v in values.values() if not _is_fit(v)), None if values else item)
-        if wrong is not None and not (isinstance(item, Mapping) and not values):
+        wrong = [v for v in item.values() if not _is_fit(v)] if isinstance(item, Mapping) else [item]
+        if wrong:
             raise VirtperfError(
                 "a figure is shown with fits by series", expected="a mapping of label to fit, as virtperf.models gives",
-                found=type(wrong).__name__, remedy="show estimates by study.estimates(...).",
+                found=type(wrong[0]).__name__, remedy="show estimates by study.estimates(...).",
             )  # fmt: skip
-        found |= {str(label): fit for label, fit in values.items()}
-    return found
+    return {str(label): fit for item in shown if isinstance(item, Mapping) for label, fit in item.items()}
 
 
 def _is_fit(value: object) -> bool:
@@ -153,20 +150,21 @@ def _numbers(study: Study, points: pd.DataFrame, factor: Factor) -> pd.DataFrame
     for quantity in at.values():
         same.setdefault(quantity.name, []).append(quantity)
     units = {name: unit_words(study, name, quantities) for name, quantities in same.items()}
-    table = pd.DataFrame(
-        {
-            "exhibit": points["exhibit"], "series": points["series"], factor.name: points["x"],
-            "quantity": points["quantity"], "unit": points["quantity"].map(units),
-            "allowed_low": points["low"], "allowed_high": points["high"],
-            "allowed_low_without_assumptions": points["low_text"],
-            "allowed_high_without_assumptions": points["high_text"], "centre": points["centre"],
-            "low_set_by": points["low_by"].map(";".join), "high_set_by": points["high_by"].map(";".join),
-        }
-    )  # fmt: skip
-    for kind in KINDS:
-        table = table.assign(**{name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")})
-        table[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
-    return table.assign(printed=points["printed"]).replace([math.inf, -math.inf], math.nan)
+    table = points.assign(
+        unit=points["quantity"].map(units), low_set_by=points["low_by"].map(";".join),
+        high_set_by=points["high_by"].map(";".join),
+        **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
+    ).drop(columns=factor.name).rename(columns={"x": factor.name, **_CALLED})  # fmt: skip
+    runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
+    columns = ["exhibit", "series", factor.name, "quantity", "unit", *_CALLED.values(), "centre", "low_set_by",
+               "high_set_by", *runs, "printed"]  # fmt: skip
+    return table[columns].replace([math.inf, -math.inf], math.nan)
+
+
+_CALLED = {
+    "low": "allowed_low", "high": "allowed_high", "low_text": "allowed_low_without_assumptions",
+    "high_text": "allowed_high_without_assumptions",
+}  # fmt: skip
 
 
 def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:

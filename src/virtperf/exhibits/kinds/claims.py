@@ -46,7 +46,7 @@ def record(context: Context, about: str | None = None) -> Record:
         There is no exhibit of that id.
     """
     data = context.data
-    chosen = [c for c in data.claims or () if not c.assumed and (about is None or about in c.exhibits)]
+    chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
     if about is None:
         title = "All claims of the paper"
     elif about == "text":
@@ -54,10 +54,7 @@ def record(context: Context, about: str | None = None) -> Record:
     else:
         exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
-    made = Record(kind="claims", id=f"{about or 'all'}-claims", study=data.study.id, title=title)
-    if not chosen:
-        return made.model_copy(update={"blocks": (note("The paper makes no testable claim here."),)})
-    numbers = places(data)
+    conflicts = places(data)
     rows: list[tuple[Claim, Row, bool]] = []
     found = []
     for claim in chosen:
@@ -65,16 +62,19 @@ def record(context: Context, about: str | None = None) -> Record:
         unit = unit_of(claim, data.study)
         from_text, measured = verdict_words(claim, result)
         says, rest = printed(claim, unit), implied(claim, result, unit)
-        cells = (_saying(claim), says, rest, _text_cell(from_text, result, numbers.get(claim.id, [])),
+        cells = (_saying(claim), says, rest, _text_cell(from_text, result, conflicts.get(claim.id, [])),
                  _measured_cell(measured, result, unit))  # fmt: skip
         rows.append((claim, cells, from_text in _AGAINST or measured in _AGAINST))
         found.append({**result, "claim": claim.id, "text_verdict": from_text, "measured_verdict": measured})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
-    blocks: list[Block] = [Paragraph(words=_tally(table)), *_tables(rows, title, _columns(table, rows))]
-    return made.model_copy(update={
-        "claims": tuple(c.id for c in chosen), "blocks": tuple(blocks),
-        "numbers": (Numbers.of(table, f"{data.study.id}-{made.id}", words=""),),
-    })  # fmt: skip
+    blocks: list[Block] = [note("The paper makes no testable claim here.")]
+    if chosen:
+        blocks = [Paragraph(words=_tally(table)), *_tables(rows, title, _columns(table, rows))]
+    anchor = f"{about or 'all'}-claims"
+    return Record(
+        kind="claims", id=anchor, study=data.study.id, title=title, claims=tuple(c.id for c in chosen),
+        blocks=tuple(blocks), numbers=(Numbers.of(table, f"{data.study.id}-{anchor}", words=""),) if chosen else (),
+    )  # fmt: skip
 
 
 def _tally(table: pd.DataFrame) -> Words:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
+from virtperf.exhibits.claim_words import verdict_counts
 from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS, reach
 from virtperf.exhibits.kinds import Context, Kind, note, register
 from virtperf.exhibits.records import Block, Fact, Facts, Heading, Listing, Paragraph, Record, Span, Words
@@ -13,12 +12,9 @@ from virtperf.exhibits.wording import VERDICTS, plural
 def record(context: Context) -> Record:
     """The headline box."""
     data = context.data
-    claims = [c for c in data.claims or () if not c.assumed]
     used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
     left_out = len(data.claims.not_encoded) if data.claims else 0
-    results = [data.result(c.id) for c in claims]
-    text = Counter(r.get("text_verdict") for r in results)
-    measured = Counter(r.get("measured_verdict") or "no measurement" for r in results)
+    text, measured = verdict_counts(data)
     runs = data.series.groupby("provenance")["run_id"].nunique()
     given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
     simulated = plural(int(runs.get("simulated", 0)), "simulated run")
@@ -31,7 +27,7 @@ def record(context: Context) -> Record:
                  if used else f"by the text alone; {plural(bare.open_ended, 'point is', 'points are')} unbounded above",
         ),
         Fact(
-            value=str(len(claims)), label="claims of the paper, as relations between numbers",
+            value=str(len(data.paper_claims)), label="claims of the paper, as relations between numbers",
             note=f"made from {ledger} on the paper; "
                  f"{plural(left_out, 'note is', 'notes are')} not quantitative",
         ),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, note, source, spec_of, trace
 from virtperf.exhibits.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.exhibits.wording import exhibit_name, plural
-from virtperf.study.definition import Exhibit, Study
+from virtperf.study.definition import Exhibit
 from virtperf.study.printed import Correction, corrections, read_table
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
@@ -78,8 +77,4 @@ def _corrected(mark: int, correction: Correction) -> Words:
     )  # fmt: skip
 
 
-def _check(study: Study, exhibit: Exhibit) -> Any:
-    return read_table(study, exhibit)
-
-
-KIND = Kind("table", record, spec=Spec, check=_check)
+KIND = Kind("table", record, spec=Spec, check=read_table)
