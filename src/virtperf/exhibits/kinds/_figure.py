@@ -16,8 +16,8 @@ from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
 from virtperf.exhibits.finding import finding
 from virtperf.exhibits.joined import KINDS, joined, rows_of
-from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
-from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record
+from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
+from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.exhibits.wording import exhibit_name, interval, pretty
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
@@ -54,14 +54,14 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     points = joined(data, exhibit, level=context.level, assumptions=context.assumptions, examples=context.examples)
     factor = study.factors[exhibit.series[0].over]
     name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor)
-    numbers = [Numbers.of(_numbers(study, points, factor), f"{study.id}-{exhibit.id}")]
+    numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     curves = _curves(points, fits, factor, context.level)
     if len(curves):
         numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
     blocks: list[Block] = [
         *_scale_note(points),
         *(
-            Paragraph(words=f"No curve for {label}: {fit.reason}", style="note")
+            note(f"No curve for {label}: {fit.reason}")
             for label, fit in fits.items()
             if not getattr(fit, "available", True)
         ),
@@ -139,17 +139,13 @@ def _scale_note(points: pd.DataFrame) -> list[Block]:
         f"that {places[0]} has the reconstructed value. That point says nothing about the paper, the others do, "
         "relative to it."
     )
-    return [Paragraph(words=words, style="note")]
+    return [note(words)]
 
 
-def _numbers(study: Study, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
     """Everything behind a figure, one row a point: for the CSV download."""
-    at = {(s.label, level): q for e in study.exhibits if e.id == points["exhibit"].iloc[0]
-          for s, level, q in study.points(e)}  # fmt: skip
-    same: dict[str, list[Any]] = {}
-    for quantity in at.values():
-        same.setdefault(quantity.name, []).append(quantity)
-    units = {name: unit_words(study, name, quantities) for name, quantities in same.items()}
+    shown = [quantity for _, _, quantity in study.points(exhibit)]
+    units = {q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name]) for q in shown}
     table = points.assign(
         unit=points["quantity"].map(units), low_set_by=points["low_by"].map(";".join),
         high_set_by=points["high_by"].map(";".join),
