@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from virtperf.exhibits.data import StudyData
@@ -27,6 +28,31 @@ _DIRECTIONS = {
     "nondecreasing": "no fall",
 }
 _WITHOUT_NUMBER = {"corroborated": "nothing else", "independent": "this and more", "contradicted": "not this"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim in words: its number, what the other claims allow, both verdicts; what runs give, "" without any."""
+
+    printed: str
+    allowed: str
+    text_verdict: str
+    measured_verdict: str
+    measured: str
+    simulated: str
+    reason: str
+
+
+def said(claim: Claim, data: StudyData) -> Said:
+    """What tables say of a claim."""
+    result, unit = data.result(claim.id), unit_of(claim, data.study)
+    reason = result.get("reason")
+    return Said(
+        printed(claim, unit), implied(claim, result, unit), *verdict_words(claim, result),
+        measured=estimate_words(result, "estimate", "estimate", unit),
+        simulated=estimate_words(result, "simulated_estimate", "simulated", unit),
+        reason=reason if isinstance(reason, str) else "",
+    )  # fmt: skip
 
 
 def unit_of(claim: Claim, study: Study) -> str:

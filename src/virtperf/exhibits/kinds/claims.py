@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict_words
+from virtperf.exhibits.claim_words import Said, said
 from virtperf.exhibits.frames import named
 from virtperf.exhibits.kinds import Context, Kind, note
 from virtperf.exhibits.kinds.contradictions import places
@@ -58,14 +58,12 @@ def record(context: Context, about: str | None = None) -> Record:
     rows: list[tuple[Claim, Row, bool]] = []
     found = []
     for claim in chosen:
-        result = data.result(claim.id)
-        unit = unit_of(claim, data.study)
-        from_text, measured = verdict_words(claim, result)
-        says, rest = printed(claim, unit), implied(claim, result, unit)
-        cells = (_saying(claim), says, rest, _text_cell(from_text, result, conflicts.get(claim.id, [])),
-                 _measured_cell(measured, result, unit))  # fmt: skip
-        rows.append((claim, cells, from_text in _AGAINST or measured in _AGAINST))
-        found.append({**result, "claim": claim.id, "text_verdict": from_text, "measured_verdict": measured})
+        result, told = data.result(claim.id), said(claim, data)
+        verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
+        cells = (_saying(claim), told.printed, told.allowed,
+                 _text_cell(told.text_verdict, result, conflicts.get(claim.id, [])), _measured_cell(told))  # fmt: skip
+        rows.append((claim, cells, any(word in _AGAINST for word in verdicts.values())))
+        found.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if chosen:
@@ -132,8 +130,8 @@ def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = _SAID[claim.times_said - 1] if claim.times_said <= len(_SAID) else f"{claim.times_said} times"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
-    said = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
-    return (claim.says, *reading, said)
+    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
+    return (claim.says, *reading, folded)
 
 
 def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Words:
@@ -150,16 +148,14 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Wor
     return tuple(cell)
 
 
-def _measured_cell(word: str, result: dict[str, Any], unit: str) -> Words:
+def _measured_cell(told: Said) -> Words:
     """The verdict with its estimate; without a measurement only what simulated runs give, which decides nothing."""
-    given = estimate_words(result, "simulated_estimate", "simulated", unit)
-    if word == "no measurement":
-        return given
-    notes = [f"measured {found}" for found in [estimate_words(result, "estimate", "estimate", unit)] if found]
-    reason = result.get("reason")
-    notes += [reason] if isinstance(reason, str) and reason else []
-    notes += [f"simulated runs, for comparison: {given}"] if given else []
-    return (Span(text=word, style="verdict"), *(Span(text=note, style="small") for note in notes))
+    if told.measured_verdict == "no measurement":
+        return told.simulated
+    notes = [f"measured {told.measured}" if told.measured else "", told.reason,
+             f"simulated runs, for comparison: {told.simulated}" if told.simulated else ""]  # fmt: skip
+    verdict = Span(text=told.measured_verdict, style="verdict")
+    return (verdict, *(Span(text=note, style="small") for note in notes if note))
 
 
 KIND = Kind("claims", record)
