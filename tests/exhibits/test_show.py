@@ -10,7 +10,7 @@ from virtperf.exhibits.records import MIME, Drawing, Numbers, Paragraph, Record
 from virtperf.exhibits.show import NOTEBOOK_ONLY, Shown
 
 PLAIN = Record(
-    kind="table", id="table-1", study="toy", name="Table 1", title="T", text="a 1", blocks=(Paragraph(words="words"),),
+    kind="table", id="table-1", study="toy", name="Table 1", title="T", blocks=(Paragraph(words="words"),),
     numbers=(Numbers(name="n", columns=("a",), rows=((1,), (None,))),),
 )  # fmt: skip
 DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d", digest="0")})
@@ -19,7 +19,7 @@ DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d
 def test_a_record_without_a_picture_is_one_output() -> None:
     ((data, metadata),) = Shown(PLAIN).bundles()
     assert set(data) == {MIME, "text/html", "text/plain"} and metadata == {}
-    assert data["text/plain"] == repr(Shown(PLAIN)) == "a 1" and "words" in data["text/html"]
+    assert data["text/plain"] == repr(Shown(PLAIN)) == "Table 1. T\nwords" and "words" in data["text/html"]
 
 
 def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None:
@@ -32,7 +32,7 @@ def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None
 @pytest.mark.parametrize("record", [PLAIN, DRAWN])
 def test_the_record_comes_back_from_json(record: Record) -> None:
     data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
-    assert Record.model_validate(data[MIME]).completed(data.get("image/svg+xml", ""), data["text/plain"]) == record
+    assert Record.model_validate(data[MIME]).with_picture(data.get("image/svg+xml", "")) == record
 
 
 def test_fields_that_have_their_default_take_no_room() -> None:

@@ -176,7 +176,7 @@ def _stages(data: Path) -> None:
     none = math.nan
     write(stage_tables.CLAIMS, [
         ("more-at-8", "percent_change", "corroborated", "corroborated", 66, 65.5, 66.5, 60, 70, 0.4, ["flat"], False),
-        ("best-at-8", "argmax", "independent", "corroborated", none, none, none, -math.inf, math.inf, 0.1, [], False),
+        ("best-at-8", "argmax", "independent", "independent", none, none, none, -math.inf, math.inf, 0.1, [], False),
         ("flat", "equivalence", "contradicted", "contradicted", none, none, none, -math.inf, math.inf, 0.2, ["more-at-8"], True),
         ("busy", "value", "independent", "independent", 80, 79.5, 80.5, 55, math.inf, 0.0, [], False),
         ("bends-down", "concave", "assumed", "assumed", none, none, none, -math.inf, math.inf, 0.5, [], False),

@@ -81,11 +81,13 @@ def test_a_record_is_kept_as_it_was_shown(tmp_path: Path) -> None:
     source = (
         "from virtperf.exhibits.records import Drawing, Record\nfrom virtperf.exhibits.show import Shown\n"
         "drawing = Drawing(svg='<svg/>', description='d', digest='0')\n"
-        "Shown(Record(kind='line', id='figure-1', study='toy', title='T', drawing=drawing, text='numbers'))"
+        "Shown(Record(kind='line', id='figure-1', study='toy', title='T', drawing=drawing))"
     )
     out = execute(write(tmp_path / "in.ipynb", source), tmp_path / "out.ipynb", {"level": 0.9})
     (record,) = records_of(out)
-    assert (record.id, record.drawing.svg, record.text) == ("figure-1", "<svg/>", "numbers")
+    assert (record.id, record.drawing.svg) == ("figure-1", "<svg/>")
     picture, words = nbformat.read(out, as_version=4).cells[-1].outputs
-    assert picture.data["image/svg+xml"] == "<svg/>" and picture.metadata["needs_background"] == "light"
+    assert (picture.data["image/svg+xml"], picture.data["text/plain"]) == ("<svg/>", "T") and picture.metadata[
+        "needs_background"
+    ] == "light"
     assert words.metadata["virtperf"] == "notebook" and "<svg" not in words.data["text/html"]

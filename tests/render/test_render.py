@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.render.toy_notebook import diagram, figure, summary, table
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.records import MIME
-from virtperf.render import report as rendering
+from virtperf.render import templating
 from virtperf.render.outputs import records_of
 from virtperf.render.report import render, to_html
 
@@ -200,7 +200,7 @@ def test_what_cannot_be_rendered_is_said(
     nbformat.write(failed, tmp_path / "failed.ipynb")
     with pytest.raises(VirtperfError, match="cell 1 ends in E: v"):
         render(tmp_path / "failed.ipynb", tmp_path / "out.html")
-    monkeypatch.setattr(rendering, "LIMIT_BYTES", 1000)
+    monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
     nbformat.write(notebook, tmp_path / "in.ipynb")
     with pytest.raises(VirtperfError, match="too large"):
         render(tmp_path / "in.ipynb", tmp_path / "out.html")

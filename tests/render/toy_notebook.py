@@ -52,7 +52,7 @@ def summary() -> Record:
         blocks=(
             Facts(facts=(Fact(value="12", label="statements", note=HOSTILE), Fact(value="40 %", label="of points"))),
             Listing(items=("3 of them hold", ("2 ", Span(text="contradicted", style="verdict")))),
-        ), text="12 statements",
+        ),
     )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def table() -> Record:
             Paragraph(words=(Span(text="File and lines", link="trace:toy/table-1"),), style="small"),
             Folded(summary="Notes", blocks=(Heading(text="Corrections", id="table-1-corrections"),
                                             Paragraph(words="A misprint.", style="note"))),
-        ), text="part guests\n=1+1 12",
+        ),
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def diagram() -> Record:
                 label="Set-up", rows=((Box(id="m", label="Machine", rows=inner), Box(id="d", label="Driver")),),
                 edges=(("Driver", "Guest 1", "requests"),),
             ),
-        ), text="Machine: Guest 1",
+        ),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def figure(name: str = "figure-2") -> Record:
             Paragraph(words=(Span(text="Runs and raw lines", link=f"trace:toy/{name}"),), style="small"),
             Folded(summary="Numbers", blocks=(Grid(label="Numbers", columns=("x",), rows=(("1",),)),)),
         ),
-        drawing=Drawing(svg=SVG.format(id=name), description=f"Two lines, {HOSTILE}", digest="0" * 64), text="a 4 1.23",
+        drawing=Drawing(svg=SVG.format(id=name), description=f"Two lines, {HOSTILE}", digest="0" * 64),
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def claims(name: str = "claims-figure-2") -> Record:
                 label="Statements", columns=("The paper says", "Verdict", "About"), stacks=True,
                 rows=((says, verdicts, about), ("It is busy", verdicts, "")), ids=("claim-more-at-8", "claim-busy"),
             ),
-        ), text="more-at-8 corroborated",
+        ),
     )  # fmt: skip
 
 
@@ -133,7 +133,6 @@ def estimates() -> Record:
         kind="estimates", id="estimates-peaks", study="toy", title="Peaks", provenance=(Provenance.SIMULATED,),
         lineage=("exhibit:figure-2", "run:simulated-a-4-r1"),
         blocks=(Grid(label="Peaks", columns=("system", "peak"), rows=(("a", "8.1 (7.9 to 8.3)"),), numeric=(1,)),),
-        text="a 8.1",
     )  # fmt: skip
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
+from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.wording import NO_BREAK, as_precise, interval, pretty
 from virtperf.study.claims import NUMBERED, Claim
 from virtperf.study.definition import Study
@@ -25,6 +28,31 @@ _DIRECTIONS = {
     "nondecreasing": "no fall",
 }
 _WITHOUT_NUMBER = {"corroborated": "nothing else", "independent": "this and more", "contradicted": "not this"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim in words: its number, what the other claims allow, both verdicts; what runs give, "" without any."""
+
+    printed: str
+    allowed: str
+    text_verdict: str
+    measured_verdict: str
+    measured: str
+    simulated: str
+    reason: str
+
+
+def said(claim: Claim, data: StudyData) -> Said:
+    """What tables say of a claim."""
+    result, unit = data.result(claim.id), unit_of(claim, data.study)
+    reason = result.get("reason")
+    return Said(
+        printed(claim, unit), implied(claim, result, unit), *verdict_words(claim, result),
+        measured=estimate_words(result, "estimate", "estimate", unit),
+        simulated=estimate_words(result, "simulated_estimate", "simulated", unit),
+        reason=reason if isinstance(reason, str) else "",
+    )  # fmt: skip
 
 
 def unit_of(claim: Claim, study: Study) -> str:
@@ -92,6 +120,12 @@ def estimate_words(result: dict[str, Any], value: str, limits: str, unit: str) -
         return ""
     shown, low, high = as_precise(*(float(result[name]) for name in (value, f"{limits}_low", f"{limits}_high")))
     return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
+
+
+def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
+    """The paper's claims by verdict: by its other claims, and by measured runs."""
+    words = [verdict_words(claim, data.result(claim.id)) for claim in data.paper_claims]
+    return Counter(text for text, _ in words), Counter(measured for _, measured in words)
 
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:

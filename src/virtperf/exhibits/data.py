@@ -17,7 +17,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.mean import Mean
 from virtperf.core.near import near
 from virtperf.core.schema import Table
-from virtperf.study.claims import Claims, load_claims
+from virtperf.study.claims import Claim, Claims, load_claims
 from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
@@ -59,6 +59,15 @@ class StudyData:
     def result(self, claim_id: str) -> dict[str, Any]:
         """What the stages found out about a claim: its rows of claims.parquet and verdicts.parquet as one dict."""
         return dict(self._results.get(claim_id, {}))
+
+    @property
+    def paper_claims(self) -> tuple[Claim, ...]:
+        """Claims of the paper, without our assumptions."""
+        return tuple(claim for claim in self.claims or () if not claim.assumed)
+
+    def claims_about(self, exhibit_id: str) -> tuple[str, ...]:
+        """Ids of the claims that speak of an exhibit."""
+        return tuple(claim.id for claim in self.claims.about(exhibit_id)) if self.claims else ()
 
     def mean(self, quantity: Quantity, provenance: str, scale: str = "") -> Mean | None:
         """The mean over the runs of one provenance at a quantity's levels; None where none of them observed it.

@@ -27,46 +27,45 @@ def finding(points: pd.DataFrame, factor: Factor) -> str:
         Of the figure's axis.
     """
     rows = rows_of(points)
-    series: dict[str, list[Any]] = {}
-    for row in rows:
-        series.setdefault(row.series, []).append(row)
-    printed = sum(not math.isnan(p.printed) for p in rows)
+    printed = int(points["printed"].notna().sum())
     if printed == len(rows):
         lead = "Values as printed. "
     else:
         lead = "Reconstructed values. " if points["reconstructed"].notna().any() else ""
         lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
+    series = points.groupby("series", sort=False)
     several = len(series) > 1
-    sentences = [_course(label, part, factor) for label, part in series.items()]
+    sentences = [_course(label, part.dropna(subset="told"), factor) for label, part in series]
     sentences += [_bands(rows, factor, several), _measured(rows, factor, several, printed == len(rows))]
     return lead + " ".join(filter(None, sentences))
 
 
-def _course(label: str, points: list[Any], factor: Factor) -> str:
-    values = [(float(p.told), p) for p in points if not math.isnan(p.told)]
+def _course(label: object, told: pd.DataFrame, factor: Factor) -> str:
+    """How a series runs: the levels in their order, each with the value that words speak of."""
+    levels, values = told["x"].tolist(), told["told"].tolist()
     if not values:
         return f"{label}: no values yet."
-    first, last = values[0], values[-1]
-
-    def at(pair: tuple[float, Any], *, unit: bool = False) -> str:
-        where = level_words(factor, pair[1].x) if unit else level_text(factor, pair[1].x)
-        return f"{_short(pair[0])} at {where}"
-
-    numbers = [v for v, _ in values]
-    if not all(isinstance(p.x, int | float) for _, p in values):
-        return f"{label}: {joined(f'{_short(v)} ({level_words(factor, p.x)})' for v, p in values)}."
+    if not all(isinstance(level, int | float) for level in levels):
+        shown = (f"{_short(v)} ({level_words(factor, level)})" for v, level in zip(values, levels, strict=True))
+        return f"{label}: {joined(shown)}."
+    first = f"{_short(values[0])} at {level_words(factor, levels[0])}"
     if len(values) == 1:
-        return f"{label}: {at(first, unit=True)}."
-    highest, lowest = max(values, key=lambda pair: pair[0]), min(values, key=lambda pair: pair[0])
-    if max(numbers) - min(numbers) < FLAT * max(abs(n) for n in numbers):
-        return f"{label}: constant, about {_short((max(numbers) + min(numbers)) / 2)}."
-    if numbers == sorted(numbers):
-        return f"{label}: rising from {at(first, unit=True)} to {at(last)}."
-    if numbers == sorted(numbers, reverse=True):
-        return f"{label}: falling from {at(first, unit=True)} to {at(last)}."
-    if highest is not first and highest is not last:
-        return f"{label}: from {at(first, unit=True)} up to {at(highest)}, then down to {at(last)}."
-    return f"{label}: from {at(first, unit=True)} down to {at(lowest)}, then up to {at(last)}."
+        return f"{label}: {first}."
+    lowest, highest = min(values), max(values)
+    if highest - lowest < FLAT * max(abs(lowest), abs(highest)):
+        return f"{label}: constant, about {_short((highest + lowest) / 2)}."
+
+    def at(value: float) -> str:
+        return f"{_short(value)} at {level_text(factor, levels[values.index(value)])}"
+
+    last = f"{_short(values[-1])} at {level_text(factor, levels[-1])}"
+    if values == sorted(values):
+        return f"{label}: rising from {first} to {last}."
+    if values == sorted(values, reverse=True):
+        return f"{label}: falling from {first} to {last}."
+    if 0 < values.index(highest) < len(values) - 1:
+        return f"{label}: from {first} up to {at(highest)}, then down to {last}."
+    return f"{label}: from {first} down to {at(lowest)}, then up to {last}."
 
 
 def _short(value: float) -> str:

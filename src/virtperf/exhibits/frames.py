@@ -65,14 +65,10 @@ def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
 
     `se` is that of a rounding error, which is uniform between the two roundings: half_width / sqrt(3).
     """
-    figure = _figure(data, exhibit)
-    prints = _prints(data)
-    rows = [
-        row | {"value": prints[q][0], "se": prints[q][1] / math.sqrt(3), "half_width": prints[q][1],
-               "provenance": str(Provenance.PUBLISHED)}
-        for row, q in _base(data, figure) if q in prints
-    ]  # fmt: skip
-    return _framed(data, figure, rows, ("value", "se", "half_width", "provenance"))
+    found = points(data, exhibit)
+    found = found[found["printed"].notna()].rename(columns={"printed": "value", "printed_half_width": "half_width"})
+    kept = [*found.columns[: found.columns.get_loc("low")], "value", "se", "half_width", "provenance"]
+    return found.assign(se=found["half_width"] / math.sqrt(3))[kept].reset_index(drop=True)
 
 
 def runs(data: StudyData, exhibit: str | Exhibit, provenance: str | None = None) -> pd.DataFrame:

@@ -144,7 +144,7 @@ class LoadedStudy:
         exhibit = frames.named(self.data, exhibit_id)
         kind = kind_of(exhibit)
         pictures = [item.figure for item in shown if hasattr(item, "figure") and not isinstance(item, Mapping)]
-        fits = [item for item in shown if isinstance(item, Mapping) or not hasattr(item, "figure")]
+        fits = [item for item in shown if isinstance(item, Mapping) or not (item is None or hasattr(item, "figure"))]
         for label, fit in (pair for item in fits if isinstance(item, Mapping) for pair in item.items()):
             if isinstance(origin := getattr(fit, "origin", None), Origin):
                 origins.check(self.data, origin, str(label))

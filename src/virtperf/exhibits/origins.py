@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -131,16 +131,3 @@ def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
     if word is Provenance.RECONSTRUCTED:
         return exhibit_id in set(data.points["exhibit"])
     return not exhibit.series or not frames.printed(data, exhibit).empty
-
-
-def provenances(origin: Origin | None) -> tuple[Provenance, ...]:
-    """As a record lists them."""
-    return () if origin is None else (origin.provenance,)
-
-
-def lineage(origin: Origin | None) -> tuple[str, ...]:
-    """As a record lists it: the exhibits, whose traces lead to the runs; the runs where there is no exhibit."""
-    if origin is None:
-        return ()
-    exhibits: Iterable[str] = [f"exhibit:{name}" for name in origin.exhibits if name != TEXT]
-    return tuple(exhibits) or tuple(f"run:{name}" for name in origin.runs)

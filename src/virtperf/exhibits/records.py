@@ -7,7 +7,6 @@ drawings. A notebook emits it as ``application/vnd.virtperf+json``; report, site
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -38,7 +37,7 @@ class Span(_Part):
     Attributes
     ----------
     style : str
-        ``verdict`` and ``provenance`` are shown as badges; ``small`` stands below the rest in small type; ``folded``
+        ``verdict`` is shown as a badge; ``small`` stands below the rest in small type; ``folded``
         opens on a click, behind `summary`.
     link : str
         ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>`` (``study/figure-5`` or a longer
@@ -46,10 +45,9 @@ class Span(_Part):
     """
 
     text: str
-    style: Literal[
-        "plain", "strong", "code", "small", "verdict", "provenance", "deleted", "inserted", "mark", "empty", "hidden",
-        "folded",
-    ] = "plain"  # fmt: skip
+    style: Literal["plain", "strong", "code", "small", "verdict", "deleted", "inserted", "mark", "empty", "folded"] = (
+        "plain"
+    )
     link: str = ""
     summary: str = ""
 
@@ -145,8 +143,6 @@ class Numbers(_Part):
     ----------
     name : str
         File name of the download, without suffix.
-    units : dict of str to str
-        Units of numeric columns, where they have one.
     rows : tuple of tuple
         Cells: text, numbers with `DIGITS` significant digits, truth values, or None.
     words : str
@@ -156,31 +152,17 @@ class Numbers(_Part):
     name: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
-    units: dict[str, str] = {}
     words: str = "Download the numbers (CSV)"
 
     @classmethod
-    def of(
-        cls, frame: pd.DataFrame, name: str, *, words: str | None = None, units: dict[str, str] | None = None
-    ) -> Numbers:
-        """The numbers of a frame, rounded; infinities and NaN become None."""
-        columns = [_cells(frame[column]) for column in frame.columns]
-        said = {} if words is None else {"words": words}
-        return cls(
-            name=name, columns=tuple(map(str, frame.columns)), rows=tuple(zip(*columns, strict=True)),
-            units=units or {}, **said,
-        )  # fmt: skip
+    def of(cls, frame: pd.DataFrame, name: str, **said: str) -> Numbers:
+        """The numbers of a frame, rounded; infinities and NaN become None; `said` are other `words`."""
+        rows = tuple(tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None))
+        return cls(name=name, columns=tuple(map(str, frame.columns)), rows=rows, **said)
 
     def frame(self) -> pd.DataFrame:
         """The same as a frame."""
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
-
-
-def _cells(column: pd.Series) -> Sequence[Any]:
-    if column.dtype.kind == "f":
-        values = rounded(column.to_numpy(dtype=float), DIGITS)
-        return [float(v) if math.isfinite(v) else None for v in values]
-    return [_cell(v) for v in column]
 
 
 def _cell(value: Any) -> str | int | float | bool | None:
@@ -229,8 +211,6 @@ class Record(_Part):
     blocks : tuple of Block
         Below the drawing and the caption.
     drawing : Drawing or None
-    text : str
-        The numbers as plain text, which tests compare.
     """
 
     kind: str
@@ -245,16 +225,12 @@ class Record(_Part):
     lineage: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     drawing: Drawing | None = None
-    text: str = ""
 
-    def alone(self) -> Record:
-        """The record without its picture and its text, which a notebook keeps beside it as forms of their own."""
-        return self.completed("", "")
-
-    def completed(self, svg: str, text: str) -> Record:
-        """The record with what stands beside it; one without a drawing gets none."""
-        drawing = None if self.drawing is None else self.drawing.model_copy(update={"svg": svg})
-        return self.model_copy(update={"drawing": drawing, "text": text})
+    def with_picture(self, svg: str) -> Record:
+        """The record with that picture; a notebook keeps it beside the record. One without a drawing gets none."""
+        if self.drawing is None:
+            return self
+        return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
 
 
 for _model in (Box, Folded):

@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from virtperf.exhibits.records import MIME, Record
+from virtperf.exhibits.text import record_text
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 """Data by MIME type, and metadata."""
@@ -31,7 +32,7 @@ class Shown:
     figure: Figure | None = None
 
     def __repr__(self) -> str:
-        return self.record.text
+        return record_text(self.record)
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -53,8 +54,8 @@ class Shown:
         from virtperf.render.record import record_html
 
         html = str(record_html(self.record, notebook=True))
-        text, drawing = self.record.text, self.record.drawing
-        kept = self.record.alone().model_dump(mode="json")
+        text, drawing = record_text(self.record), self.record.drawing
+        kept = self.record.with_picture("").model_dump(mode="json")
         if drawing is None:
             return [({MIME: kept, "text/html": html, "text/plain": text}, {})]
         picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": text}

@@ -10,7 +10,7 @@ from typing import Any
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.wording import slug
+from virtperf.exhibits.wording import interval, slug
 from virtperf.study.quantities import Quantity
 
 STATISTICS = {
@@ -87,6 +87,11 @@ class Trace:
     means: tuple[MeanTrace, ...]
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
+
+    @property
+    def allowed(self) -> str:
+        """The range that the text allows, in words."""
+        return interval(-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

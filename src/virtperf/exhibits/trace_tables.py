@@ -69,7 +69,7 @@ def table_traces(data: StudyData) -> Iterator[TableTrace]:
                 (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
                 for c in wrong
             ),
-            claims=tuple(c.id for c in data.claims.about(exhibit.id)) if data.claims else (),
+            claims=data.claims_about(exhibit.id),
         )  # fmt: skip
 
 

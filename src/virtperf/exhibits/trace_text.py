@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from virtperf.exhibits.trace import MeanTrace, Trace
-from virtperf.exhibits.wording import interval, number, plural
+from virtperf.exhibits.trace import Trace
+from virtperf.exhibits.wording import number, plural
 
 
 def trace_text(trace: Trace, claims: dict[str, str]) -> str:
     """The trace in lines of plain text."""
-    low = float("-inf") if trace.low is None else trace.low
-    high = float("inf") if trace.high is None else trace.high
     lines = [
         trace.key,
         f"  value    {trace.words}, in {trace.unit}",
@@ -17,11 +15,11 @@ def trace_text(trace: Trace, claims: dict[str, str]) -> str:
     ]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
-    lines.append(f"  allowed  {interval(low, high)}")
+    lines.append(f"  allowed  {trace.allowed}")
     lines += [f"    lower limit: {_said(c, claims)}" for c in trace.low_by]
     lines += [f"    upper limit: {_said(c, claims)}" for c in trace.high_by]
     for mean in trace.means:
-        limits = "" if mean.low is None or mean.high is None else f", {mean.level:.0%} interval {_range(mean)}"
+        limits = "" if mean.low is None else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
         lines.append(f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})")
     for run in trace.runs:
         begin, end = (number(v) for v in run.window_s)
@@ -36,7 +34,3 @@ def trace_text(trace: Trace, claims: dict[str, str]) -> str:
 
 def _said(claim: str, claims: dict[str, str]) -> str:
     return f"{claim}: {claims[claim]}" if claim in claims else claim
-
-
-def _range(mean: MeanTrace) -> str:
-    return f"{number(mean.low)} to {number(mean.high)}"

@@ -88,15 +88,21 @@ def _absent(value: float) -> bool:
     return math.isnan(value) or math.isinf(value)
 
 
-def joined(parts: Iterable[str], last: str = "and") -> str:
+def joined(parts: Iterable[str]) -> str:
     """``a, b and c``."""
     items = list(parts)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
 
 
 def plural(count: int, one: str, many: str = "") -> str:
     """``1 run``, ``3 runs``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def clock(seconds: float) -> str:
+    """``3:20``: minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
 
 
 def wrapped(text: object, width: int) -> str:

@@ -113,7 +113,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
         "JUPYTER_DATA_DIR": str(folder / "data"), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_PLATFORM_DIRS": "1",
         "PYTHONHASHSEED": "0", "MPLBACKEND": _INLINE, "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }  # fmt: skip
-    before = {name: os.environ.get(name) for name in changed}
+    before = os.environ.copy()
     logger = logging.getLogger("papermill")
     level = logger.level
     os.environ.update(changed)
@@ -122,11 +122,9 @@ def _surroundings(folder: Path) -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in changed.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) -> VirtperfError:

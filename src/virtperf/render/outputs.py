@@ -14,7 +14,7 @@ from virtperf.render.normalise import read_notebook
 
 
 def record_of(output: NotebookNode) -> Record | None:
-    """The record of one output, with the picture and the text beside it; None for an output that is none.
+    """The record of one output, with the picture beside it; None for an output that is none.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def record_of(output: NotebookNode) -> Record | None:
             f"an exhibit is no record of this version: {'.'.join(map(str, first['loc']))}: {first['msg']}",
             remedy="execute the notebook again.",
         ) from err
-    return record.completed(data.get("image/svg+xml", ""), data.get("text/plain", ""))
+    return record.with_picture(data.get("image/svg+xml", ""))
 
 
 def for_notebook_only(output: NotebookNode) -> bool:

@@ -14,9 +14,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
 from virtperf.render.normalise import normalise, read_notebook
 from virtperf.render.page import build_page
-from virtperf.render.templating import TEMPLATES, equip, scripts, tidy
-
-LIMIT_BYTES = 2_000_000
+from virtperf.render.templating import TEMPLATES, equip, refuse_large, scripts, tidy
 
 
 class _Exporter(HTMLExporter):
@@ -56,15 +54,10 @@ def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> P
     Raises
     ------
     VirtperfError
-        The notebook can't be read, a cell of it failed, or the page is larger than `LIMIT_BYTES`.
+        The notebook can't be read, a cell of it failed, or the page is too large for a browser.
     """
     html = to_html(_read(executed_notebook), title=title)
-    size = len(html.encode())
-    if size > LIMIT_BYTES:
-        raise VirtperfError(
-            "the page is too large", file=executed_notebook.name, expected=f"at most {LIMIT_BYTES:,} bytes",
-            found=f"{size:,} bytes", remedy="show fewer or smaller exhibits.",
-        )  # fmt: skip
+    refuse_large(html, executed_notebook.name)
     write_atomically(out, html)
     return out
 

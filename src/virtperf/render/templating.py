@@ -14,12 +14,14 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import palette
 from virtperf.exhibits.wording import VERDICTS, exhibit_name, plural, pretty, printable, slug
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST_WORD = 18
+LIMIT_BYTES = 2_000_000
 
 
 @cache
@@ -37,14 +39,9 @@ def equip(made: Environment) -> None:
     """Give an environment the words and filters that the templates use."""
     made.filters |= {
         "breakable": breakable, "slug": slug, "printable": printable, "exhibit_name": exhibit_name, "pretty": pretty,
-        "plural": plural, "picture": _picture, "image_address": image_address, "file_address": quote,
+        "plural": plural, "image_address": image_address, "file_address": quote,
     }  # fmt: skip
     made.globals |= {"VERDICTS": VERDICTS, "PROVENANCES": {str(p): p.words for p in Provenance}, "palette": palette}
-
-
-def _picture(svg: str) -> Markup:
-    """An SVG element as it is: it was written by `exhibits.plot`, which leaves neither scripts nor style rules in."""
-    return Markup(svg)  # noqa: S704
 
 
 def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
@@ -87,3 +84,12 @@ def scripts(*names: str) -> tuple[list[Markup], str]:
 def tidy(text: str) -> str:
     """Text of a page without spaces at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def refuse_large(page: str, name: str) -> None:
+    """Raise `VirtperfError` where a page is larger than `LIMIT_BYTES`."""
+    if (size := len(page.encode())) > LIMIT_BYTES:
+        raise VirtperfError(
+            "the page is too large", file=name, expected=f"at most {LIMIT_BYTES:,} bytes", found=f"{size:,} bytes",
+            remedy="show fewer or smaller exhibits on it.",
+        )  # fmt: skip

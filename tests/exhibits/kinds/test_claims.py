@@ -24,8 +24,8 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
 
 def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     shown = loaded.claims("figure-2")
-    assert re.search(r"more-at-8 +66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown))
-    assert re.search(r"best-at-8 +the place of the peak +this and more +independent +undecided", repr(shown))
+    assert re.search(r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown))
+    assert re.search(r"best-at-8 .* the place of the peak +this and more +independent +undecided", repr(shown))
     assert "takes part in contradiction" in plain(shown) and "set aside, see contradiction" in plain(shown)
     assert "#contradiction-1" in links(shown)
     assert any(getattr(b, "id", "") == "contradiction-1" for b in loaded.contradictions().record.blocks)
@@ -45,7 +45,7 @@ def test_claims_about_the_text_and_all_claims(loaded: LoadedStudy) -> None:
 
 def test_before_the_stages_verdicts_are_not_computed(bare: LoadedStudy) -> None:
     text = repr(bare.claims("figure-2"))
-    assert re.search(r"more-at-8 .* not computed +not computed +no measurement", text)
+    assert re.search(r"more-at-8 .* not computed +not computed$", text, flags=re.MULTILINE)
     assert "Not yet tested by measurement." in plain(bare.claims("figure-2"))
 
 
@@ -67,9 +67,9 @@ def test_long_tables_show_first_what_something_speaks_against(tmp_path: Path) ->
 
 
 def test_assumptions_and_errata(loaded: LoadedStudy) -> None:
-    assert re.search(r"bends-down +on +4", repr(loaded.assumptions()))  # it sets four limits of points
+    assert re.search(r"bends-down .* on +4", repr(loaded.assumptions()))  # it sets four limits of points
     assert loaded.assumptions().record.claims == ("bends-down",)
-    assert "8192" in repr(loaded.errata()) and "1 remark" in repr(loaded.errata())
+    assert "8192" in repr(loaded.errata()) and "- 18 test are 18 guests" in repr(loaded.errata())
     assert "exhibit:table-1" in links(loaded.errata()) and "Table 1, row 2, Memory [MB]" in plain(loaded.errata())
 
 
@@ -80,7 +80,7 @@ def test_an_assumption_links_the_claims_that_its_reason_names(tmp_path: Path) ->
     shown = load_study("toy", data, assumptions=False).assumptions()
     assert "claim:best-at-8" in links(shown) and "“System A peaks at 8 guests”" in plain(shown)
     assert "claim:more-or-less" not in links(shown) and "more-or-less" in plain(shown)
-    assert re.search(r"bends-down +off in this report +4", repr(shown))
+    assert re.search(r"bends-down .* off in this report +4", repr(shown))
 
 
 def test_summary_counts(loaded: LoadedStudy) -> None:
@@ -95,8 +95,8 @@ def test_summary_counts(loaded: LoadedStudy) -> None:
     assert found.open_ended == 2
     shown = loaded.summary()
     text = repr(shown)
-    assert re.search(r"text: corroborated +1", text) and re.search(r"measured: refuted +1", text)
-    assert re.search(r"measured: reproduced +0", text) and re.search(r"measured runs +9", text)
+    assert "- corroborated 1 " in text and "- refuted 1 " in text
+    assert "- reproduced 0 " in text and re.search(r"9 +measured runs", text)
     assert "1 note is not quantitative" in plain(shown) and "2 are unbounded above" in plain(shown)
 
 

@@ -33,7 +33,7 @@ def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, meas
     peak = Estimate(12.34, 11, math.inf, 0.95, "profile likelihood", ("a bound holds sigma",), measured)
     slope = Estimate(-2, -3, -1, 0.9, "delta", (), measured)
     shown = loaded.estimates({"A": {"peak": peak}, "slope": slope}, title="Fit <1>")
-    assert re.search(r"A: peak +12\.34 +11 +inf +95 % profile likelihood +a bound holds sigma", repr(shown))
+    assert re.search(r"A: peak +12\.3 +11\.0 to no limit +95 %, profile likelihood +a bound holds sigma", repr(shown))
     assert all(w in plain(shown) for w in ("11.0 to no limit", "90 %, delta", "a bound holds sigma"))
     assert shown.record.id == "fit-1" and shown.record.provenance == (Provenance.MEASURED,)
     assert shown.record.lineage == ("exhibit:figure-2",)
@@ -89,7 +89,7 @@ def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) 
     frame = frame.assign(provenance="published", exhibit="table-1")
     shown = loaded.computed(frame, title="Sizes", note="Pages are counted.")
     assert {"262,144", "yes", "no", "Pages are counted."} <= set(plain(shown).splitlines())
-    assert shown.record.numbers[0].columns == ("Name", "Pages", "Whole") and "262144" in repr(shown)
+    assert shown.record.numbers[0].columns == ("Name", "Pages", "Whole") and "262,144" in repr(shown)
     assert shown.record.provenance == (Provenance.PUBLISHED,) and HOSTILE not in record_html(shown.record)
 
 

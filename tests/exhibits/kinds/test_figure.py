@@ -47,11 +47,11 @@ def test_without_assumptions_the_band_is_that_of_the_text(toy_data: Path) -> Non
 
 
 def test_the_text_table_holds_the_numbers_behind(loaded: LoadedStudy) -> None:
-    text = loaded.show("figure-2").record.text
+    text = repr(loaded.show("figure-2"))
     assert text.splitlines()[0] == "Figure 2. Throughput over guests"
-    assert re.search(r"8 +165\.5 +166\.5 +166 +161 +171 +152 +147 +157 +3", text)
-    assert re.search(r"\$host_1\$.*  2 .* 40 +inf ", text)
-    assert len(text.splitlines()) == 3 + 7  # title, header, rule, one line a point
+    assert re.search(r"8 +165\.5 to 166\.5 .*  166 \(161 to 171\) .* 152 \(147 to 157\)", text)
+    assert re.search(r"\$host_1\$.*  2 .* 40 or more ", text)
+    assert len(text.splitlines()) == 4 + 7  # title, caption, header, rule, one line a point
 
 
 def test_claims_and_runs_stand_in_the_numbers_and_behind_the_trace(loaded: LoadedStudy) -> None:

@@ -35,7 +35,7 @@ def test_a_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStu
     html = record_html(shown.record)
     assert "81921</del>" in html and "8192</ins>" in html
     assert "a footnote mark stuck to it" in html and "1 cell is corrected" in html
-    assert "8192 (printed 81921)" in repr(shown)
+    assert "[printed: 81921] 8192[1]" in repr(shown)
     assert shown.record.provenance == (Provenance.PUBLISHED,)
     assert "not stated" in html  # the empty cell
     assert shown.record.numbers[0].rows[1] == ("lnwas", "2", "81921")  # the download is as printed

@@ -12,7 +12,7 @@ from tests.exhibits.toy import HOSTILE
 from tests.render.site.conftest import PARAMETERS, Parsed
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
-from virtperf.render.site import build
+from virtperf.render import templating
 from virtperf.render.site.build import build_site, build_study_pages
 from virtperf.render.site.shell import PAGES
 
@@ -62,7 +62,7 @@ def test_the_same_data_give_the_same_bytes(pages: dict[str, str], layout: Layout
 
 
 def test_a_page_that_is_too_large_is_refused(layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "LIMIT_BYTES", 1000)
+    monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
     with pytest.raises(VirtperfError, match=r"index\.html: the page is too large; expected at most 1,000 bytes"):
         build_site(layout, PARAMETERS, tmp_path / "out")
     assert not (tmp_path / "out").exists()

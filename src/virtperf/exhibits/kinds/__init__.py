@@ -15,18 +15,22 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Model, problems
 from virtperf.core.near import near
+from virtperf.core.provenance import Origin
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.records import Folded, Paragraph, Record, Span
+from virtperf.exhibits.origins import TEXT
+from virtperf.exhibits.records import Block, Folded, Numbers, Paragraph, Record, Span
+from virtperf.exhibits.wording import slug
 from virtperf.study.definition import Exhibit, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which most commands need not wait for
@@ -148,6 +152,32 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
             parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
             said = {name: part for name, part in parts.items() if part}
             report(err if err.line is not None else study.document.error(err.problem, *where, **said))
+
+
+def register(context: Context, kind: str, *blocks: Block, claims: Iterable[str] = ()) -> Record:
+    """The record of a kind that there is once a study, and that is named after it."""
+    return Record(kind=kind, id=kind, study=context.study.id, title="", blocks=blocks, claims=tuple(claims))
+
+
+def note(words: str) -> Paragraph:
+    """A remark that is set apart."""
+    return Paragraph(words=words, style="note")
+
+
+def analysis(
+    context: Context, kind: str, title: str, origin: Origin | None, numbers: pd.DataFrame, *blocks: Block, **more: Any
+) -> Record:
+    """The record of what a notebook has computed, named after its title, with what it rests on.
+
+    Its lineage lists exhibits, whose traces lead to the runs; the runs where there is no exhibit.
+    """
+    study, anchor = context.study.id, slug(title)
+    exhibits = [] if origin is None else [f"exhibit:{name}" for name in origin.exhibits if name != TEXT]
+    runs = [] if origin is None else [f"run:{name}" for name in origin.runs]
+    return Record(
+        kind=kind, id=anchor, study=study, title=title, provenance=() if origin is None else (origin.provenance,),
+        lineage=tuple(exhibits or runs), numbers=(Numbers.of(numbers, f"{study}-{anchor}"),), blocks=blocks, **more,
+    )  # fmt: skip
 
 
 def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:

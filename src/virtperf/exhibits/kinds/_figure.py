@@ -16,10 +16,9 @@ from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
 from virtperf.exhibits.finding import finding
 from virtperf.exhibits.joined import KINDS, joined, rows_of
-from virtperf.exhibits.kinds import Context, ExhibitSpec, trace
-from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Paragraph, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import exhibit_name, interval, number, pretty
+from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
+from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
+from virtperf.exhibits.wording import exhibit_name, interval, pretty
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
@@ -55,14 +54,14 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     points = joined(data, exhibit, level=context.level, assumptions=context.assumptions, examples=context.examples)
     factor = study.factors[exhibit.series[0].over]
     name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor)
-    numbers = [Numbers.of(_numbers(study, points, factor), f"{study.id}-{exhibit.id}")]
+    numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     curves = _curves(points, fits, factor, context.level)
     if len(curves):
         numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
     blocks: list[Block] = [
         *_scale_note(points),
         *(
-            Paragraph(words=f"No curve for {label}: {fit.reason}", style="note")
+            note(f"No curve for {label}: {fit.reason}")
             for label, fit in fits.items()
             if not getattr(fit, "available", True)
         ),
@@ -72,9 +71,8 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     return Record(
         kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
         provenance=_provenances(points), numbers=tuple(numbers), blocks=tuple(blocks),
-        claims=tuple(c.id for c in data.claims.about(exhibit.id)) if data.claims else (),
+        claims=data.claims_about(exhibit.id),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
-        text=f"{name}. {exhibit.title}\n{_text(points, factor)}",
     )  # fmt: skip
 
 
@@ -100,17 +98,14 @@ def fits_among(shown: Sequence[object]) -> dict[str, Any]:
     VirtperfError
         Something is no mapping of fits.
     """
-    found: dict[str, Any] = {}
     for item in shown:
-        values = dict(item) if isinstance(item, Mapping) else {}
-        wrong = next((v for v in values.values() if not _is_fit(v)), None if values else item)
-        if wrong is not None and not (isinstance(item, Mapping) and not values):
+        wrong = [v for v in item.values() if not _is_fit(v)] if isinstance(item, Mapping) else [item]
+        if wrong:
             raise VirtperfError(
                 "a figure is shown with fits by series", expected="a mapping of label to fit, as virtperf.models gives",
-                found=type(wrong).__name__, remedy="show estimates by study.estimates(...).",
+                found=type(wrong[0]).__name__, remedy="show estimates by study.estimates(...).",
             )  # fmt: skip
-        found |= {str(label): fit for label, fit in values.items()}
-    return found
+    return {str(label): fit for item in shown if isinstance(item, Mapping) for label, fit in item.items()}
 
 
 def _is_fit(value: object) -> bool:
@@ -144,31 +139,28 @@ def _scale_note(points: pd.DataFrame) -> list[Block]:
         f"that {places[0]} has the reconstructed value. That point says nothing about the paper, the others do, "
         "relative to it."
     )
-    return [Paragraph(words=words, style="note")]
+    return [note(words)]
 
 
-def _numbers(study: Study, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
     """Everything behind a figure, one row a point: for the CSV download."""
-    at = {(s.label, level): q for e in study.exhibits if e.id == points["exhibit"].iloc[0]
-          for s, level, q in study.points(e)}  # fmt: skip
-    same: dict[str, list[Any]] = {}
-    for quantity in at.values():
-        same.setdefault(quantity.name, []).append(quantity)
-    units = {name: unit_words(study, name, quantities) for name, quantities in same.items()}
-    table = pd.DataFrame(
-        {
-            "exhibit": points["exhibit"], "series": points["series"], factor.name: points["x"],
-            "quantity": points["quantity"], "unit": points["quantity"].map(units),
-            "allowed_low": points["low"], "allowed_high": points["high"],
-            "allowed_low_without_assumptions": points["low_text"],
-            "allowed_high_without_assumptions": points["high_text"], "centre": points["centre"],
-            "low_set_by": points["low_by"].map(";".join), "high_set_by": points["high_by"].map(";".join),
-        }
-    )  # fmt: skip
-    for kind in KINDS:
-        table = table.assign(**{name: points[name] for name in (kind, f"{kind}_low", f"{kind}_high")})
-        table[f"{kind}_runs"] = points[f"{kind}_runs"].map(";".join)
-    return table.assign(printed=points["printed"]).replace([math.inf, -math.inf], math.nan)
+    shown = [quantity for _, _, quantity in study.points(exhibit)]
+    units = {q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name]) for q in shown}
+    table = points.assign(
+        unit=points["quantity"].map(units), low_set_by=points["low_by"].map(";".join),
+        high_set_by=points["high_by"].map(";".join),
+        **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
+    ).drop(columns=factor.name).rename(columns={"x": factor.name, **_CALLED})  # fmt: skip
+    runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
+    columns = ["exhibit", "series", factor.name, "quantity", "unit", *_CALLED.values(), "centre", "low_set_by",
+               "high_set_by", *runs, "printed"]  # fmt: skip
+    return table[columns].replace([math.inf, -math.inf], math.nan)
+
+
+_CALLED = {
+    "low": "allowed_low", "high": "allowed_high", "low_text": "allowed_low_without_assumptions",
+    "high_text": "allowed_high_without_assumptions",
+}  # fmt: skip
 
 
 def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
@@ -180,23 +172,6 @@ def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
         Provenance.EXAMPLE: points["example"].notna(),
     }
     return tuple(kind for kind, rows in there.items() if rows.any())
-
-
-def _text(points: pd.DataFrame, factor: Factor) -> str:
-    header = ["series", factor.label, "allowed low", "allowed high", "reconstructed", "low", "high", "printed",
-              "measured", "low", "high", "runs"]  # fmt: skip
-    rows = []
-    for p in rows_of(points):
-        cells = [p.series, number(p.x, 6) if isinstance(p.x, int | float) else p.x, number(p.low), number(p.high)]
-        cells += [number(p.reconstructed), *_limits(p.simulated, p.simulated_low, p.simulated_high)]
-        cells += ["" if math.isnan(p.printed) else number(p.printed)]
-        cells += ["none" if math.isnan(p.measured) else number(p.measured)]
-        rows.append([*cells, *_limits(p.measured, p.measured_low, p.measured_high), str(len(p.measured_runs))])
-    return table_text(header, rows)
-
-
-def _limits(value: float, low: float, high: float) -> list[str]:
-    return ["", ""] if math.isnan(value) else [number(low), number(high)]
 
 
 def _table(points: pd.DataFrame, factor: Factor, label: str) -> Grid:

@@ -5,41 +5,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-import pandas as pd
-
-from virtperf.exhibits.kinds import Context, Kind
-from virtperf.exhibits.records import Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.exhibits.text import table_text
+from virtperf.exhibits.kinds import Context, Kind, note, register
+from virtperf.exhibits.records import Grid, Record, Span, Words
 
 
 def record(context: Context) -> Record:
     """The table of assumptions."""
     data = context.data
     assumed = [c for c in data.claims or () if c.assumed]
-    made = Record(kind="assumptions", id="assumptions", study=data.study.id, title="")
     if not assumed:
         words = "No claims are encoded yet." if data.claims is None else "No assumption of ours is used."
-        return made.model_copy(update={"blocks": (Paragraph(words=words, style="note"),), "text": words})
+        return register(context, "assumptions", note(words))
     binds = Counter(c for column in ("low_by", "high_by") for cell in data.points[column] for c in cell)
     aside = set(map(str, data.contradictions.get("dropped", ())))
     said = {c.id: c.says for c in data.claims or ()}
     rows: list[tuple[Words, ...]] = []
-    text = []
     for claim in assumed:
         state = ("on" if claim.default_on else "off by default") if context.assumptions else "off in this report"
         shown = f"{state}, but set aside: the paper excludes it" if claim.id in aside and state == "on" else state
         name = Span(text=claim.id, style="small")
         rows.append(((claim.says, name), _with_links(claim.why, said), shown, str(binds[claim.id])))
-        text.append([claim.id, state, str(binds[claim.id])])
-    columns = ["assumption", "switched", "limits that it sets"]
     table = Grid(
         label="Assumptions", columns=("We assume", "Because", "Switched", "Limits of plotted points that it sets"),
         rows=tuple(rows), numeric=(3,), ids=tuple(f"claim-{c.id}" for c in assumed), stacks=True,
     )  # fmt: skip
-    return made.model_copy(update={
-        "claims": tuple(c.id for c in assumed), "blocks": (table,), "text": table_text(columns, text),
-        "numbers": (Numbers.of(pd.DataFrame(text, columns=columns), f"{data.study.id}-assumptions", words=""),),
-    })  # fmt: skip
+    return register(context, "assumptions", table, claims=(c.id for c in assumed))
 
 
 def _with_links(text: str, said: dict[str, str]) -> Words:

@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict_words
+from virtperf.exhibits.claim_words import Said, said
 from virtperf.exhibits.frames import named
-from virtperf.exhibits.kinds import Context, Kind
+from virtperf.exhibits.kinds import Context, Kind, note
 from virtperf.exhibits.kinds.contradictions import places
 from virtperf.exhibits.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
-from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
 
@@ -47,7 +46,7 @@ def record(context: Context, about: str | None = None) -> Record:
         There is no exhibit of that id.
     """
     data = context.data
-    chosen = [c for c in data.claims or () if not c.assumed and (about is None or about in c.exhibits)]
+    chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
     if about is None:
         title = "All claims of the paper"
     elif about == "text":
@@ -55,35 +54,30 @@ def record(context: Context, about: str | None = None) -> Record:
     else:
         exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
-    made = Record(kind="claims", id=f"{about or 'all'}-claims", study=data.study.id, title=title)
-    if not chosen:
-        words = "The paper makes no testable claim here."
-        return made.model_copy(update={"blocks": (Paragraph(words=words, style="note"),), "text": "no claims"})
-    numbers = places(data)
+    conflicts = places(data)
     rows: list[tuple[Claim, Row, bool]] = []
-    text, found = [], []
+    found = []
     for claim in chosen:
-        result = data.result(claim.id)
-        unit = unit_of(claim, data.study)
-        from_text, measured = verdict_words(claim, result)
-        says, rest = printed(claim, unit), implied(claim, result, unit)
-        cells = (_saying(claim), says, rest, _text_cell(from_text, result, numbers.get(claim.id, [])),
-                 _measured_cell(measured, result, unit))  # fmt: skip
-        rows.append((claim, cells, from_text in _AGAINST or measured in _AGAINST))
-        text.append([claim.id, _ascii(says), _ascii(rest), from_text, measured])
-        found.append({**result, "claim": claim.id, "text_verdict": from_text, "measured_verdict": measured})
-    blocks: list[Block] = [Paragraph(words=_tally(text)), *_tables(rows, title, _columns(text, rows))]
-    return made.model_copy(update={
-        "claims": tuple(c.id for c in chosen), "blocks": tuple(blocks),
-        "numbers": (Numbers.of(pd.DataFrame(found).reindex(columns=list(_NUMBERS)), f"{data.study.id}-{made.id}",
-                               words=""),),
-        "text": table_text(["claim", "printed", "others allow", "from the text", "from measurements"], text),
-    })  # fmt: skip
+        result, told = data.result(claim.id), said(claim, data)
+        verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
+        cells = (_saying(claim), told.printed, told.allowed,
+                 _text_cell(told.text_verdict, result, conflicts.get(claim.id, [])), _measured_cell(told))  # fmt: skip
+        rows.append((claim, cells, any(word in _AGAINST for word in verdicts.values())))
+        found.append({**result, "claim": claim.id, **verdicts})
+    table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
+    blocks: list[Block] = [note("The paper makes no testable claim here.")]
+    if chosen:
+        blocks = [Paragraph(words=_tally(table)), *_tables(rows, title, _columns(table, rows))]
+    anchor = f"{about or 'all'}-claims"
+    return Record(
+        kind="claims", id=anchor, study=data.study.id, title=title, claims=tuple(c.id for c in chosen),
+        blocks=tuple(blocks), numbers=(Numbers.of(table, f"{data.study.id}-{anchor}", words=""),) if chosen else (),
+    )  # fmt: skip
 
 
-def _tally(text: Sequence[Sequence[str]]) -> Words:
+def _tally(table: pd.DataFrame) -> Words:
     """The verdicts counted, those from the text first."""
-    from_text, measured = Counter(row[3] for row in text), Counter(row[4] for row in text)
+    from_text, measured = Counter(table["text_verdict"]), Counter(table["measured_verdict"])
     nothing = measured.pop("no measurement", 0)
 
     def counted(counts: Counter[str]) -> Iterable[str | Span]:
@@ -93,7 +87,7 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
             yield Span(text=word, style="verdict")
 
     parts: list[str | Span] = [
-        f"{plural(len(text), 'claim')}. By the paper's other claims: ",
+        f"{plural(len(table), 'claim')}. By the paper's other claims: ",
         *counted(from_text),
         ". ",
     ]
@@ -105,10 +99,10 @@ def _tally(text: Sequence[Sequence[str]]) -> Words:
     return tuple(parts)
 
 
-def _columns(text: Sequence[Sequence[str]], rows: Sequence[tuple[Claim, Row, bool]]) -> tuple[str, ...]:
+def _columns(table: pd.DataFrame, rows: Sequence[tuple[Claim, Row, bool]]) -> tuple[str, ...]:
     """Headings; where nothing was measured the last column only compares, and where it is empty it is left out."""
     columns = ("The paper says", "Printed", "Its other claims allow", "Verdict from the text")
-    if any(row[4] != "no measurement" for row in text):
+    if (table["measured_verdict"] != "no measurement").any():
         return (*columns, "Verdict from measurements")
     return (*columns, "Simulated runs give") if any(cells[4] for _, cells, _ in rows) else columns
 
@@ -136,8 +130,8 @@ def _saying(claim: Claim) -> Words:
     reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
     often = _SAID[claim.times_said - 1] if claim.times_said <= len(_SAID) else f"{claim.times_said} times"
     where = "; ".join(claim.sections) + (". " if claim.sections else "")
-    said = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
-    return (claim.says, *reading, said)
+    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
+    return (claim.says, *reading, folded)
 
 
 def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Words:
@@ -154,20 +148,14 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Wor
     return tuple(cell)
 
 
-def _measured_cell(word: str, result: dict[str, Any], unit: str) -> Words:
+def _measured_cell(told: Said) -> Words:
     """The verdict with its estimate; without a measurement only what simulated runs give, which decides nothing."""
-    given = estimate_words(result, "simulated_estimate", "simulated", unit)
-    if word == "no measurement":
-        return given
-    notes = [f"measured {found}" for found in [estimate_words(result, "estimate", "estimate", unit)] if found]
-    reason = result.get("reason")
-    notes += [reason] if isinstance(reason, str) and reason else []
-    notes += [f"simulated runs, for comparison: {given}"] if given else []
-    return (Span(text=word, style="verdict"), *(Span(text=note, style="small") for note in notes))
-
-
-def _ascii(text: str) -> str:
-    return text.replace("−", "-").replace(NO_BREAK, " ")
+    if told.measured_verdict == "no measurement":
+        return told.simulated
+    notes = [f"measured {told.measured}" if told.measured else "", told.reason,
+             f"simulated runs, for comparison: {told.simulated}" if told.simulated else ""]  # fmt: skip
+    verdict = Span(text=told.measured_verdict, style="verdict")
+    return (verdict, *(Span(text=note, style="small") for note in notes if note))
 
 
 KIND = Kind("claims", record)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pandas as pd
-
 from virtperf.exhibits.arithmetic import quantities, relations
 from virtperf.exhibits.claim_words import implied, printed, unit_of
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.kinds import Context, Kind
-from virtperf.exhibits.records import Block, Folded, Heading, Listing, Numbers, Paragraph, Record, Span, Words
-from virtperf.exhibits.text import table_text
+from virtperf.exhibits.kinds import Context, Kind, note, register
+from virtperf.exhibits.records import Block, Folded, Heading, Listing, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import joined, plural
 from virtperf.study.claims import Claim
 
@@ -72,12 +69,11 @@ def linked(claim: Claim | None, claim_id: str) -> tuple[str | Span, ...]:
 def record(context: Context) -> Record:
     """Every claim that was set aside: what it says, what the rest allows, and a minimal set that excludes it."""
     data = context.data
-    made = Record(kind="contradictions", id="contradictions", study=data.study.id, title="")
     conflicts = data.contradictions.get("conflicts", [])
     if not conflicts:
         none = "No two claims of the paper exclude each other."
         words = none if data.contradictions else "Contradictions are not computed yet."
-        return made.model_copy(update={"blocks": (Paragraph(words=words, style="note"),), "text": words})
+        return register(context, "contradictions", note(words))
     said = {c.id: c for c in data.claims or ()}
     found = contradictions(data)
     aside = [entry.aside for entry in found if entry.aside]
@@ -89,16 +85,8 @@ def record(context: Context) -> Record:
     for k, entry in enumerate(found, 1):
         blocks += [Heading(text=f"Contradiction {k}", id=f"contradiction-{k}"),
                    *_aside(data, said.get(entry.aside), entry.aside), *_groups(data, entry, said)]  # fmt: skip
-    rows = [
-        [str(k), "; ".join(map(str, c["claims"])), "; ".join(sorted(map(str, c.get("dropped", ())))) or "none"]
-        for k, c in enumerate(conflicts, 1)
-    ]
-    columns = ["set", "claims", "set aside"]
-    members = tuple(dict.fromkeys(str(c) for conflict in conflicts for c in conflict["claims"]))
-    return made.model_copy(update={
-        "claims": members, "blocks": tuple(blocks), "text": table_text(columns, rows),
-        "numbers": (Numbers.of(pd.DataFrame(rows, columns=columns), f"{data.study.id}-contradictions", words=""),),
-    })  # fmt: skip
+    members = dict.fromkeys(str(c) for conflict in conflicts for c in conflict["claims"])
+    return register(context, "contradictions", *blocks, claims=members)
 
 
 def _aside(data: StudyData, claim: Claim | None, claim_id: str) -> list[Block]:

@@ -24,7 +24,6 @@ from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, source, spec_of
 from virtperf.exhibits.records import Box, Diagram, Numbers, Record
-from virtperf.exhibits.text import table_text
 from virtperf.exhibits.wording import exhibit_name, joined
 from virtperf.study.definition import Exhibit
 
@@ -80,7 +79,6 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
             Diagram(label=label, rows=spec.rows, edges=tuple(edges)),
             source(study, exhibit, "Redrawn from what ", " says; the layout is ours."),
         ),
-        text=f"{name}: {exhibit.title}\n{table_text(list(table.columns), edges)}",
     )  # fmt: skip
 
 

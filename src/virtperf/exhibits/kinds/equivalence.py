@@ -6,12 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.kinds import Context, Kind
+from virtperf.exhibits.kinds import Context, Kind, analysis, note
 from virtperf.exhibits.kinds.estimates import record as estimates_record
-from virtperf.exhibits.origins import lineage, one_origin, provenances
-from virtperf.exhibits.records import Grid, Numbers, Paragraph, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import number, pretty, slug
+from virtperf.exhibits.origins import one_origin
+from virtperf.exhibits.records import Grid, Record
+from virtperf.exhibits.wording import pretty
 
 
 def record(context: Context, test: Any, *, title: str) -> Record:
@@ -40,20 +39,12 @@ def record(context: Context, test: Any, *, title: str) -> Record:
         "p": "below 0.0001" if test.pvalue < 1e-4 else pretty(test.pvalue, 3),
         "Verdict": test.verdict,
     }
-    study, anchor = context.study.id, slug(title)
     frame = pd.DataFrame([{
         "estimate": e.value, "low": e.low, "high": e.high, "level": e.level, "method": e.method,
         "margin_low": test.margin[0], "margin_high": test.margin[1], "p": test.pvalue, "verdict": test.verdict,
     }])  # fmt: skip
-    row = [number(v) for v in (e.value, e.low, e.high, *test.margin)] + [test.verdict]
-    header = ["estimate", "low", "high", "margin low", "margin high", "verdict"]
-    return Record(
-        kind="equivalence", id=anchor, study=study, title=title, provenance=provenances(origin),
-        lineage=lineage(origin), numbers=(Numbers.of(frame, f"{study}-{anchor}"),),
-        blocks=(Grid(label=title, columns=tuple(cells), rows=(tuple(cells.values()),), numeric=(0, 1, 2, 3)),
-                Paragraph(words=rule, style="note")),
-        text=f"{title}\n{table_text(header, [row])}",
-    )  # fmt: skip
+    table = Grid(label=title, columns=tuple(cells), rows=(tuple(cells.values()),), numeric=(0, 1, 2, 3))
+    return analysis(context, "equivalence", title, origin, frame, table, note(rule))
 
 
 KIND = Kind("equivalence", record)

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.errors import VirtperfError
-from virtperf.exhibits.kinds import Context, Kind
-from virtperf.exhibits.origins import lineage, one_origin, provenances
-from virtperf.exhibits.records import Grid, Numbers, Paragraph, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import as_precise, number, pretty, slug
+from virtperf.exhibits.kinds import Context, Kind, analysis, note
+from virtperf.exhibits.origins import one_origin
+from virtperf.exhibits.records import Grid, Record
+from virtperf.exhibits.wording import as_precise, pretty
 
 NOTHING = "There are no values yet that anything could be estimated from."
+_COLUMNS = ["estimate", "value", "low", "high", "unit", "level", "method", "warnings"]
 _PARTS = ("value", "low", "high", "level", "method")
 
 
@@ -40,13 +40,11 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
     origin = one_origin(context.data, flat)
     rows: list[tuple[str, ...]] = []
-    text, csv = [], []
+    csv = []
     for label, e in flat.items():
         if not e.available:
             rows.append((label, "not available", "", "", e.reason))
-            text.append([label, "n/a", "n/a", "n/a", "", e.reason])
-            csv.append({"estimate": label, "value": math.nan, "low": math.nan, "high": math.nan, "unit": unit,
-                        "level": math.nan, "method": "", "warnings": e.reason})  # fmt: skip
+            csv.append({"estimate": label, "unit": unit, "method": "", "warnings": e.reason})
             continue
         value, low, high = as_precise(e.value, e.low, e.high)
         notes = "; ".join(e.warnings)
@@ -57,21 +55,13 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
         )
         kind = f"{pretty(100 * e.level)} %, {e.method}"
         rows.append((label, _with(value, unit), _with(limits, unit), kind, notes or "none"))
-        text.append(
-            [label, number(e.value), number(e.low), number(e.high), f"{number(100 * e.level)} % {e.method}", notes]
-        )
         csv.append({"estimate": label, "value": e.value, "low": e.low, "high": e.high, "unit": unit, "level": e.level,
                     "method": e.method, "warnings": notes})  # fmt: skip
     columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
     shown = slice(4 if all(row[4] == "none" for row in rows) else 5)
-    study, anchor = context.study.id, slug(title)
-    return Record(
-        kind="estimates", id=anchor, study=study, title=title, provenance=provenances(origin), lineage=lineage(origin),
-        numbers=(Numbers.of(pd.DataFrame(csv), f"{study}-{anchor}"),),
-        blocks=(Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)),)
-        if rows else (Paragraph(words=NOTHING, style="note"),),
-        text=f"{title}\n{table_text(['estimate', 'value', 'low', 'high', 'interval', 'remarks'], text)}",
-    )  # fmt: skip
+    table = Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2))
+    numbers = pd.DataFrame(csv, columns=_COLUMNS if csv else [])
+    return analysis(context, "estimates", title, origin, numbers, table if rows else note(NOTHING))
 
 
 def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from virtperf.exhibits.kinds import Context, Kind
+from virtperf.exhibits.kinds import Context, Kind, analysis
 from virtperf.exhibits.kinds._figure import drawing
-from virtperf.exhibits.origins import lineage, one_origin, provenances
+from virtperf.exhibits.origins import one_origin
 from virtperf.exhibits.records import Numbers, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import interval, number, pretty, slug
+from virtperf.exhibits.wording import interval, pretty
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,31 +41,27 @@ def record(
         A fit does not say what it was computed from, or not the truth.
     """
     origin = one_origin(context.data, fits)
-    rows, said = [], []
+    said = []
     rings, centres = _rings(fits, context.level), _centres(fits)
-    for label, (intercept, slope) in centres.items():
+    for label in centres:
         pair, ring = published.get(label), rings[rings["line"] == label]
         test = fits[label].joint_test(intercept=pair[0], slope=pair[1]) if pair else None
         verdict = "none printed" if test is None else "inside" if test.pvalue > 1 - context.level else "outside"
-        rows.append([label, number(intercept), number(slope), verdict])
         ends = [interval(ring[name].min(), ring[name].max()) for name in ("intercept", "slope")]
         words = f"{label}: intercept {ends[0]}, slope {ends[1]}"
         printed = f"; the printed pair {pretty(pair[0])}, {pretty(pair[1])} is {verdict}" if pair else ""
         said.append(f"{words}{printed}.")
     said += [f"{label}: {fit.reason}" for label, fit in fits.items() if label not in centres]
-    caption, anchor = " ".join(said), slug(title)
+    caption = " ".join(said)
     pairs = pd.DataFrame(
         [(label, *centre, *published.get(label, (math.nan, math.nan))) for label, centre in centres.items()],
         columns=["line", "intercept", "slope", "printed_intercept", "printed_slope"],
     )  # fmt: skip
-    numbers = [Numbers.of(rings, f"{context.study.id}-{anchor}"),
-               Numbers.of(pairs, f"{context.study.id}-{anchor}-lines", words="")]  # fmt: skip
-    text = table_text(["line", "intercept", "slope", "printed pair"], rows)
-    return Record(
-        kind="regions", id=anchor, study=context.study.id, name=f"Joint {pretty(100 * context.level)} % regions",
-        title=title, caption=caption, provenance=provenances(origin), lineage=lineage(origin), numbers=tuple(numbers),
-        drawing=drawing(figure, anchor, title, caption, numbers), text=f"{title}\n{text}",
-    )  # fmt: skip
+    made = analysis(context, "regions", title, origin, rings, caption=caption,
+                    name=f"Joint {pretty(100 * context.level)} % regions")  # fmt: skip
+    numbers = (*made.numbers, Numbers.of(pairs, f"{context.study.id}-{made.id}-lines", words=""))
+    picture = drawing(figure, made.id, title, caption, numbers)
+    return made.model_copy(update={"numbers": numbers, "drawing": picture})
 
 
 def draw(

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import pandas as pd
-
+from virtperf.exhibits.claim_words import verdict_counts
 from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS, reach
-from virtperf.exhibits.kinds import Context, Kind
-from virtperf.exhibits.records import Block, Fact, Facts, Heading, Listing, Numbers, Paragraph, Record, Span, Words
-from virtperf.exhibits.text import table_text
+from virtperf.exhibits.kinds import Context, Kind, note, register
+from virtperf.exhibits.records import Block, Fact, Facts, Heading, Listing, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import VERDICTS, plural
 
 
 def record(context: Context) -> Record:
     """The headline box."""
     data = context.data
-    claims = [c for c in data.claims or () if not c.assumed]
-    assumed = [c for c in data.claims or () if c.assumed]
-    used = [c for c in assumed if c.default_on] if context.assumptions else []
+    used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
     left_out = len(data.claims.not_encoded) if data.claims else 0
-    results = [data.result(c.id) for c in claims]
-    text = Counter(r.get("text_verdict") for r in results)
-    measured = Counter(r.get("measured_verdict") or "no measurement" for r in results)
+    text, measured = verdict_counts(data)
     runs = data.series.groupby("provenance")["run_id"].nunique()
     given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
     simulated = plural(int(runs.get("simulated", 0)), "simulated run")
@@ -35,7 +27,7 @@ def record(context: Context) -> Record:
                  if used else f"by the text alone; {plural(bare.open_ended, 'point is', 'points are')} unbounded above",
         ),
         Fact(
-            value=str(len(claims)), label="claims of the paper, as relations between numbers",
+            value=str(len(data.paper_claims)), label="claims of the paper, as relations between numbers",
             note=f"made from {ledger} on the paper; "
                  f"{plural(left_out, 'note is', 'notes are')} not quantitative",
         ),
@@ -54,17 +46,8 @@ def record(context: Context) -> Record:
     blocks += _counts("From measured runs", {w: measured[w] for w in MEASURED_VERDICTS})
     if data.missing:
         files = ", ".join(data.missing)
-        blocks.append(Paragraph(words=f"Not there yet, so nothing is shown from it: {files}.", style="note"))
-    rows = [[f.label, f.value, f.note] for f in facts]
-    rows += [[f"text: {word}", str(text[word]), ""] for word in TEXT_VERDICTS]
-    rows += [[f"measured: {word}", str(measured[word]), ""] for word in MEASURED_VERDICTS]
-    rows += [["assumptions of ours", str(len(assumed)), ""]]
-    columns = ["what", "count", "note"]
-    return Record(
-        kind="summary", id="summary", study=data.study.id, title="", blocks=tuple(blocks),
-        numbers=(Numbers.of(pd.DataFrame(rows, columns=columns), f"{data.study.id}-summary", words=""),),
-        text=table_text(columns, rows),
-    )  # fmt: skip
+        blocks.append(note(f"Not there yet, so nothing is shown from it: {files}."))
+    return register(context, "summary", *blocks)
 
 
 def _counts(title: str, counts: dict[str, int]) -> list[Block]:

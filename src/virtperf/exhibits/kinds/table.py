@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from virtperf.core.provenance import Provenance
-from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, source, spec_of, trace
-from virtperf.exhibits.records import Block, Grid, Listing, Numbers, Paragraph, Record, Span, Words
-from virtperf.exhibits.text import table_text
+from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, note, source, spec_of, trace
+from virtperf.exhibits.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.exhibits.wording import exhibit_name, plural
-from virtperf.study.definition import Exhibit, Study
+from virtperf.study.definition import Exhibit
 from virtperf.study.printed import Correction, corrections, read_table
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
@@ -37,18 +35,20 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     wrong = corrections(study, spec.table)
     marks = {(c.position, c.column): (k, c) for k, c in enumerate(wrong, 1)}
     columns = [str(c) for c in cells.columns]
-    rows, text = [], []
-    for r, line in enumerate(cells.itertuples(index=False)):
-        pairs = [(marks.get((r, column)), cell) for column, cell in zip(columns, map(str, line), strict=True)]
-        rows.append(tuple(_corrected(*mark) if mark else cell or _EMPTY for mark, cell in pairs))
-        text.append([f"{mark[1].corrected} (printed {mark[1].printed})" if mark else cell for mark, cell in pairs])
+    rows = [
+        tuple(
+            _corrected(*marks[r, column]) if (r, column) in marks else cell or _EMPTY
+            for column, cell in zip(columns, map(str, line), strict=True)
+        )
+        for r, line in enumerate(cells.itertuples(index=False))
+    ]
     numeric = tuple(k for k, c in enumerate(columns) if k and all(_NUMBER.fullmatch(v.strip()) for v in cells[c]))
     name = exhibit_name(exhibit.id, "table")
     blocks: list[Block] = [
         Grid(label=f"{name}: {exhibit.title}", columns=tuple(columns), rows=tuple(rows), numeric=numeric)
     ]
     if spec.reworded:
-        blocks.append(Paragraph(words=REWORDED, style="note"))
+        blocks.append(note(REWORDED))
     if wrong:
         reasons = [(Span(text=str(k), style="mark"), f" {c.reason}") for k, c in enumerate(wrong, 1)]
         blocks.append(Listing(items=tuple(reasons)))
@@ -64,7 +64,6 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
         provenance=(Provenance.PUBLISHED,), blocks=tuple(blocks),
         numbers=(Numbers.of(cells, f"{study.id}-{exhibit.id}",
                             words=f"Download {'reworded' if spec.reworded else 'as printed'} (CSV)"),),
-        text=f"{name}. {exhibit.title}\n{table_text(columns, text)}",
     )  # fmt: skip
 
 
@@ -78,8 +77,4 @@ def _corrected(mark: int, correction: Correction) -> Words:
     )  # fmt: skip
 
 
-def _check(study: Study, exhibit: Exhibit) -> Any:
-    return read_table(study, exhibit)
-
-
-KIND = Kind("table", record, spec=Spec, check=_check)
+KIND = Kind("table", record, spec=Spec, check=read_table)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.kinds import Context, Kind
-from virtperf.exhibits.origins import lineage, one_origin, provenances
-from virtperf.exhibits.records import Grid, Numbers, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import number, pretty, slug
+from virtperf.exhibits.kinds import Context, Kind, analysis
+from virtperf.exhibits.origins import one_origin
+from virtperf.exhibits.records import Grid, Record
+from virtperf.exhibits.wording import pretty
+
+_COLUMNS = ["test", "null", "F", "df_num", "df_denom", "p"]
 
 
 def record(context: Context, tests: Mapping[str, Any], *, title: str) -> Record:
@@ -28,28 +29,21 @@ def record(context: Context, tests: Mapping[str, Any], *, title: str) -> Record:
         A test has no origin, or one that is not true of this study.
     """
     origin = one_origin(context.data, tests)
-    rows, text, csv = [], [], []
+    rows, csv = [], []
     for label, test in tests.items():
         if not test.available:
             rows.append((label, "not available", "", test.reason))
-            text.append([label, "n/a", "n/a", "n/a"])
-            csv.append({"test": label, "null": "", "F": None, "df_num": None, "df_denom": None, "p": None})
+            csv.append({"test": label, "null": ""})
             continue
         p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 3)}"
         said = "rejected" if test.pvalue < 1 - context.level else "not rejected"
         statistic = f"F({pretty(test.df_num)}, {pretty(test.df_denom)}) = {pretty(test.statistic, 3)}"
         rows.append((label, test.null, f"{statistic}, p {p}", said))
-        text.append([label, number(test.statistic, 3), "<1e-4" if test.pvalue < 1e-4 else number(test.pvalue, 3), said])
         csv.append({"test": label, "null": test.null, "F": test.statistic, "df_num": test.df_num,
                     "df_denom": test.df_denom, "p": test.pvalue})  # fmt: skip
-    study, anchor = context.study.id, slug(title)
     columns = ("Test", "Null hypothesis", "Statistic", f"At the {pretty(100 * (1 - context.level), 2)} % level")
-    return Record(
-        kind="tests", id=anchor, study=study, title=title, provenance=provenances(origin), lineage=lineage(origin),
-        numbers=(Numbers.of(pd.DataFrame(csv), f"{study}-{anchor}"),),
-        blocks=(Grid(label=title, columns=columns, rows=tuple(rows)),),
-        text=f"{title}\n{table_text(['test', 'F', 'p', 'null hypothesis'], text)}",
-    )  # fmt: skip
+    numbers = pd.DataFrame(csv, columns=_COLUMNS)
+    return analysis(context, "tests", title, origin, numbers, Grid(label=title, columns=columns, rows=tuple(rows)))
 
 
 KIND = Kind("tests", record)

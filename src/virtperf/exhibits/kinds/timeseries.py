@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
+from virtperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.joined import joined as joined_points
@@ -17,9 +15,9 @@ from virtperf.exhibits.joined import rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, trace
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.records import Numbers, Paragraph, Record
-from virtperf.exhibits.text import table_text
-from virtperf.exhibits.wording import exhibit_name, interval, joined, number, pretty
+from virtperf.exhibits.wording import clock, exhibit_name, interval, joined, pretty
 from virtperf.study.definition import Exhibit
+from virtperf.study.parts import Condition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
 COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Line(Model):
     label: str
     metric: str
     entity_kind: str
@@ -37,16 +33,10 @@ class _Line(BaseModel):
     entity: str = ""
 
 
-class _Run(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    at: Mapping[str, str | int | float] = {}
-
-
 class Spec(ExhibitSpec):
     """`run` is the condition whose samples are shown, `marks` the quantities whose level the text states."""
 
-    run: _Run
+    run: Condition
     series: tuple[_Line, ...]
     marks: tuple[str, ...] = ()
 
@@ -62,17 +52,13 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
         numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=""))
     run = table["run_id"].iloc[0] if len(table) else "none"
     note = f"Run {run}: every sample that its raw files hold for these metrics. Nothing is smoothed."
-    rows = [[level, *map(number, values)] for level, *values in _levels(table)]
-    rows += [[p.series, number(p.low), number(p.told), number(p.high)] for p in rows_of(marks)]
-    header = ["series or level", "least or allowed low", "median or reconstructed", "most or allowed high"]
     kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))
     return Record(
         kind="timeseries", id=exhibit.id, study=context.study.id, name=name, title=exhibit.title, caption=said,
         provenance=kinds or ((Provenance.RECONSTRUCTED,) if len(marks) else ()), numbers=tuple(numbers),
-        claims=tuple(c.id for c in context.data.claims.about(exhibit.id)) if context.data.claims else (),
+        claims=context.data.claims_about(exhibit.id),
         blocks=(Paragraph(words=note, style="small"), trace(context.study, exhibit)),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
-        text=f"{name}. {exhibit.title}\n{table_text(header, rows)}",
     )  # fmt: skip
 
 
@@ -96,21 +82,12 @@ def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:
                          examples=context.examples)  # fmt: skip
 
 
-def _levels(table: pd.DataFrame) -> Iterator[tuple[str, float, float, float]]:
-    """Label, least, median and greatest value of every series."""
-    for label, rows in table.groupby("series", sort=False):
-        values = rows["value"].to_numpy(dtype=float)
-        yield str(label), values.min(), float(np.median(values)), values.max()
-
-
 def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
     parts = []
-    for label, _, median, most in _levels(table):
-        rows = table[table["series"] == label].reset_index(drop=True)
-        unit, at = rows["unit"].iloc[0], rows["t_s"].iloc[int(rows["value"].to_numpy().argmax())]
-        minutes, seconds = divmod(round(at), 60)
-        when = f"{minutes}:{seconds:02d} min"
-        parts.append(f"{label}: median {pretty(median, 3)} {unit}, at most {pretty(most, 3)} {unit} at {when}.")
+    for label, rows in table.groupby("series", sort=False):
+        most, median = rows.iloc[int(rows["value"].argmax())], pretty(rows["value"].median(), 3)
+        highest = f"at most {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
+        parts.append(f"{label}: median {median} {most['unit']}, {highest}.")
     parts = parts or ["No run shows this yet."]
     if len(marks):
         allowed = joined(f"{interval(p.low, p.high)} for {p.series.lower()}" for p in rows_of(marks))

@@ -80,13 +80,10 @@ def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[An
         if label not in labels:
             raise VirtperfError(f"no curve can be drawn for {label!r}, which is no series of this figure",
                                 remedy=near(label, labels))  # fmt: skip
-    found = {label: curve(fit, x, levels[label], level) for label, fit in named.items() if not _missing(fit)}
+    found = {
+        label: curve(fit, x, levels[label], level) for label, fit in named.items() if getattr(fit, "available", True)
+    }
     return {label: table for label, table in found.items() if table is not None}
-
-
-def _missing(fit: Any) -> bool:
-    """Whether a fit could not be had (`virtperf.models.result.Missing`)."""
-    return not getattr(fit, "available", True)
 
 
 def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:

@@ -18,6 +18,7 @@ from virtperf.exhibits.plot import axis, legend
 from virtperf.exhibits.plot.axis import Words
 from virtperf.exhibits.plot.marks import BAND_ALPHA
 from virtperf.exhibits.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
+from virtperf.exhibits.wording import clock
 
 
 def timeline(
@@ -72,12 +73,6 @@ def timeline(
         entries = [(Line2D([], [], color=look(k).colour, linestyle=look(k).dash), str(s)) for k, s in enumerate(series)]
         legend.legend(figure, entries if hue else [], _words(points))
     return figure
-
-
-def clock(seconds: float) -> str:
-    """``3:20``: minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
 
 
 def _label(part: pd.DataFrame, hue: str | None, unit: str) -> str:

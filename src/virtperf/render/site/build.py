@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from virtperf.core.errors import VirtperfError
 from virtperf.core.files import json_text, write_atomically
 from virtperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
@@ -14,8 +13,7 @@ from virtperf.exhibits.trace import traces
 from virtperf.render.places import quality_page, trace_page
 from virtperf.render.site import claims, contradictions, index, methods, quality, trace
 from virtperf.render.site.gather import gather
-
-LIMIT_BYTES = 2_000_000
+from virtperf.render.templating import refuse_large
 
 
 def build_site(
@@ -31,7 +29,7 @@ def build_site(
     Raises
     ------
     VirtperfError
-        A page would be larger than `LIMIT_BYTES`, or a study's files can't be read.
+        A page would be too large for a browser, or a study's files can't be read.
     """
     studies = []
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
@@ -64,11 +62,7 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
 
 def _write(pages: Mapping[str, str], out: Path) -> list[Path]:
     for name, text in pages.items():
-        if (size := len(text.encode())) > LIMIT_BYTES:
-            raise VirtperfError(
-                "the page is too large", file=name, expected=f"at most {LIMIT_BYTES:,} bytes", found=f"{size:,} bytes",
-                remedy="show less on it, or raise the limit.",
-            )  # fmt: skip
+        refuse_large(text, name)
     out.mkdir(parents=True, exist_ok=True)
     for name, text in pages.items():
         write_atomically(out / name, text)

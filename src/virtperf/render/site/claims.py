@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.claim_words import estimate_words, implied, printed, unit_of, verdict_words
+from virtperf.exhibits.claim_words import Said, said, verdict_words
 from virtperf.exhibits.records import Numbers
 from virtperf.exhibits.wording import exhibit_name
 from virtperf.render import downloads
@@ -34,8 +34,6 @@ class Row:
     ----------
     anchor : str
         Its permanent place on the page.
-    estimates : tuple of (str, str)
-        What kind of runs, and what they give.
     about : tuple of (str, str, bool)
         Id and name of each exhibit that it speaks of, and whether the report has that exhibit.
     against : tuple of str
@@ -48,14 +46,9 @@ class Row:
     anchor: str
     claim: Claim
     where: str
-    printed: str
-    allowed: str
-    estimates: tuple[tuple[str, str], ...]
+    said: Said
     interval: Interval | None
-    text_verdict: str
-    measured_verdict: str
     against: tuple[str, ...]
-    reason: str
     about: tuple[tuple[str, str, bool], ...]
     seen: Mapping[str, str]
 
@@ -72,36 +65,28 @@ def claims_page(studies: Sequence[StudyFacts]) -> str:
 
 
 def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
-    unit = unit_of(claim, facts.data.study)
-    from_text, measured = verdict_words(claim, result)
+    told = said(claim, facts.data)
     known = {e.id for e in facts.data.study.exhibits}
-    given = (
-        ("measured", estimate_words(result, "estimate", "estimate", unit)),
-        ("simulated", estimate_words(result, "simulated_estimate", "simulated", unit)),
-    )
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     return Row(
         study=facts.id, anchor=listed_claim(facts.id, claim.id), claim=claim,
         where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
-        printed=printed(claim, unit), allowed=implied(claim, result, unit),
-        estimates=tuple(pair for pair in given if pair[1]), interval=interval(claim, result), text_verdict=from_text,
-        measured_verdict=measured,
-        against=tuple(result.get("conflicts", ())) if from_text == "contradicted" else (),
-        reason=str(result.get("reason") or "") if measured != "no measurement" else "",
+        said=told, interval=interval(claim, result),
+        against=tuple(result.get("conflicts", ())) if told.text_verdict == "contradicted" else (),
         about=tuple((e, _exhibit(e), e in known) for e in claim.exhibits),
         seen={
             "study": facts.id, "exhibit": " ".join(f"{facts.id}/{e}" for e in claim.exhibits), "kind": claim.kind,
-            "verdict": f"{from_text}|{measured}", "provenance": _provenance(measured, given),
+            "verdict": f"{told.text_verdict}|{told.measured_verdict}", "provenance": _provenance(told),
             "printed": "" if claim.value is None else str(claim.value),
         },
     )  # fmt: skip
 
 
-def _provenance(measured: str, given: Sequence[tuple[str, str]]) -> str:
+def _provenance(told: Said) -> str:
     """What stands beside the claim: measured runs, simulated ones, or nothing but the paper."""
-    if measured != "no measurement":
+    if told.measured_verdict != "no measurement":
         return "measured"
-    return "simulated" if dict(given)["simulated"] else "published"
+    return "simulated" if told.simulated else "published"
 
 
 def _exhibit(exhibit_id: str) -> str:
@@ -117,7 +102,11 @@ def _filters(rows: Sequence[Row], studies: Sequence[StudyFacts]) -> list[tuple[s
         ("study", "Study", _counted(row.study for row in rows)),
         ("exhibit", "Exhibit", exhibits),
         ("kind", "Kind of claim", _counted(row.claim.kind for row in rows)),
-        ("verdict", "Verdict", _counted(word for row in rows for word in (row.text_verdict, row.measured_verdict))),
+        (
+            "verdict",
+            "Verdict",
+            _counted(word for row in rows for word in (row.said.text_verdict, row.said.measured_verdict)),
+        ),
         ("provenance", "Data behind it", _counted(row.seen["provenance"] for row in rows)),
     ]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.exhibits.claim_words import verdict_words
+from virtperf.exhibits.claim_words import verdict_counts
 from virtperf.exhibits.data import StudyData, load
 from virtperf.exhibits.key_numbers import Reach, reach
 from virtperf.exhibits.kinds import Context, kinds
@@ -59,6 +59,11 @@ class StudyFacts:
         return str(self.data.study.data["title"])
 
     @property
+    def summary(self) -> str:
+        """What the paper is about."""
+        return " ".join(str(self.data.study.data.get("summary", "")).split())
+
+    @property
     def not_encoded(self) -> int:
         """Notes on the paper that are not quantitative."""
         return len(self.data.claims.not_encoded) if self.data.claims else 0
@@ -90,12 +95,8 @@ def gather(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
     """
     data = load(study, layout.root / "data")
     context = Context(data, parameters.level, parameters.report.assumptions)
-    claims = tuple(c for c in data.claims or () if not c.assumed)
-    words = [verdict_words(c, data.result(c.id)) for c in claims]
+    text, measured = verdict_counts(data)
     shown: dict[str, Record] = {}
     for record in records_of(layout.executed(study)):
         shown.setdefault(record.id, record)
-    return StudyFacts(
-        context, claims, reach(data, assumptions=context.assumptions), Counter(t for t, _ in words),
-        Counter(m for _, m in words), shown,
-    )  # fmt: skip
+    return StudyFacts(context, data.paper_claims, reach(data, assumptions=context.assumptions), text, measured, shown)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from virtperf.study.claims import Claim
 
 WIDTH, HEIGHT, EDGE = 132, 18, 6
@@ -72,15 +74,8 @@ def _run(result: Mapping[str, Any], value: str, limits: str) -> tuple[float, flo
 
 def _scale(low: float, high: float) -> Callable[[float], float]:
     """Values as places between the edges; those outside stand at an edge."""
-    if high == low:
-        room = max(abs(high), 1.0)
-        low, high = low - room / 2, high + room / 2
-
-    def place(value: float) -> float:
-        clipped = min(max(value, low), high)
-        return round(EDGE + (clipped - low) / (high - low) * (WIDTH - 2 * EDGE), 1)
-
-    return place
+    room = max(abs(high), 1.0) / 2 if high == low else 0.0
+    return lambda value: round(float(np.interp(value, (low - room, high + room), (EDGE, WIDTH - EDGE))), 1)
 
 
 def _number(result: Mapping[str, Any], name: str, absent: float) -> float:

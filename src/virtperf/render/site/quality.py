@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from virtperf.exhibits.kinds.quality import PASSED
-from virtperf.exhibits.wording import joined, plural, pretty
+from virtperf.exhibits.kinds.quality import PASSED, warnings_of
+from virtperf.exhibits.wording import joined, pretty
 from virtperf.render.record import distinct, record_html
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.shell import page
 
 WIDTH, HEIGHT = 160, 36
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """One run as the page shows it; `files` are pairs of a path and what was read from it."""
-
-    id: str
-    provenance: str
-    samples: str
-    warm_up: str
-    classes: str
-    failed: str
-    warnings: str
-    files: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -59,32 +44,24 @@ def study_page(facts: StudyFacts) -> str:
     (record,) = distinct([facts.record("quality")], taken=anchors)
     return page(
         "study_quality", "quality.html", f"Data quality: {facts.title}", wide=True, facts=facts,
-        overview=record_html(record, place=facts.place), runs=_runs(facts, runs), thumbnails=_thumbnails(facts, runs),
-        size=(WIDTH, HEIGHT),
+        overview=record_html(record, place=facts.place), runs=[(run, _found(facts, run)) for run in runs],
+        thumbnails=_thumbnails(facts, runs), size=(WIDTH, HEIGHT),
     )  # fmt: skip
 
 
-def _runs(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[RunRow]:
-    audits, series = facts.data.audits, facts.data.series
-    warm = audits[audits["audit"] == "warm-up"].drop_duplicates("run_id").set_index("run_id")["value"]
-    failed = audits[~audits["status"].isin(PASSED)].groupby("run_id")["audit"].agg(lambda a: sorted(set(a)))
-    classes = {str(run): Counter(group) for run, group in series.groupby("run_id")["stationarity"]}
-    rows = []
-    for run in runs:
-        name = str(run["run_id"])
-        cut = float(warm.get(name, math.nan))
-        warnings = [w for f in run["files"] for w in f.get("warnings", ())] + list(run.get("warnings", ()))
-        rows.append(RunRow(
-            id=name, provenance=str(run["provenance"]), samples=f"{run['samples']:,}",
-            warm_up=f"{pretty(run['warmup_s'])} s declared, "
-                    f"{'none found' if math.isnan(cut) else f'{pretty(cut)} s found'}",
-            classes=", ".join(f"{n} {w}" for w, n in sorted(classes.get(name, Counter()).items()) if w)
-                    or "totals only",
-            failed=joined(failed.get(name, [])) or "all passed", warnings="; ".join(map(str, warnings)) or "none",
-            files=tuple((str(f["path"]), f"{f['format']}, {f['bytes']:,} bytes, {plural(f['samples'], 'sample')}")
-                        for f in run["files"]),
-        ))  # fmt: skip
-    return rows
+def _found(facts: StudyFacts, run: Mapping[str, Any]) -> dict[str, str]:
+    """What audits and the evaluation say of a run, in words."""
+    series, audits = (frame[frame["run_id"] == run["run_id"]] for frame in (facts.data.series, facts.data.audits))
+    cut = audits.loc[audits["audit"] == "warm-up", "value"].dropna()
+    failed = sorted(set(audits.loc[~audits["status"].isin(PASSED), "audit"]))
+    classes = sorted(Counter(word for word in series["stationarity"] if word).items())
+    return {
+        "warm_up": f"{pretty(run['warmup_s'])} s declared, "
+                   f"{'none found' if cut.empty else f'{pretty(cut.iloc[0])} s found'}",
+        "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
+        "failed": joined(failed) or "all passed",
+        "warnings": "; ".join(warnings_of(run)) or "none",
+    }  # fmt: skip
 
 
 def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[Thumbnail]:

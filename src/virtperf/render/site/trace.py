@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +9,7 @@ from itertools import groupby
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.trace import Trace
 from virtperf.exhibits.trace_tables import TableTrace, table_traces
-from virtperf.exhibits.wording import exhibit_name, interval
+from virtperf.exhibits.wording import exhibit_name
 from virtperf.render.places import trace_place
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.shell import page
@@ -23,21 +22,12 @@ FOLDERS = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One plotted value with its place on the page and the range that the text allows, in words."""
-
-    trace: Trace
-    anchor: str
-    allowed: str
-
-
-@dataclass(frozen=True)
 class Section:
-    """One exhibit: the entries of a figure's values, or a printed table."""
+    """One exhibit: the traces of a figure's values, or a printed table."""
 
     anchor: str
     title: str
-    entries: Sequence[Entry] = ()
+    traces: Sequence[Trace] = ()
     table: TableTrace | None = None
 
 
@@ -46,7 +36,7 @@ def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
     sections = []
     for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
-        sections.append(Section(exhibit, title, [_entry(trace) for trace in entries]))
+        sections.append(Section(exhibit, title, list(entries)))
     for table in table_traces(facts.data):
         title = f"{exhibit_name(table.exhibit, 'table')}. {table.title}"
         sections.append(Section(table.exhibit, title, table=table))
@@ -54,12 +44,6 @@ def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
         c.id: (facts.place.address(f"claim:{c.id}", facts.id), c.says.rstrip(".")) for c in facts.data.claims or ()
     }
     return page(
-        "trace", "", f"Traces: {facts.title}", facts=facts, sections=sections, claims=claims,
+        "trace", "", f"Traces: {facts.title}", facts=facts, sections=sections, claims=claims, trace_place=trace_place,
         folders={str(kind): f"../{folder.format(study=facts.id)}" for kind, folder in FOLDERS.items()},
     )  # fmt: skip
-
-
-def _entry(trace: Trace) -> Entry:
-    low = -math.inf if trace.low is None else trace.low
-    high = math.inf if trace.high is None else trace.high
-    return Entry(trace, trace_place(trace.key), interval(low, high))
