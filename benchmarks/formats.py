@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading, Writer
 from virtperf.formats.iwl.console import FORMAT as IWL_CONSOLE
 from virtperf.formats.iwl.console import STATUS_FIELDS
 from virtperf.formats.sar.read import FORMAT as SAR
@@ -91,7 +91,7 @@ def plain_iwl(data: bytes) -> Rows:
             yield "status", "driver", "", field, float(t), float(cell)
 
 
-def ratio(form: Format, made: Reading, plain: Callable[[bytes], Rows]) -> float:
+def ratio(form: Writer, made: Reading, plain: Callable[[bytes], Rows]) -> float:
     """Best time of the plain parser over that of the reader; AssertionError if either changes what was written."""
     data, best = form.write(made), [np.inf, np.inf]
     for _ in range(REPEATS):

@@ -1,4 +1,4 @@
-"""netstat -s: a real snapshot, spellings, differences, round trip, damage."""
+"""netstat -s: a real snapshot, spellings, round trip, damage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.netstat.read import FORMAT, delta
+from virtperf.formats.netstat.read import FORMAT
 
 
 def get(reading: Reading, section: str, field: str) -> list[float]:
@@ -56,22 +56,6 @@ def test_words_before_the_number():
 def test_settings_without_a_number_are_skipped():
     reading = snapshot("Ip:", "    Forwarding is enabled", "    Default TTL is 64", "    9 forwarded")
     assert get(reading, "Ip", "forwarded") == [9]
-    assert delta(reading, reading)["field"].tolist() == ["forwarded"]
-
-
-def test_delta_takes_a_missing_counter_as_zero():
-    begin = snapshot("Tcp:", "    5 resets sent", "    9 connections established")
-    end = snapshot("Tcp:", "    8 resets sent", "    2 connections established", "TcpExt:", "    4 fast retransmits")
-    got = delta(begin, end)
-    assert got.values.tolist() == [["Tcp", "resets sent", 5, 8, 3], ["TcpExt", "fast retransmits", 0, 4, 4]]
-    assert list(got.columns) == ["report", "field", "begin", "end", "delta"]
-
-
-def test_delta_refuses_a_counter_that_went_back():
-    with pytest.raises(FormatError, match="'resets sent' went back"):
-        delta(snapshot("Tcp:", "    8 resets sent"), snapshot("Tcp:", "    5 resets sent"))
-    with pytest.raises(FormatError, match="went back"):  # a counter that vanished is 0
-        delta(snapshot("Tcp:", "    8 resets sent"), snapshot("Tcp:"))
 
 
 def test_last_line_without_its_end_is_left_out():

@@ -8,7 +8,7 @@ import pytest
 
 from tests.formats.trial import FILE, check_reading, check_refusal, last_line
 from virtperf.core.errors import FormatError
-from virtperf.formats import Format, all_formats, sniff
+from virtperf.formats import Format, Writer, all_formats, get_writer, sniff
 from virtperf.formats.swingbench.console import FORMAT as CONSOLE
 
 READ = {  # file: format and number of records
@@ -59,9 +59,9 @@ def test_a_sample_is_read(path: str, samples: Path) -> None:
     assert len(reading.records) == records
 
 
-@pytest.mark.parametrize("path", READ)
+@pytest.mark.parametrize("path", [path for path, (name, _) in READ.items() if isinstance(format_of(name), Writer)])
 def test_a_sample_is_the_same_after_writing(path: str, samples: Path) -> None:
-    form = format_of(READ[path][0])
+    form = get_writer(READ[path][0])
     reading = form.read((samples / path).read_bytes())
     again = form.read(form.write(reading))
     assert again.records.equals(reading.records)

@@ -26,10 +26,6 @@ SPELLINGS = (
 )
 """Older wordings of net-tools and the ones that stand for them in field names; a closing full stop is dropped too."""
 
-GAUGES = frozenset({("Tcp", "connections established")})
-"""Fields that are no counters: `delta` leaves them out. Settings such as the default TTL are left out by their text."""
-
-_SETTING = re.compile(r"^(Default TTL is #|Forwarding)$")
 _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings without a number
 _SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
 _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
@@ -183,45 +179,6 @@ def _reads_back(reader: NetstatFormat, data: bytes, records: pd.DataFrame) -> bo
     except FormatError:
         return False
     return again[["report", "field", "value"]].equals(records[["report", "field", "value"]].reset_index(drop=True))
-
-
-def delta(begin: Reading, end: Reading) -> pd.DataFrame:
-    """What was counted between two snapshots of one host.
-
-    netstat leaves out counters that are zero, so a counter that one snapshot lacks is 0 there.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``report``, ``field`` (str), ``begin``, ``end``, ``delta`` (float64), in the order of `end`, then those
-        that only `begin` has. Fields that are no counters (`GAUGES`, settings) are not in it.
-
-    Raises
-    ------
-    FormatError
-        When a counter went back: the host was restarted in between, or the snapshots were exchanged.
-    """
-    before, after = (_counters(reading) for reading in (begin, end))
-    keys = dict.fromkeys((*after, *before))
-    rows = []
-    for report, field in keys:
-        a, b = before.get((report, field), 0.0), after.get((report, field), 0.0)
-        if b < a:
-            raise FormatError(
-                f"the counter {report} {field!r} went back",
-                expected=f"at least {a:.0f}",
-                found=f"{b:.0f}",
-                remedy="the host was restarted between the snapshots, or they are in the wrong order.",
-            )
-        rows.append((report, field, a, b, b - a))
-    frame = pd.DataFrame(rows, columns=["report", "field", "begin", "end", "delta"])
-    return frame.astype({"report": "str", "field": "str"} | dict.fromkeys(("begin", "end", "delta"), float))
-
-
-def _counters(reading: Reading) -> dict[tuple[str, str], float]:
-    r = reading.records
-    pairs = zip(zip(r["report"], r["field"], strict=True), r["value"], strict=True)
-    return {key: value for key, value in pairs if key not in GAUGES and not _SETTING.match(key[1])}
 
 
 def _refused(problem: str, found: str) -> FormatError:

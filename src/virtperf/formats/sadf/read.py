@@ -16,7 +16,6 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.json_lines import first_line, with_lines
 from virtperf.formats.sadf.walk import Lines, Place, Record, Walk
-from virtperf.formats.sadf.write import write_json
 from virtperf.formats.text import decode
 
 HEADER = {
@@ -35,7 +34,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 class SadfJsonFormat:
-    """Reader and writer of ``sadf -j``."""
+    """Reader of ``sadf -j``."""
 
     name = "sadf-json"
     title = "sadf -j output (sysstat, JSON)"
@@ -91,10 +90,6 @@ class SadfJsonFormat:
         frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS))
         frame = frame.astype(dict.fromkeys(RECORD_COLUMNS[:4], "str") | dict.fromkeys(("t", "value"), float))
         return Reading(frame, "absolute", info, tuple(said), np.array(lines, dtype=np.int64))
-
-    def write(self, reading: Reading) -> bytes:
-        """Print the JSON; see `virtperf.formats.sadf.write.write_json`."""
-        return write_json(reading, HEADER)
 
 
 def _no_constant(word: str) -> float:
