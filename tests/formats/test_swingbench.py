@@ -234,8 +234,11 @@ def test_unknown_elements() -> None:
     again = XML.read(XML.write(reading))  # what was not read is not written
     pd.testing.assert_frame_equal(again.records, reading.records)
     assert again.info == {k: v for k, v in reading.info.items() if k != "not read"}
-    as_json_too = JSON.read(as_json(text).encode())
-    pd.testing.assert_frame_equal(as_json_too.records, reading.records)
+    document = json.loads(as_json(DOCUMENT))
+    document["Results"]["Overview"] |= {"Host": "h1", "Odd": "8", "List": []}
+    found = JSON.read(json.dumps({"Results": document["Results"] | {"Novelty": {"x": "1"}}}).encode())
+    assert value(found, "Overview", "Odd") == 8
+    assert (found.info["Overview/Host"], found.info["not read"]) == ("h1", "Novelty Overview/List")
 
 
 def test_no_number_is_no_record() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from virtperf.core.errors import FormatError
 
 DAY = 86400
 HALF_DAY = DAY // 2
+EPOCH = date(1970, 1, 1).toordinal()
 _NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
-from virtperf.formats.text import strings
+from virtperf.formats.rows import record_table
 from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
@@ -202,17 +202,9 @@ class _Snapshots:
         return FormatError(problem, file=self.file, line=line or self._line(), expected=expected, found=found)
 
     def records(self) -> pd.DataFrame:
-        rows = len(self.values)
-        same = np.zeros(rows, dtype=int)
-        return pd.DataFrame(
-            {
-                "report": strings((self.rules.report,), same),
-                "entity_kind": strings((self.rules.entity_kind,), same),
-                "entity": strings(("",), same),
-                "field": pd.array(self.fields, dtype="str"),
-                "t": np.array(self.times, dtype=float)[np.array(self.samples, dtype=int)],
-                "value": np.array(self.values, dtype=float),
-            }
+        t = np.array(self.times, dtype=float)[np.array(self.samples, dtype=int)]
+        return record_table(
+            self.rules.report, self.rules.entity_kind, "", self.fields, t, np.array(self.values, dtype=float)
         )
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.text import decode, strings
+from virtperf.formats.rows import WHOLE, Rows, checked, refused
+from virtperf.formats.text import decode
 
 SPELLINGS = (
     (r"\bsend out\b", "sent out"),
@@ -63,8 +63,8 @@ class NetstatFormat:
         said = list(warnings)
         lines = text.split("\n")
         section = histogram = ""
-        found: dict[tuple[str, str], float] = {}
-        places: list[int] = []
+        rows = Rows()
+        seen: set[tuple[str, str]] = set()
         sections: set[str] = set()
         last = len(lines) - 1
         for number, line in enumerate(lines, start=1):
@@ -94,24 +94,14 @@ class NetstatFormat:
             if histogram and re.match(r"\d", words):
                 histogram = ""  # histogram lines have their number at the end
             key = (section, histogram + field)
-            if key in found:
+            if key in seen:
                 raise FormatError(f"{field!r} occurs twice in {section}", file=file, line=number, found=words)
-            found[key] = value
-            places.append(number)
+            seen.add(key)
+            rows.line = number
+            rows.add(section, WHOLE, "", histogram + field, value)
         if not sections:
             raise FormatError("no section in the file", file=file, line=1, expected="the output of netstat -s")
-        alike = np.zeros(len(found), dtype=int)
-        frame = pd.DataFrame(
-            {
-                "report": pd.array([section for section, _ in found], dtype="str"),
-                "entity_kind": strings(("host",), alike),
-                "entity": strings(("",), alike),
-                "field": pd.array([field for _, field in found], dtype="str"),
-                "t": np.full(len(found), np.nan),
-                "value": np.array(list(found.values()), dtype=float),
-            }
-        )
-        return Reading(frame, "none", {}, tuple(said), np.array(places, dtype=np.int64))
+        return Reading(rows.frame(), "none", {}, tuple(said), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
         """Print a snapshot.
@@ -126,7 +116,7 @@ class NetstatFormat:
         r = reading.records
         for report, field, value in zip(r["report"], r["field"], r["value"], strict=True):
             if not (np.isfinite(value) and 0 <= value < 2**64 and value == int(value)):
-                raise _refused("counters are whole numbers", f"{field} = {value}")
+                raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
             if report != section or not lines:
                 lines.append(f"{report}:")
                 section, histogram = report, ""
@@ -135,10 +125,7 @@ class NetstatFormat:
                 lines.append(f"    {title}:")
             histogram = title
             lines.append(f"        {words}: {int(value)}" if title else f"    {_line(field, int(value))}")
-        data = "".join(line + "\n" for line in lines).encode()
-        if len(r) and not _reads_back(self, data, r):
-            raise _refused("its fields are not netstat's", f"{len(r)} records")
-        return data
+        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
 
 
 def _counter(words: str, file: str, line: int) -> tuple[str, float]:
@@ -171,20 +158,6 @@ def _line(field: str, value: int) -> str:
     if "#" in field:
         return field.replace("#", str(value), 1)
     return f"{field}: {value}" if _MIB_NAME.fullmatch(field) else f"{value} {field}"
-
-
-def _reads_back(reader: NetstatFormat, data: bytes, records: pd.DataFrame) -> bool:
-    try:
-        again = reader.read(data).records
-    except FormatError:
-        return False
-    return again[["report", "field", "value"]].equals(records[["report", "field", "value"]].reset_index(drop=True))
-
-
-def _refused(problem: str, found: str) -> FormatError:
-    return FormatError(
-        f"netstat can't print this reading: {problem}", found=found, remedy="see docs/formats/netstat.md."
-    )
 
 
 FORMAT = NetstatFormat()

@@ -7,12 +7,11 @@ from datetime import date
 
 import numpy as np
 
-from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
+from virtperf.formats.rows import refused
 from virtperf.formats.sar.headings import SINCE_BOOT, parse_heading
-from virtperf.formats.text import DAY, HALF_DAY, clock_text
+from virtperf.formats.text import DAY, EPOCH, HALF_DAY, clock_text
 
-_EPOCH = date(1970, 1, 1).toordinal()
 # Counts that sysstat prints without decimals; every other value has two.
 _WHOLE = (
     "kb", "dentunusd", "file-nr", "inode-nr", "pty-nr", "runq-sz", "plist-sz", "blocked", "MBfs", "Ifree", "Iused",
@@ -30,7 +29,7 @@ class _Rows:
         previous = None
         for report, kind, entity, name, t, value in zip(*columns, strict=True):
             if not (np.isfinite(t) and np.isfinite(value) and t == round(t)):
-                raise _refused("times are whole seconds, values numbers", f"{name} of {report} is {value} at {t}")
+                raise refused("sar", "times are whole seconds, values numbers", f"{name} of {report} is {value} at {t}")
             if (report, kind, entity, t) != previous or name in self.rows[-1][4]:
                 self.rows.append((report, kind, entity, int(t), [], []))
                 previous = (report, kind, entity, t)
@@ -53,18 +52,18 @@ def write_sar(reading: Reading) -> bytes:
     """
     info = reading.info
     if reading.clock not in ("absolute", "time-of-day"):
-        raise _refused("sar prints times of day", f"clock {reading.clock}")
+        raise refused("sar", "sar prints times of day", f"clock {reading.clock}")
     rows = _Rows(reading).rows
     steps = _steps(rows)
     marks = sorted(_marks(info))
     first = min([mark[0] for mark in marks] + [_before(row, steps) for row in rows[:1]], default=0)
     day = first // DAY
     if "date" in info and rows and first % DAY < HALF_DAY:  # the heading may have stood just before midnight
-        declared = date.fromisoformat(info["date"]).toordinal() - _EPOCH
+        declared = date.fromisoformat(info["date"]).toordinal() - EPOCH
         day = declared if declared == day - 1 else day
     lines = [_system_line(info, day if reading.clock == "absolute" else None)]
     if reading.clock == "time-of-day" and rows and not 0 <= min(row[3] for row in rows) < DAY:
-        raise _refused("a time of day starts at 0 to 86399 s", str(rows[0][3]))
+        raise refused("sar", "a time of day starts at 0 to 86399 s", str(rows[0][3]))
     heading = None
     last: dict[str, int] = {}  # time of each activity's last heading or row
     now = day * DAY
@@ -112,7 +111,7 @@ def _before(row: tuple[str, str, str, int, list[str], list[float]], steps: dict[
 def _check_step(start: int, end: int, report: str) -> None:
     same_day = start // DAY == end // DAY and start <= end
     if not same_day and not (end // DAY - start // DAY == 1 and end % DAY - start % DAY < -HALF_DAY):
-        raise _refused("times of day can't show a step", f"{start} to {end} s in {report}")
+        raise refused("sar", "times of day can't show a step", f"{start} to {end} s in {report}")
 
 
 def _marks(info: dict[str, str]) -> list[tuple[int, str]]:
@@ -126,7 +125,7 @@ def _marks(info: dict[str, str]) -> list[tuple[int, str]]:
 
 def _system_line(info: dict[str, str], day: int | None) -> str:
     parts = [f"Linux {info.get('kernel', 'unknown')} ({info.get('host', '')}) "]
-    parts.append("-" if day is None else date.fromordinal(day + _EPOCH).isoformat())
+    parts.append("-" if day is None else date.fromordinal(day + EPOCH).isoformat())
     line = "\t".join(parts)
     if "machine" in info:
         line += f" \t_{info['machine']}_"
@@ -141,7 +140,9 @@ def _heading(report: str, kind: str, names: list[str]) -> str:
     body = "".join([*front, *(f" {name:>9s}" for name in names), *back])
     found = parse_heading(body)
     if found is None or (found.report, found.kind, list(found.fields)) != (report, kind, names):
-        raise _refused("no heading of sar stands for this", f"report {report}, entity {kind}, fields {' '.join(names)}")
+        raise refused(
+            "sar", "no heading of sar stands for this", f"report {report}, entity {kind}, fields {' '.join(names)}"
+        )
     return body
 
 
@@ -153,13 +154,7 @@ def _row(kind: str, entity: str, names: list[str], values: list[float]) -> str:
     cells = [f" {v:9.0f}" if n.startswith(_WHOLE) else f" {v:9.2f}" for n, v in zip(names, values, strict=True)]
     words = re.findall(r"[^\t-\r ]+", entity)
     if " ".join(words) != entity or (kind not in _AT_END and len(words) != (kind != "host")):
-        raise _refused("an entity is a word (a path may hold blanks), and none for the host", repr(entity))
+        raise refused("sar", "an entity is a word (a path may hold blanks), and none for the host", repr(entity))
     if kind in _AT_END:
         return "".join([*cells, f" {entity}"])
     return "".join([*(_cell(word, kind) for word in words), *cells])
-
-
-def _refused(problem: str, found: str) -> FormatError:
-    return FormatError(
-        f"sar can't print this reading: {problem}", found=found, remedy="see docs/formats/sar.md for what it holds."
-    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.rows import Warnings, split_lines
+from virtperf.formats.rows import Warnings, record_table, split_lines
 from virtperf.formats.text import decode, numbers, split_blanks, strings, surest, unwrap_midnight
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
@@ -160,17 +159,8 @@ class _Log:
 
     def _records(self, t: np.ndarray, fields: list[str], values: np.ndarray) -> Reading:
         rows, columns = values.shape
-        same = np.zeros(rows * columns, dtype=int)
-        records = pd.DataFrame(
-            {
-                "report": strings(("",), same),
-                "entity_kind": strings((DRIVER,), same),
-                "entity": strings(("",), same),
-                "field": strings(fields, np.tile(np.arange(columns), rows)),
-                "t": np.repeat(t, columns),
-                "value": values.ravel(),
-            }
-        )
+        field = strings(fields, np.tile(np.arange(columns), rows))
+        records = record_table("", DRIVER, "", field, np.repeat(t, columns), values.ravel())
         lines = np.repeat(np.array(self.lines, dtype=np.int64), columns)
         return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
+from virtperf.formats.rows import record_table
 from virtperf.formats.text import decode, numbers, split_blanks, strings, unwrap_midnight
 from virtperf.formats.xentop.lines import Listing, begins_sample, scan
 from virtperf.formats.xentop.write import write_listing
@@ -226,16 +227,7 @@ def _records(
     there = ~np.isnan(values) & keep[:, None]
     row, column = np.nonzero(there)
     line = np.array(found.rows, dtype=np.int64)
-    frame = pd.DataFrame(
-        {
-            "report": strings([""], np.zeros(len(row), dtype=int)),
-            "entity_kind": strings(["domain"], np.zeros(len(row), dtype=int)),
-            "entity": strings(names, ids[row]),
-            "field": strings(columns, column),
-            "t": t[row],
-            "value": values[there],
-        }
-    )
+    frame = record_table("", "domain", strings(names, ids[row]), strings(columns, column), t[row], values[there])
     owner = np.searchsorted(line, [detail[0] for detail in found.details]) - 1
     more, at = [], []
     seen: set[tuple[int, str, str, str]] = set()
