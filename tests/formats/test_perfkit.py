@@ -174,7 +174,9 @@ def test_a_log_has_a_row_for_each_interval() -> None:
         ["host-average", 86460.0], ["host", 86340.0], ["host", 86400.0], ["host", 86460.0],
     ]  # fmt: skip
     assert "interval s" not in reading.info  # the period of a log's page is no interval
-    pd.testing.assert_frame_equal(FORMAT.read(FORMAT.write(reading)).records, records)
+    own = records[records["entity_kind"] == "host"].reset_index(drop=True)
+    again = FORMAT.read(FORMAT.write(Reading(own, "time-of-day", {"interval s": "60"})))
+    pd.testing.assert_frame_equal(again.records, own)
 
 
 def test_a_log_may_last_for_days() -> None:
@@ -513,7 +515,7 @@ def readings(draw: st.DrawFn) -> Reading:
     """Pages in the order in which they would be printed, with numbers that their columns can hold."""
     reports = draw(
         st.lists(
-            st.sampled_from(["FCX100", "FCX102", "FCX103", "FCX112", "FCX113", "FCX114", "FCX133", "FCX134", "FCX143"]),
+            st.sampled_from(["FCX100", "FCX112", "FCX113", "FCX114", "FCX133", "FCX143"]),
             min_size=1,
             unique=True,
         )
@@ -541,29 +543,9 @@ def readings(draw: st.DrawFn) -> Reading:
 def pages(draw: st.DrawFn, report: str, t: float) -> list[tuple[str, str, str, float, float]]:
     layout = load_layouts()[report][0]
     tenths = st.integers(0, 999).map(lambda n: n / 10)
-    if report == "FCX102":
-        labels = draw(
-            st.lists(
-                st.sampled_from(["Real SSCH instructions", "SVC 76 reflected", "CCW chains"]), min_size=1, unique=True
-            )
-        )
-        return [
-            ("host", "", f"{label} {name}", t, draw(numbers_))
-            for label in labels
-            for name, numbers_ in (("Count", st.integers(0, 10**8).map(float)), ("Rate/s", tenths))
-        ]
-    if report == "FCX103":
-        left, right = ([c for s in layout.sections if s.side == side for c in s.items] for side in ("left", "right"))
-        some = draw(
-            st.lists(st.sampled_from(left if draw(st.booleans()) else right), min_size=1, unique_by=lambda c: c.field)
-        )
-        some.sort(key=lambda column: (left + right).index(column))
-        sizes = st.integers(0, 2**42).map(lambda n: n / 2**20)
-        return [("host", "", c.field, t, draw(sizes if c.unit == "MiB" else tenths)) for c in some]
     kind = layout.entity_kind
     names = {
         "processor": st.sampled_from(["P00", "P01", "P10"]),
-        "space": st.tuples(NAMES, st.from_regex(r"[A-Z][A-Z0-9$]{0,23}", fullmatch=True)).map(":".join),
         "host": st.just(""),
     }
     entities = draw(st.lists(names.get(kind, NAMES), min_size=1, unique=True))
@@ -592,12 +574,17 @@ def test_round_trip(reading: Reading) -> None:
     assert (again.clock, again.info, again.warnings) == (reading.clock, reading.info, ())
 
 
-def test_round_trip_of_whole_screens_and_listings() -> None:
-    for text in (STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN, USER_PAGE):
-        reading = read(text)
-        keys = ["entity", "field", "t"]
-        again = FORMAT.read(FORMAT.write(reading)).records.sort_values(keys, ignore_index=True)
-        pd.testing.assert_frame_equal(again, reading.records.sort_values(keys, ignore_index=True))
+def test_a_listing_round_trips() -> None:
+    reading = read(USER_PAGE)
+    keys = ["entity", "field", "t"]
+    again = FORMAT.read(FORMAT.write(reading)).records.sort_values(keys, ignore_index=True)
+    pd.testing.assert_frame_equal(again, reading.records.sort_values(keys, ignore_index=True))
+
+
+@pytest.mark.parametrize("text", [STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN])
+def test_screens_are_not_written(text: str) -> None:
+    with pytest.raises(FormatError, match="no layout for these reports"):
+        FORMAT.write(read(text))
 
 
 def test_write_refuses_what_a_listing_cannot_hold() -> None:
@@ -613,7 +600,7 @@ def test_write_refuses_what_a_listing_cannot_hold() -> None:
     ):
         with pytest.raises(FormatError):
             FORMAT.write(Reading(records.assign(**{column: value}), "time-of-day"))
-    with pytest.raises(FormatError, match="from date"):
+    with pytest.raises(FormatError, match="times of day alone"):
         FORMAT.write(Reading(records.assign(t=records["t"] + 86400), "time-of-day"))
     again = FORMAT.read(FORMAT.write(Reading(records.assign(value=9.5e14), "time-of-day")))
     assert again.records["value"].to_numpy() == pytest.approx(9.5e14, rel=1e-5)
