@@ -33,6 +33,13 @@ READ = {  # file: format and number of records
     "xentop/xen4.9.2_xltop_summary.txt": ("xentop", 30),
     "xentop/xen_batch_i2_first_sample_zero_8col.txt": ("xentop", 40),
 }
+READ_ONLY = {  # what no simulation prints, though its format is one that is written
+    "sysstat/sar_12.7_sar-ISO.txt": "restarts", "sysstat/sar_12.7_sar-rep_hdr.txt": "restarts",
+    "sysstat/sar_12.7_sar-u.txt": "restarts", "sysstat/sar_12.7_sar-x0.txt": "since boot",
+    "sysstat/sar_data-10.3.1.txt": "restarts", "xentop/xen4.1.2_xmtop_summary.txt": "17 columns",
+    "xentop/xen4.9.2_xltop_summary.txt": "17 columns",
+    "xentop/xen_batch_i2_first_sample_zero_8col.txt": "17 columns",
+}  # fmt: skip
 REFUSED = {  # beginning of the file's path: why no format takes it, and what the error says
     "fio/": ("fio has no reader", "no known format recognises this file"),
     "uperf/": ("uperf has no reader", "no known format recognises this file"),
@@ -63,6 +70,10 @@ def test_a_sample_is_read(path: str, samples: Path) -> None:
 def test_a_sample_is_the_same_after_writing(path: str, samples: Path) -> None:
     form = get_writer(READ[path][0])
     reading = form.read((samples / path).read_bytes())
+    if path in READ_ONLY:
+        with pytest.raises(FormatError, match=READ_ONLY[path]):
+            form.write(reading)
+        return
     again = form.read(form.write(reading))
     assert again.records.equals(reading.records)
     assert again.clock == reading.clock

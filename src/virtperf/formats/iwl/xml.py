@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
@@ -19,7 +18,7 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
 from virtperf.formats.rows import record_table
-from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
+from virtperf.formats.xml_stream import XML_TEXT, Target, parse_xml
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 MAX_BYTES = 256 * 1024**2
@@ -60,7 +59,7 @@ class IwlXml:
         """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
         rules = self.mapping if mapping is None else load_mapping(mapping)
         target = _Snapshots(rules, file)
-        warnings, cut = parse_xml(data, target, file, MAX_BYTES, keep=lambda: bool(target.times))
+        warnings, cut = parse_xml(data, target, MAX_BYTES)
         if cut:
             warnings += (f"{file} line {cut}: the document ends early; the snapshots before it were kept",)
         if not target.times:
@@ -101,12 +100,12 @@ class IwlXml:
         return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-class _Snapshots:
+class _Snapshots(Target):
     """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the numbers."""
 
     def __init__(self, rules: Mapping, file: str) -> None:
-        self.rules, self.file = rules, file
-        self.place: Any = None  # gives the parser's line
+        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
+        self.rules = rules
         self.info: dict[str, str] = {}
         self.strangers: set[str] = set()
         self.times: list[float] = []
@@ -114,57 +113,43 @@ class _Snapshots:
         self.fields: list[str] = []
         self.values: list[float] = []
         self.lines: list[int] = []
-        self._path: list[str] = []
-        self._text: list[str] = []
         self._found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._path.append(local(tag))
-        self._text = []
-        named = {local(key): value for key, value in attributes.items()}
-        if len(self._path) > MAX_DEPTH:
-            raise self._error("elements are nested too deeply", f"at most {MAX_DEPTH} levels", "/".join(self._path[:6]))
-        if len(self._path) == 1:
-            if self._path[0] != self.rules.snapshot[0]:
-                raise self._error("another root element", self.rules.snapshot[0], self._path[0])
-            self.info |= named
+    def any(self) -> bool:
+        return bool(self.times)
+
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.path) == 1:
+            self.info |= attributes
         inside = self._inside()
         if inside == "":
-            self._found, self._begin = {}, self._line()
+            self._found, self._begin = {}, self.line()
         if inside is not None:
-            for key, value in named.items():
+            for key, value in attributes.items():
                 self._take(f"{inside}/@{key}".removeprefix("/"), value)
-        elif tuple(self._path) != self.rules.snapshot[: len(self._path)]:
-            self._stranger(self._path[-1])
+        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
+            self._stranger(self.path[-1])
 
-    def data(self, text: str) -> None:
-        self._text.append(text)
-
-    def end(self, tag: str) -> None:
+    def ends(self) -> None:
         inside = self._inside()
         if inside == "":
             self._close_snapshot()
-        elif inside is not None and (text := "".join(self._text).strip()):
+        elif inside is not None and (text := "".join(self.text).strip()):
             self._take(inside, text)
-        self._path.pop()
-        self._text = []
-
-    def close(self) -> None:
-        """Nothing is left to do."""
 
     def _inside(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
         depth = len(self.rules.snapshot)
-        return "/".join(self._path[depth:]) if tuple(self._path[:depth]) == self.rules.snapshot else None
+        return "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
 
     def _take(self, path: str, text: str) -> None:
         if path != self.rules.time and path not in self.rules.fields:
             self._stranger(path)
         elif path in self._found:
-            raise self._error("an element is given twice in one snapshot", f"one {path}", text)
+            raise self.error("an element is given twice in one snapshot", f"one {path}", text)
         else:
-            self._found[path] = (text, self._line())
+            self._found[path] = (text, self.line())
 
     def _stranger(self, path: str) -> None:
         if len(self.strangers) < MAX_STRANGERS:
@@ -172,7 +157,7 @@ class _Snapshots:
 
     def _close_snapshot(self) -> None:
         if self.rules.time not in self._found:
-            raise self._error("a snapshot without its time", self.rules.time, " ".join(self._found), self._begin)
+            raise self.error("a snapshot without its time", self.rules.time, " ".join(self._found), self._begin)
         text, line = self._found.pop(self.rules.time)
         clock = _CLOCK.fullmatch(text)
         if self.rules.time_unit == HMS and clock is not None:
@@ -180,26 +165,20 @@ class _Snapshots:
         elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
             time = float(text) * self.rules.time_factor
         else:
-            raise self._error("not a time", self.rules.time_unit, text, line)
+            raise self.error("not a time", self.rules.time_unit, text, line)
         if time <= (self.times[-1] if self.times else -1.0):
-            raise self._error(
+            raise self.error(
                 "the time does not grow", f"more than {self.times[-1] if self.times else 0:g} s", text, line
             )
         for path, (text, line) in self._found.items():
             if not _NUMBER.fullmatch(text):
-                raise self._error(f"{path} is no number", "a decimal number", text, line)
+                raise self.error(f"{path} is no number", "a decimal number", text, line)
             field, factor = self.rules.fields[path]
             self.samples.append(len(self.times))
             self.fields.append(field)
             self.values.append(float(text) * factor)
             self.lines.append(line)
         self.times.append(time)
-
-    def _line(self) -> int:
-        return int(self.place.CurrentLineNumber)
-
-    def _error(self, problem: str, expected: str, found: str, line: int | None = None) -> FormatError:
-        return FormatError(problem, file=self.file, line=line or self._line(), expected=expected, found=found)
 
     def records(self) -> pd.DataFrame:
         t = np.array(self.times, dtype=float)[np.array(self.samples, dtype=int)]

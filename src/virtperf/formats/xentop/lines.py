@@ -12,10 +12,6 @@ COLUMNS_19 = (
     "NAME", "STATE", "CPU(sec)", "CPU(%)", "MEM(k)", "MEM(%)", "MAXMEM(k)", "MAXMEM(%)", "VCPUS", "NETS",
     "NETTX(k)", "NETRX(k)", "VBDS", "VBD_OO", "VBD_RD", "VBD_WR", "VBD_RSECT", "VBD_WSECT", "SSID",
 )  # fmt: skip
-COLUMNS_17 = (*COLUMNS_19[:16], "SSID")  # 3.0.4 to 3.3
-COLUMNS_13 = (*COLUMNS_19[:12], "SSID")  # 3.0.2, without the VBD columns
-COLUMNS_8 = COLUMNS_19[:8]  # what a pipe through cut or awk often leaves
-LAYOUTS = {str(len(names)): names for names in (COLUMNS_8, COLUMNS_13, COLUMNS_17, COLUMNS_19)}
 
 # A name may hold blanks and may be longer than its column, so the state is the only firm mark of a row.
 STATE = r"[d-][s-][b-][c-][p-][r-]"
