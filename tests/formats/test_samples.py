@@ -34,7 +34,7 @@ READ = {  # file: format and number of records
     "xentop/xen_batch_i2_first_sample_zero_8col.txt": ("xentop", 40),
 }
 READ_ONLY = {  # what no simulation prints, though its format is one that is written
-    "sysstat/sar_12.7_sar-ISO.txt": "restarts", "sysstat/sar_12.7_sar-rep_hdr.txt": "restarts",
+    "misc/netstat_s_linux_old.txt": "behind their number", "sysstat/sar_12.7_sar-ISO.txt": "restarts", "sysstat/sar_12.7_sar-rep_hdr.txt": "restarts",
     "sysstat/sar_12.7_sar-u.txt": "restarts", "sysstat/sar_12.7_sar-x0.txt": "since boot",
     "sysstat/sar_data-10.3.1.txt": "restarts", "xentop/xen4.1.2_xmtop_summary.txt": "17 columns",
     "xentop/xen4.9.2_xltop_summary.txt": "17 columns",

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import WHOLE, Rows, checked, refused
@@ -30,9 +28,9 @@ _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings wi
 _SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
 _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
 _NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
+_NUMBER_INSIDE = re.compile(r"[#:]|^[A-Z]\w*$")  # or behind, as in TCPLossProbes: 12
 _SNIFF = re.compile(rb"^\s*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):\s*$", re.M)
 _KNOWN = re.compile(rb"^\s+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M)
-_MIB_NAME = re.compile(r"[A-Z]\w*")  # TCPLossProbes: 12, where net-tools has no wording of its own
 
 
 class NetstatFormat:
@@ -104,7 +102,7 @@ class NetstatFormat:
         return Reading(rows.frame(), "none", {}, tuple(said), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
-        """Print a snapshot.
+        """Print a snapshot of counters that stand behind their number.
 
         Raises
         ------
@@ -112,19 +110,17 @@ class NetstatFormat:
             For a value that is no whole number, or a field that would not be found again.
         """
         lines: list[str] = []
-        section = histogram = ""
+        section = ""
         r = reading.records
         for report, field, value in zip(r["report"], r["field"], r["value"], strict=True):
-            if not (np.isfinite(value) and 0 <= value < 2**64 and value == int(value)):
+            if not (0 <= value < 2**64 and value == int(value)):
                 raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
-            if report != section or not lines:
+            if _NUMBER_INSIDE.search(field):
+                raise refused(self.name, "only counters behind their number are printed", f"{field} = {value}")
+            if report != section:
                 lines.append(f"{report}:")
-                section, histogram = report, ""
-            title, _, words = field.rpartition(": ")
-            if title != histogram and title:
-                lines.append(f"    {title}:")
-            histogram = title
-            lines.append(f"        {words}: {int(value)}" if title else f"    {_line(field, int(value))}")
+                section = report
+            lines.append(f"    {int(value)} {field}")
         return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
 
 
@@ -152,12 +148,6 @@ def _counter(words: str, file: str, line: int) -> tuple[str, float]:
     if not field:
         raise FormatError("a number without words", file=file, line=line, found=words)
     return field, float(place[0])
-
-
-def _line(field: str, value: int) -> str:
-    if "#" in field:
-        return field.replace("#", str(value), 1)
-    return f"{field}: {value}" if _MIB_NAME.fullmatch(field) else f"{value} {field}"
 
 
 FORMAT = NetstatFormat()

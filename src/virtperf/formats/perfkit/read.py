@@ -44,7 +44,7 @@ class PerfKit:
             return 0.0
         return 0.95 if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2]) else 0.55
 
-    def read(self, data: bytes, *, file: str = "<bytes>", layouts: Path | str | None = None) -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the interval.
 
         Raises
@@ -55,7 +55,7 @@ class PerfKit:
             A layout file of the user's is wrong.
         """
         text, warnings = decode(data, file)
-        listing = _Listing(file, load_layouts(layouts or self._layouts), Warnings(file, warnings))
+        listing = _Listing(file, load_layouts(self._layouts), Warnings(file, warnings))
         listing.read(text)
         records, lines = listing.records()
         return Reading(records, "time-of-day", listing.info(), listing.warnings.sentences(), lines)
