@@ -12,12 +12,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
-import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl.xml_mapping import HMS, SHIPPED_MAPPING, Mapping, load_mapping
-from virtperf.formats.rows import record_table, refused
+from virtperf.formats.rows import Rows, refused
 from virtperf.formats.xml_stream import Target, parse_xml
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
@@ -72,7 +71,7 @@ class IwlXml:
             )
         if target.strangers:
             target.info["elements not mapped"] = " ".join(sorted(target.strangers))
-        return Reading(target.records(), "elapsed", target.info, warnings, np.array(target.lines, dtype=np.int64))
+        return Reading(target.rows.frame(), "elapsed", target.info, warnings, target.rows.lines())
 
     def write(self, reading: Reading) -> bytes:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
@@ -106,10 +105,7 @@ class _Snapshots(Target):
         self.info: dict[str, str] = {}
         self.strangers: set[str] = set()
         self.times: list[float] = []
-        self.samples: list[int] = []
-        self.fields: list[str] = []
-        self.values: list[float] = []
-        self.lines: list[int] = []
+        self.rows = Rows()
         self._found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
@@ -171,17 +167,9 @@ class _Snapshots(Target):
             if not _NUMBER.fullmatch(text):
                 raise self.error(f"{path} is no number", "a decimal number", text, line)
             field, factor = self.rules.fields[path]
-            self.samples.append(len(self.times))
-            self.fields.append(field)
-            self.values.append(float(text) * factor)
-            self.lines.append(line)
+            self.rows.line = line
+            self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
         self.times.append(time)
-
-    def records(self) -> pd.DataFrame:
-        t = np.array(self.times, dtype=float)[np.array(self.samples, dtype=int)]
-        return record_table(
-            self.rules.report, self.rules.entity_kind, "", self.fields, t, np.array(self.values, dtype=float)
-        )
 
 
 def _put(parent: Element, path: str, text: str) -> None:

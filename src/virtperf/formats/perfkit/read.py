@@ -20,8 +20,8 @@ from virtperf.formats.perfkit.layout import Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_spans, read_header
 from virtperf.formats.perfkit.table import Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
-from virtperf.formats.rows import Warnings
-from virtperf.formats.text import decode, strings
+from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.text import decode
 
 
 class PerfKit:
@@ -170,25 +170,12 @@ class _Listing:
         parts = [table.records(spans, self.file) for table in self.tables.values() if table.rows]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)
-            same = np.zeros(len(pages), dtype=int)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "line": lines,
-                        "report": pd.array([layout.report for layout in layouts], dtype="str"),
-                        "entity_kind": pd.array([layout.entity_kind for layout in layouts], dtype="str"),
-                        "entity": strings(("",), same),
-                        "field": pd.array(fields, dtype="str"),
-                        "t": spans[1][list(pages)],
-                        "value": np.array(values, dtype=float),
-                    }
-                )
-            )
+            reports, kinds = ([getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind"))
+            t, value = spans[1][list(pages)], np.array(values, dtype=float)
+            parts.append(record_table(reports, kinds, "", list(fields), t, value).assign(line=lines))
         if not parts:
-            empty = pd.array([], dtype="str")
-            numbers = np.array([], dtype=float)
-            frame = pd.DataFrame({name: numbers if name in ("t", "value") else empty for name in RECORD_COLUMNS})
-            return frame, numbers.astype(np.int64)
+            none = np.array([], dtype=float)
+            return record_table("", "", "", "", none, none), none.astype(np.int64)
         together = parts[0] if len(parts) == 1 else pd.concat(parts)
         together = together.sort_values("line", kind="stable", ignore_index=True)
         return together[list(RECORD_COLUMNS)], together["line"].to_numpy(dtype=np.int64)

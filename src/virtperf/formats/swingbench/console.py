@@ -14,7 +14,6 @@ from virtperf.formats.rows import Warnings, record_table, split_lines
 from virtperf.formats.text import decode, numbers, split_blanks, strings, surest, unwrap_midnight
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
-KNOWN = ("TPM", "TPS", "Errors", "Response")
 DRIVER = "driver"
 MOST_COLUMNS = 200
 LONGEST_LINE = 4096
