@@ -454,14 +454,12 @@ def test_layouts_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = tmp_path / "own.yaml"
     path.write_text(OWN_LAYOUT)
     page = header("FCX777") + " Dev    Busy  Wait\n\n 0A01    12.5  3.0\n"
-    own = FORMAT.with_layouts(path)
-    assert values(own.read(page.encode()), "0A01") == {"Busy": 12.5, "Wait": 3}
-    assert "busy" in set(own.read(USER_PAGE.encode()).records["field"])  # the release is 5.3.0
-    assert "busy" not in set(own.read(USER_PAGE.replace("V.5.3", "V.6.3").encode()).records["field"])
     with pytest.raises(FormatError):
         FORMAT.read(page.encode())
     monkeypatch.setenv(LAYOUTS_VARIABLE, str(path))
-    assert len(FORMAT.read(page.encode()).records) == 2
+    assert values(read(page), "0A01") == {"Busy": 12.5, "Wait": 3}
+    assert "busy" in set(read(USER_PAGE).records["field"])  # the release is 5.3.0
+    assert "busy" not in set(read(USER_PAGE.replace("V.5.3", "V.6.3")).records["field"])
 
 
 @pytest.mark.parametrize(
@@ -476,19 +474,23 @@ def test_layouts_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("FCX777", "X", 2),
     ],
 )
-def test_a_wrong_layout_names_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:
+def test_a_wrong_layout_names_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, line: int
+) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(OWN_LAYOUT.replace(old, new, 1))
+    monkeypatch.setenv(LAYOUTS_VARIABLE, str(path))
     with pytest.raises(StudyError) as caught:
-        load_layouts(path)
+        load_layouts()
     assert (caught.value.file, caught.value.line) == ("own.yaml", line)
 
 
-def test_the_documented_layout_is_one(root: Path, tmp_path: Path) -> None:
+def test_the_documented_layout_is_one(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (root / "docs/formats/perfkit.md").read_text(encoding="utf-8")
     path = tmp_path / "own.yaml"
     path.write_text(page.split("```yaml\n")[1].split("```")[0])
-    (layout,) = load_layouts(path)["FCX290"]
+    monkeypatch.setenv(LAYOUTS_VARIABLE, str(path))
+    (layout,) = load_layouts()["FCX290"]
     assert [column.field for column in layout.columns] == ["Userid", "<Movement/s> Reads", "<Movement/s> Write"]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
@@ -34,17 +33,10 @@ class IwlXml:
     name = "iwl-xml"
     title = "WebSphere Studio Workload Simulator XML snapshots"
 
-    def __init__(self, mapping: Mapping | None = None) -> None:
-        self._mapping = mapping
-
-    def with_mapping(self, path: Path | str) -> IwlXml:
-        """The same format with another mapping file."""
-        return IwlXml(load_mapping(path))
-
     @property
     def mapping(self) -> Mapping:
-        """The mapping in use: the given one, else the environment's, else the shipped one."""
-        return self._mapping or load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
+        """The mapping in use: the environment's, else the shipped one."""
+        return load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
 
     def sniff(self, head: bytes) -> float:
         """Sure when the root is the mapping's, surer when a snapshot follows."""

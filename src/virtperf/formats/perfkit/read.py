@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,13 +29,6 @@ class PerfKit:
     name = "perfkit"
     title = "z/VM Performance Toolkit listings"
 
-    def __init__(self, layouts: Path | str | None = None) -> None:
-        self._layouts = layouts
-
-    def with_layouts(self, path: Path | str) -> PerfKit:
-        """The same format with layouts of one's own before the shipped ones."""
-        return PerfKit(path)
-
     def sniff(self, head: bytes) -> float:
         """Sure when some line begins with a report id, surer when its header follows."""
         first = PAGE_BEGINS.search(head.decode("latin-1").replace("\r\n", "\n"))
@@ -55,14 +47,14 @@ class PerfKit:
             A layout file of the user's is wrong.
         """
         text, warnings = decode(data, file)
-        listing = _Listing(file, load_layouts(self._layouts), Warnings(file, warnings))
+        listing = _Listing(file, load_layouts(), Warnings(file, warnings))
         listing.read(text)
         records, lines = listing.records()
         return Reading(records, "time-of-day", listing.info(), listing.warnings.sentences(), lines)
 
     def write(self, reading: Reading) -> bytes:
         """The listing of a reading, in the printed form; raises `FormatError` for what it has no column for."""
-        return write_listing(reading, load_layouts(self._layouts))
+        return write_listing(reading, load_layouts())
 
 
 class _Listing:
