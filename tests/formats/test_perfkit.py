@@ -363,7 +363,7 @@ def test_a_damaged_time_loses_its_row_only() -> None:
     assert "line 12: no row of FCX143" in reading.warnings[0]
     means = read(log(">>Mean>>", "00:0x:00")).records
     assert set(means["entity_kind"]) == {"host-average"}
-    with pytest.raises(FormatError, match="FCX143 can't print these rows"):
+    with pytest.raises(FormatError, match="FCX143 has rows of other kinds"):
         FORMAT.write(Reading(means, "time-of-day"))
 
 

@@ -101,6 +101,11 @@ def clock_text(seconds: float) -> str:
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
+def exact_text(value: float) -> str:
+    """A number without a fraction where it has none, else with all its digits."""
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
 def unwrap_midnight(seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Times of day that grow past 86400 at each midnight.
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.iwl.xml_mapping import HMS, SHIPPED_MAPPING, Mapping, load_mapping
+from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
 from virtperf.formats.rows import Rows, refused
+from virtperf.formats.text import exact_text
 from virtperf.formats.xml_stream import Target, parse_xml
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
@@ -69,21 +70,21 @@ class IwlXml:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
         rules = self.mapping
         places = {field: (path, factor) for path, (field, factor) in rules.fields.items()}
-        root = Element(rules.snapshot[0])
-        parent = root
-        for name in rules.snapshot[1:-1]:
-            parent = SubElement(parent, name)
+        if rules.time_unit == HMS or not all(NAME.fullmatch(path) for path in (rules.time, *rules.fields)):
+            raise refused(self.name, "by the mapping, numbers are no plain children of their snapshot")
         if reading.info or reading.records.empty or reading.records["t"].isna().any():
             raise refused(self.name, "snapshots, each with its elapsed time, and no facts", str(reading.info))
+        root = parent = Element(rules.snapshot[0])
+        for name in rules.snapshot[1:-1]:
+            parent = SubElement(parent, name)
         for t, rows in reading.records.groupby("t", sort=False):
             snapshot = SubElement(parent, rules.snapshot[-1])
-            _put(snapshot, rules.time, _time_text(float(t) / rules.time_factor, rules.time_unit))  # type: ignore[arg-type]
+            SubElement(snapshot, rules.time).text = exact_text(float(t) / rules.time_factor)  # type: ignore[arg-type]
             for field, value in zip(rows["field"], rows["value"], strict=True):
                 if field not in places or not np.isfinite(value):
-                    raise FormatError(
-                        "the mapping has no place for it", expected=", ".join(places), found=f"{field}={value}"
-                    )
-                _put(snapshot, places[field][0], _number_text(value / places[field][1]))
+                    raise refused(self.name, "the mapping has no place for it", f"{field}={value}", ", ".join(places))
+                path, factor = places[field]
+                SubElement(snapshot, path).text = exact_text(value / factor)
         indent(root)
         return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
@@ -162,26 +163,6 @@ class _Snapshots(Target):
             self.rows.line = line
             self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
         self.times.append(time)
-
-
-def _put(parent: Element, path: str, text: str) -> None:
-    *around, last = path.split("/")
-    for name in around if last.startswith("@") else (*around, last):
-        found = parent.find(name)
-        parent = SubElement(parent, name) if found is None else found
-    if last.startswith("@"):
-        parent.set(last[1:], text)
-    else:
-        parent.text = text
-
-
-def _number_text(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
-def _time_text(value: float, unit: str) -> str:
-    whole = int(value)
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}" if unit == HMS else _number_text(value)
 
 
 FORMAT = IwlXml()

@@ -56,7 +56,7 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
         rows: list[Row] = [row[1:5] for row in found]
         begin, end = max(0, round(rows[0][2] - lengths[report, rows[0][2]])), round(rows[-1][2])
         if any(kind != layout.averages.get(entity, layout.entity_kind) for _, entity, *_, kind in found):
-            raise refused("perfkit", f"{report} can't print these rows", expected=layout.entity_kind)
+            raise refused("perfkit", f"{report} has rows of other kinds", expected=layout.entity_kind)
         if layout.log:
             rows = [(clock_text(t), field, t, value) for _, field, t, value in rows]
             times = np.array([t for _, _, t, _ in rows])
