@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading, Writer
 from virtperf.formats.iwl.console import FORMAT as IWL_CONSOLE
 from virtperf.formats.iwl.console import STATUS_FIELDS
 from virtperf.formats.sar.read import FORMAT as SAR
-from virtperf.formats.xentop.lines import COLUMNS_17
 from virtperf.formats.xentop.read import FORMAT as XENTOP
+from virtperf.formats.xentop.write import COLUMNS
 
 ROWS, ENTITIES, REPEATS, SEED = 30_000, 10, 3, 20090101
 CPU_FIELDS = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
@@ -37,7 +37,7 @@ def records(
 
 
 def xentop_reading(rng: np.random.Generator) -> Reading:
-    fields, domains = COLUMNS_17[2:], ["Domain-0", *(f"guest{i}" for i in range(1, ENTITIES))]
+    fields, domains = COLUMNS, ["Domain-0", *(f"guest{i}" for i in range(1, ENTITIES))]
     value = rng.integers(0, 100_000, (ROWS // ENTITIES, ENTITIES, len(fields))).astype(float)
     value[:, :, [name.endswith("(%)") for name in fields]] /= 10
     table = records("", "domain", domains, fields, np.arange(len(value), dtype=float), value)
@@ -91,7 +91,7 @@ def plain_iwl(data: bytes) -> Rows:
             yield "status", "driver", "", field, float(t), float(cell)
 
 
-def ratio(form: Format, made: Reading, plain: Callable[[bytes], Rows]) -> float:
+def ratio(form: Writer, made: Reading, plain: Callable[[bytes], Rows]) -> float:
     """Best time of the plain parser over that of the reader; AssertionError if either changes what was written."""
     data, best = form.write(made), [np.inf, np.inf]
     for _ in range(REPEATS):

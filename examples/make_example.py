@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from virtperf.formats import RECORD_COLUMNS, Reading, get_format
+from virtperf.formats import RECORD_COLUMNS, Reading, get_writer
 
 SEED = 20090109
 START, DAY_START = "2009-01-09T14:00:00", 1231509600.0  # the same moment, in seconds since 1970 by the same clock
@@ -111,7 +111,7 @@ def driver(rng: np.random.Generator) -> bytes:
         }.items()
     })  # fmt: skip
     reading = Reading(pd.concat([status, summary], ignore_index=True), "sample", {"time limit": str(DURATION)})
-    return get_format("iwl-console").write(reading)
+    return get_writer("iwl-console").write(reading)
 
 
 def xentop(rng: np.random.Generator) -> bytes:
@@ -137,7 +137,7 @@ def xentop(rng: np.random.Generator) -> bytes:
         {"columns": "17", "summary": "yes", "xen_version": "3.1", "cpus": "8", "cpu_mhz": "3500",
          "mem_total_k": str(24576 * 1024)},
     )  # fmt: skip
-    return get_format("xentop").write(reading)
+    return get_writer("xentop").write(reading)
 
 
 def sar(rng: np.random.Generator, guest: str) -> bytes:
@@ -151,7 +151,7 @@ def sar(rng: np.random.Generator, guest: str) -> bytes:
     t = DAY_START + BEGIN + MINUTE * np.arange(1, 11)
     frame = records("cpu", "cpu", ["all"], t, {name: value[:, None] for name, value in fields.items()})
     info = {"kernel": "2.6.18", "host": f"{guest}1", "date": START[:10], "cpus": str(vcpus)}
-    return get_format("sar").write(Reading(frame, "absolute", info))
+    return get_writer("sar").write(Reading(frame, "absolute", info))
 
 
 def netstat(at: int) -> bytes:
@@ -163,7 +163,7 @@ def netstat(at: int) -> bytes:
         records(section, "host", [""], np.array([np.nan]), {k: np.array([[v * (5000 + at)]]) for k, v in rows.items()})
         for section, rows in counts.items()
     ]
-    return get_format("netstat").write(Reading(pd.concat(parts, ignore_index=True), "none"))
+    return get_writer("netstat").write(Reading(pd.concat(parts, ignore_index=True), "none"))
 
 
 if __name__ == "__main__":

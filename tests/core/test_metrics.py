@@ -124,7 +124,7 @@ def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
     formats = all_formats()
     columns = {
         (layout.report, name)
-        for layouts in load_layouts(None).values()
+        for layouts in load_layouts().values()
         for layout in layouts
         for name in [c.field for c in layout.columns] + [i.field for s in layout.sections for i in s.items]
     }

@@ -8,7 +8,7 @@ import pytest
 
 from tests.formats.trial import FILE, check_reading, check_refusal, last_line
 from virtperf.core.errors import FormatError
-from virtperf.formats import Format, all_formats, sniff
+from virtperf.formats import Format, Writer, all_formats, get_writer, sniff
 from virtperf.formats.swingbench.console import FORMAT as CONSOLE
 
 READ = {  # file: format and number of records
@@ -33,6 +33,13 @@ READ = {  # file: format and number of records
     "xentop/xen4.9.2_xltop_summary.txt": ("xentop", 30),
     "xentop/xen_batch_i2_first_sample_zero_8col.txt": ("xentop", 40),
 }
+READ_ONLY = {  # what no simulation prints, though its format is one that is written
+    "misc/netstat_s_linux_old.txt": "behind their number", "sysstat/sar_12.7_sar-ISO.txt": "restarts", "sysstat/sar_12.7_sar-rep_hdr.txt": "restarts",
+    "sysstat/sar_12.7_sar-u.txt": "restarts", "sysstat/sar_12.7_sar-x0.txt": "since boot",
+    "sysstat/sar_data-10.3.1.txt": "restarts", "xentop/xen4.1.2_xmtop_summary.txt": "17 columns",
+    "xentop/xen4.9.2_xltop_summary.txt": "17 columns",
+    "xentop/xen_batch_i2_first_sample_zero_8col.txt": "17 columns",
+}  # fmt: skip
 REFUSED = {  # beginning of the file's path: why no format takes it, and what the error says
     "fio/": ("fio has no reader", "no known format recognises this file"),
     "uperf/": ("uperf has no reader", "no known format recognises this file"),
@@ -59,10 +66,14 @@ def test_a_sample_is_read(path: str, samples: Path) -> None:
     assert len(reading.records) == records
 
 
-@pytest.mark.parametrize("path", READ)
+@pytest.mark.parametrize("path", [path for path, (name, _) in READ.items() if isinstance(format_of(name), Writer)])
 def test_a_sample_is_the_same_after_writing(path: str, samples: Path) -> None:
-    form = format_of(READ[path][0])
+    form = get_writer(READ[path][0])
     reading = form.read((samples / path).read_bytes())
+    if path in READ_ONLY:
+        with pytest.raises(FormatError, match=READ_ONLY[path]):
+            form.write(reading)
+        return
     again = form.read(form.write(reading))
     assert again.records.equals(reading.records)
     assert again.clock == reading.clock

@@ -125,13 +125,6 @@ def test_unreadable_date_and_decimal_comma():
     assert get(reading, "cpu", "all", "%user") == [1.25]
 
 
-def test_time_of_day_is_written_without_a_date():
-    records = [("queue", "host", "", "runq-sz", t, 1.0) for t in (86390.0, 86410.0)]
-    frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS))
-    again = FORMAT.read(FORMAT.write(Reading(frame, "time-of-day", {"kernel": "2.6", "host": "h"})))
-    assert (again.clock, again.records["t"].tolist()) == ("time-of-day", [86390, 86410])
-
-
 def test_each_activity_crosses_midnight_by_itself():
     block = "\n22:00:00{0}23:00:00        all      1.00     99.00\n01:00:00        all      1.00     99.00\n"
     queue = "\n22:00:00      runq-sz  plist-sz\n23:00:00            3       956\n01:00:00            4       956\nAverage: 3 956\n"
@@ -188,7 +181,6 @@ TABLES = [
     ("cpu", "cpu", ["all", "0", "1"], ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"]),
     ("queue", "host", [""], ["runq-sz", "plist-sz", "ldavg-1"]),
     ("disk", "dev", ["dasda", "dasdb"], ["tps", "rkB/s", "wkB/s"]),
-    ("filesystems", "filesystem", ["/dev/dasda1", "/mnt/a b"], ["MBfsfree", "%fsused"]),
 ]
 
 
@@ -200,10 +192,9 @@ def readings(draw) -> Reading:
     samples = [start + step * k for k in range(draw(st.integers(1, 30)))]
     by_sample = draw(st.booleans())  # sar prints sample by sample while it runs, else one activity after the other
     order = [(t, a) for t in samples for a in chosen] if by_sample else [(t, a) for a in chosen for t in samples]
-    boot = draw(st.booleans()) and len(samples) == 1
     records = [
         (
-            report + " since boot" * boot,
+            report,
             kind,
             entity,
             field,
@@ -216,8 +207,6 @@ def readings(draw) -> Reading:
     ]
     frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS)).astype({"t": float, "value": float})
     info = {"kernel": "2.6.18", "host": "g", "machine": "s390x", "cpus": "2"}
-    if draw(st.booleans()):
-        info["restarts"] = str(samples[-1] + 7)
     return Reading(frame, "absolute", info)
 
 
@@ -230,6 +219,15 @@ def test_round_trip(reading):
     assert {key: value for key, value in again.info.items() if key != "date"} == reading.info
     assert again.warnings == ()
     assert FORMAT.write(again) == data
+
+
+def test_what_is_not_simulated_is_not_written():
+    records = pd.DataFrame([("queue", "host", "", "runq-sz", 1000.0, 1.0)], columns=list(RECORD_COLUMNS))
+    for clock, info in (("time-of-day", {}), ("absolute", {"restarts": "7"}), ("absolute", {"comments": "7 a"})):
+        with pytest.raises(FormatError, match="samples with dates"):
+            FORMAT.write(Reading(records, clock, info))
+    with pytest.raises(FormatError, match="no heading"):
+        FORMAT.write(Reading(records.assign(report="queue since boot"), "absolute"))
 
 
 def test_a_gap_of_a_day_is_not_written():

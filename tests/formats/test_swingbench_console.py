@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from virtperf.core.errors import FormatError
 from virtperf.formats import all_formats
@@ -178,58 +176,3 @@ def test_sniff(samples: Path) -> None:
     for path in samples.rglob("*"):
         if path.is_file() and path.name != "charbench_2.7_console.txt":
             assert FORMAT.sniff(path.read_bytes()[:8192]) == 0, path
-
-
-COLUMNS = st.lists(st.sampled_from(["TPM", "TPS", "Errors", "Response", "NCR", "%CPU", "SQ"]), max_size=5, unique=True)
-NUMBERS = st.one_of(st.integers(-9, 10**12), st.integers(0, 10**9).map(lambda n: n / 1000)).map(float)
-
-
-@st.composite
-def readings(draw: st.DrawFn) -> Reading:
-    columns = draw(COLUMNS)
-    fields = [*columns, "Users", "Users total"] if draw(st.booleans()) or not columns else columns
-    begin = draw(st.integers(0, 86399))
-    steps = draw(st.lists(st.integers(0, 40000), max_size=4))
-    rows = []
-    for t in np.cumsum([begin, *steps]).tolist():
-        for field in fields:
-            value = draw(st.integers(0, 10**8).map(float) if field.startswith("Users") else NUMBERS)
-            rows.append(("", "driver", "", field, float(t), value))
-    info = draw(st.fixed_dictionaries({}, optional={"version": st.just("2.3.0.422"), "runtime": st.just("1 hour")}))
-    dtypes = dict.fromkeys(RECORD_COLUMNS[:4], "str") | {"t": "float64", "value": "float64"}
-    return Reading(pd.DataFrame(rows, columns=list(RECORD_COLUMNS)).astype(dtypes), "time-of-day", info)
-
-
-@settings(max_examples=80, deadline=None, derandomize=True)
-@given(readings())
-def test_round_trip(reading: Reading) -> None:
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.clock, again.info, again.warnings) == (reading.clock, reading.info, ())
-
-
-def test_round_trip_of_the_real_sample(samples: Path) -> None:
-    reading = FORMAT.read((samples / "swingbench/charbench_2.7_console.txt").read_bytes())
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert again.info == reading.info
-
-
-def test_write_refuses_what_a_log_cannot_hold() -> None:
-    reading = read(LOG)
-    for column, new in (
-        ("value", np.nan),
-        ("value", 0.5),
-        ("t", np.nan),
-        ("t", 1.0),
-        ("field", "a b"),
-        ("entity", "x"),
-    ):
-        records = reading.records.assign(**{column: [new, *reading.records[column][1:]]})
-        with pytest.raises(FormatError):
-            FORMAT.write(Reading(records, "time-of-day"))
-    for records in (reading.records.iloc[:0], reading.records.iloc[1:], reading.records.assign(t=0.5)):
-        with pytest.raises(FormatError):
-            FORMAT.write(Reading(records, "time-of-day"))
-    with pytest.raises(FormatError, match="info"):
-        FORMAT.write(Reading(reading.records, "time-of-day", {"odd": "1"}))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.xentop.lines import COLUMNS_17, COLUMNS_19
 from virtperf.formats.xentop.read import FORMAT
+from virtperf.formats.xentop.write import COLUMNS
 
 HEADER = (
     "      NAME  STATE   CPU(sec) CPU(%)     MEM(k) MEM(%)  MAXMEM(k) MAXMEM(%) VCPUS NETS NETTX(k) NETRX(k) "
@@ -112,30 +112,15 @@ def test_repeated_header_and_returning_domain():
     ]  # fmt: skip
 
 
-def alone(*names: str) -> Reading:
-    """Samples of one domain each."""
-    parts = [FORMAT.read(listing(HEADER, row(name))).records.assign(t=float(t)) for t, name in enumerate(names)]
-    return Reading(pd.concat(parts, ignore_index=True), "sample", {"columns": "17", "summary": "no"})
-
-
-@pytest.mark.parametrize("names", ["01", "10", "ab", ("a", "b", "a", "c"), ("Domain-0", "a"), ("a", "Domain-0", "B")])
-def test_samples_of_one_domain_each_are_no_repeated_header(names):
-    reading = alone(*names)
-    again = FORMAT.read(FORMAT.write(reading))
-    pd.testing.assert_frame_equal(again.records, reading.records)
-    assert (again.info, again.warnings) == (reading.info, ())
-
-
-def test_a_blank_line_parts_samples_only_where_names_do_not():
-    assert FORMAT.write(alone("b", "a", "b")).decode().count("\n\n") == 1
-    assert b"\n\n" not in FORMAT.write(alone("b", "a"))
+def test_a_header_for_each_domain() -> None:
     both = listing(HEADER, row("a"), HEADER, row("b"))
     assert FORMAT.read(both).records["t"].unique().tolist() == [0]
     assert FORMAT.read(both).info["repeat_header"] == "yes"
-    assert FORMAT.write(FORMAT.read(both)).decode().split("\n")[2] == HEADER
-    unsorted = FORMAT.read(listing(HEADER, row("b"), row("a")))
-    with pytest.raises(FormatError, match="by name"):
-        FORMAT.write(Reading(unsorted.records, "sample", unsorted.info | {"repeat_header": "yes"}))
+    parted = listing(HEADER, row("b"), HEADER, row("a"), "", HEADER, row("b"))
+    assert FORMAT.read(parted).records["t"].unique().tolist() == [0, 1, 2]
+    for data in (both, parted):
+        with pytest.raises(FormatError, match="can't print"):
+            FORMAT.write(FORMAT.read(data))
 
 
 def test_devices_in_error_and_counters_below_zero():
@@ -217,10 +202,14 @@ def test_refusals_name_the_line(data, line, part):
 
 
 def test_written_layout():
-    lines = FORMAT.write(FORMAT.read(listing(HEADER, row("a"), HEADER, row("a", 3, 12.34)))).decode().split("\n")
-    assert lines[0] == lines[2] == HEADER
+    lines = (
+        FORMAT.write(FORMAT.read(listing(HEADER, row("a"), row("b"), HEADER, row("a", 3, 12.34), row("b"))))
+        .decode()
+        .split("\n")
+    )
+    assert lines[0] == lines[3] == HEADER
     assert len(HEADER) == len(lines[1]) == 140
-    assert lines[3].split()[:5] == ["a", "------", "3", "12.3", "524288"]
+    assert lines[4].split()[:5] == ["a", "------", "3", "12.3", "524288"]
     assert lines[1].split()[3] == "0.0"
     assert len(HEADER_19) == 162
     with pytest.raises(FormatError, match="NETTX"):
@@ -230,19 +219,21 @@ def test_written_layout():
 
 @st.composite
 def readings(draw) -> Reading:
-    columns = draw(st.sampled_from([COLUMNS_17, COLUMNS_19]))
     timed = draw(st.booleans())
     names = draw(
         st.lists(
-            st.from_regex(r"[A-Za-z0-9](?:[ .-]?[a-z0-9]){0,14}", fullmatch=True), min_size=1, max_size=4, unique=True
+            st.from_regex(r"[A-Za-z0-9](?:[ .-]?[a-z0-9]){0,14}", fullmatch=True),
+            min_size=1 if timed else 2,
+            max_size=4,
+            unique=True,
         )
     )
     records, before = [], set()
     t = float(draw(st.integers(0, 86399))) if timed else 0.0
     for _ in range(draw(st.integers(1, 4))):
-        now = draw(st.lists(st.sampled_from(names), min_size=1, unique=True)) if len(names) > 1 else names
+        now = draw(st.lists(st.sampled_from(names), min_size=1 if timed else 2, unique=True))
         for name in now:
-            for c in columns[2:]:
+            for c in COLUMNS:
                 tenths = draw(st.integers(0, 9999)) / 10
                 absent = c.startswith(("MAXMEM", "VBD_")) and draw(st.booleans())
                 if not absent and (c != "CPU(%)" or name in before):
@@ -250,7 +241,7 @@ def readings(draw) -> Reading:
         before = set(now)
         t += draw(st.integers(1, 4000)) if timed else 1
     frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS)).astype({"t": float, "value": float})
-    info = {"columns": str(len(columns)), "summary": "yes" if timed else "no"}
+    info = {"columns": "17", "summary": "yes" if timed else "no"}
     if timed:
         info |= {"xen_version": "3.1.0", "mem_total_k": "16734804", "cpus": "8", "cpu_mhz": "2112"}
     return Reading(frame, "time-of-day" if timed else "sample", info)

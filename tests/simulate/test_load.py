@@ -23,6 +23,7 @@ WRONG = {
     "two meanings": (with_signal("throughput: 5"), "'throughput' is a signal here and a quantity", "throughput: 5"),
     "an attribute too": (with_signal("weight: 5"), "'weight' is a signal here and an attribute", "weight: 5"),
     "an unknown format": (RAW.replace("format: iwl-console", "format: iwl"), "no format is called 'iwl'", "format: iwl"),
+    "a format that is only read": (RAW.replace("format: iwl-console", "format: sadf-json"), "read only", "format: sadf"),
     "an unknown factor": (RAW + "  - {at: {host: a}}\n", "the study has no factor 'host'", "- {at"),
     "an unknown level": (RAW + "  - {at: {system: [a, c]}}\n", "system has no level 'c'", "- {at"),
     "unknown entities": (RAW.replace("each: drivers", "each: driver"), "no block declares 'driver'", "each: driver"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -71,6 +71,11 @@ class Format(Protocol):
         """Read a whole file; raises `FormatError` naming `file` and line when it can't."""
         ...
 
+
+@runtime_checkable
+class Writer(Format, Protocol):
+    """A raw format whose files can be simulated."""
+
     def write(self, reading: Reading) -> bytes:
-        """The file that `read` turns into `reading`: ``read(write(r))`` equals ``r``."""
+        """The file that `read` turns into `reading`: ``read(write(r))`` equals ``r``, or it raises `FormatError`."""
         ...

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Format
+from virtperf.formats.base import Format, Writer
 
 HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
@@ -29,6 +29,14 @@ def get_format(name: str) -> Format:
             remedy="install the package that brings the format, or mend the name.",
         )
     return formats[name]
+
+
+def get_writer(name: str) -> Writer:
+    """The format of that name; raises `FormatError` where its files can't be written."""
+    found = get_format(name)
+    if not isinstance(found, Writer):
+        raise FormatError(f"files of format {name} are read only; no simulation writes them")
+    return found
 
 
 def ranking(data: bytes) -> list[tuple[float, str]]:

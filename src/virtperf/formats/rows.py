@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Format, Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading, Writer
+from virtperf.formats.text import strings
 
 WHOLE = "host"
 """Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
@@ -58,6 +60,18 @@ class Rows:
         return np.array(self._lines, dtype=np.int64)
 
 
+def record_table(*columns: Any) -> pd.DataFrame:
+    """`Reading.records` of whole columns, in the order of `RECORD_COLUMNS`; a text stands for a column of that text."""
+    rows = len(columns[-1])
+    made: dict[str, Any] = {}
+    for name, column in zip(RECORD_COLUMNS, columns, strict=True):
+        if isinstance(column, str):
+            made[name] = strings((column,), np.zeros(rows, dtype=int))
+        else:
+            made[name] = pd.array(column, dtype="str") if isinstance(column, list) else column
+    return pd.DataFrame(made)
+
+
 class Warnings:
     """Sentences with file and line; a badly damaged file does not fill the report with them.
 
@@ -94,7 +108,7 @@ def split_lines(text: str) -> tuple[list[str], bool]:
     return (lines[:-1], True) if whole else (lines, False)
 
 
-def checked(reader: Format, data: bytes, reading: Reading) -> bytes:
+def checked(reader: Writer, data: bytes, reading: Reading) -> bytes:
     """`data` if reading it gives `reading` again.
 
     Raises
@@ -106,22 +120,28 @@ def checked(reader: Format, data: bytes, reading: Reading) -> bytes:
     try:
         again = reader.read(data, file="<written>")
     except FormatError as err:
-        raise _refused(reader, err.problem, err.found) from err
+        raise refused(reader.name, err.problem, err.found) from err
     if len(again.records) != len(wanted):
-        raise _refused(reader, "records would be lost or doubled", f"{len(wanted)} records, {len(again.records)} after")
+        raise refused(
+            reader.name, "records would be lost or doubled", f"{len(wanted)} records, {len(again.records)} after"
+        )
     for column in RECORD_COLUMNS:
         got, want = again.records[column], wanted[column]
         wrong = (got != want) & ~(got.isna() & want.isna())
         if wrong.any():
-            raise _refused(reader, f"another {column} would be read", str(wanted.iloc[int(wrong.argmax())].to_dict()))
+            raise refused(
+                reader.name, f"another {column} would be read", str(wanted.iloc[int(wrong.argmax())].to_dict())
+            )
     if len(wanted) and again.clock != reading.clock:
-        raise _refused(reader, f"another clock would be read, {again.clock}", reading.clock)
+        raise refused(reader.name, f"another clock would be read, {again.clock}", reading.clock)
     if again.info != reading.info:
-        raise _refused(reader, "another info would be read", str(reading.info))
+        raise refused(reader.name, "another info would be read", str(reading.info))
     return data
 
 
-def _refused(reader: Format, problem: str, found: str | None) -> FormatError:
+def refused(name: str, problem: str, found: str | None = None, expected: str | None = None) -> FormatError:
+    """The error of a reading that format `name` can't print."""
     return FormatError(
-        f"{reader.name} can't print this reading: {problem}", found=found, remedy=f"see docs/formats/{reader.name}.md."
-    )
+        f"{name} can't print this reading: {problem}", expected=expected, found=found,
+        remedy=f"see docs/formats/{name}.md.",
+    )  # fmt: skip

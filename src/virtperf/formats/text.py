@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from virtperf.core.errors import FormatError
 
 DAY = 86400
 HALF_DAY = DAY // 2
+EPOCH = date(1970, 1, 1).toordinal()
 _NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 
 
@@ -97,6 +99,11 @@ def clock_text(seconds: float) -> str:
     """``HH:MM:SS`` of seconds since any midnight; the fraction is cut off, as tools do."""
     whole = int(np.floor(seconds)) % DAY
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def exact_text(value: float) -> str:
+    """A number without a fraction where it has none, else with all its digits."""
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
 def unwrap_midnight(seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pyexpat.errors import XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN, codes
-from typing import Any, Protocol
+from typing import Any
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
@@ -18,31 +17,76 @@ _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
 _ENDS_EARLY = {codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN)}
 
 
-class Target(Protocol):
-    """What the parser calls; `place.CurrentLineNumber` is the line that it has come to."""
+class Target:
+    """What the parser calls: knows which element it is in, and never keeps a tree.
 
-    place: Any
+    Parameters
+    ----------
+    file : str
+        For messages.
+    root : str
+        Name of the document's element.
+    deepest : int
+        How many elements may be open at once.
+
+    Attributes
+    ----------
+    path : list of str
+        Names of the open elements, without their namespaces.
+    text : list of str
+        What stands in the innermost one, since its last child.
+    """
+
+    def __init__(self, file: str, root: str, deepest: int) -> None:
+        self.file, self.root, self.deepest = file, root, deepest
+        self.place: Any = None  # gives the parser's line
+        self.path: list[str] = []
+        self.text: list[str] = []
+
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        """An element begins; `tag` is ``{namespace}local``, attributes have no namespace."""
+
+    def ends(self) -> None:
+        """The innermost element ends."""
+
+    def any(self) -> bool:
+        """Whether there is anything worth keeping of a document that ends early."""
+        raise NotImplementedError
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins; names are ``{namespace}local``."""
-        ...
+        """The parser's word for an element's beginning."""
+        self.path.append(local(tag))
+        self.text = []
+        if len(self.path) > self.deepest:
+            problem = "elements are nested too deeply"
+            raise self.error(problem, f"at most {self.deepest} levels", "/".join(self.path[:6]))
+        if len(self.path) == 1 and self.path[0] != self.root:
+            raise self.error("another root element", self.root, self.path[0])
+        self.begins(tag, {local(key): value for key, value in attributes.items()})
 
     def data(self, text: str) -> None:
-        """A piece of text."""
-        ...
+        """The parser's word for a piece of text."""
+        self.text.append(text)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
-        ...
+        """The parser's word for an element's end."""
+        self.ends()
+        self.path.pop()
+        self.text = []
 
     def close(self) -> None:
-        """The document ends."""
-        ...
+        """Nothing is left to do."""
+
+    def line(self) -> int:
+        """The line that the parser has come to."""
+        return int(self.place.CurrentLineNumber)
+
+    def error(self, problem: str, expected: str, found: str, line: int | None = None) -> FormatError:
+        """The error of something in the document, by default where the parser is."""
+        return FormatError(problem, file=self.file, line=line or self.line(), expected=expected, found=found)
 
 
-def parse_xml(
-    data: bytes, target: Target, file: str, most: int, keep: Callable[[], bool]
-) -> tuple[tuple[str, ...], int]:
+def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], int]:
     """Feed a document to `target`.
 
     Parameters
@@ -50,9 +94,7 @@ def parse_xml(
     data : bytes
         Of at most `most` bytes; without an encoding declaration UTF-8, else Latin-1 with a warning.
     target : Target
-    file : str
-    keep : callable
-        Whether `target` has got anything that is worth keeping of a document that ends early.
+    most : int
 
     Returns
     -------
@@ -65,6 +107,7 @@ def parse_xml(
     FormatError
         Too large, a document type, no XML, an encoding that can't be read, and what `target` raises.
     """
+    file = target.file
     if len(data) > most:
         raise FormatError("the file is too large", file=file, expected=f"at most {most} bytes", found=str(len(data)))
     warnings: tuple[str, ...] = ()
@@ -80,14 +123,14 @@ def parse_xml(
         raise FormatError(
             "a document type or an entity declaration is refused",
             file=file,
-            line=target.place.CurrentLineNumber,
+            line=target.line(),
             expected="XML without DOCTYPE",
             found=type(err).__name__,
             remedy="remove it; it can make a reader open files or fill the memory.",
         ) from err
     except ParseError as err:
         line, _ = err.position
-        if err.code in _ENDS_EARLY and keep():
+        if err.code in _ENDS_EARLY and target.any():
             return warnings, line
         raise FormatError(f"not well-formed XML ({str(err).partition(':')[0]})", file=file, line=line) from err
     except (LookupError, ValueError) as err:  # an encoding that Python or expat doesn't know

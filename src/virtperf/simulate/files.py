@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats import Reading, get_format
+from virtperf.formats import Reading, get_writer
 from virtperf.formats.base import RECORD_COLUMNS
 from virtperf.simulate.expressions import Value
 from virtperf.simulate.setup import NUMBERS, Declared, Place, applies
@@ -48,7 +48,7 @@ def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
             if same not in written:
                 try:
                     reading = Reading(pd.DataFrame(columns), body["clock"], info)
-                    written[same] = get_format(body["format"]).write(reading)
+                    written[same] = get_writer(body["format"]).write(reading)
                 except FormatError as err:
                     raise run.error(str(err), place) from err
             yield filled(run, body["path"], labels, place), written[same], _entry(run, declared, labels)

@@ -10,7 +10,7 @@ from virtperf.core.errors import FormatError, Report, stop
 from virtperf.core.model import load_model
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
-from virtperf.formats import get_format
+from virtperf.formats import get_writer
 from virtperf.simulate.expressions import ExpressionError, used
 from virtperf.simulate.file import RawFile
 from virtperf.simulate.setup import NUMBERS, Place, Raw, listed
@@ -56,7 +56,7 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
             _check_levels(study, document, node, place)
         elif key == "format":
             try:
-                get_format(node)
+                get_writer(node)
             except FormatError as err:
                 raise document.error(err.problem, *place, expected=err.expected or "") from err
         elif key == "start" and not (isinstance(node, datetime) and node.tzinfo is None):

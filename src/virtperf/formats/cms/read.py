@@ -71,7 +71,7 @@ class CmsConsole:
         return session.reading(len(lines))
 
     def write(self, reading: Reading) -> bytes:
-        """Print a transcript, one ready message a command.
+        """Print DEFSEG, SAVESEG and commands without a response, each with its ready message.
 
         Raises
         ------

@@ -15,6 +15,7 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl.summary import FLOAT, INT, SUMMARY_LABELS, Rest, data_attributes
 from virtperf.formats.iwl.write import ENTITY_KIND, STATUS_FIELDS, STATUS_REPORT, SUMMARY_REPORT, log_lines
+from virtperf.formats.rows import record_table
 from virtperf.formats.text import decode, strings, surest
 
 __all__ = ["FORMAT", "STATUS_FIELDS", "SUMMARY_LABELS", "IwlConsole"]
@@ -161,17 +162,10 @@ def _frame(status: np.ndarray, summary: dict[str, float], machine: str) -> pd.Da
     samples, width = status.shape
     fields = (*STATUS_FIELDS, *summary)
     codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
-    rows = len(codes)
-    return pd.DataFrame(
-        {
-            "report": strings((STATUS_REPORT, SUMMARY_REPORT), (np.arange(rows) >= samples * width).astype(int)),
-            "entity_kind": strings((ENTITY_KIND,), np.zeros(rows, dtype=int)),
-            "entity": strings((machine,), np.zeros(rows, dtype=int)),
-            "field": strings(fields, codes),
-            "t": np.concatenate([np.repeat(np.arange(samples, dtype=float), width), np.full(len(summary), np.nan)]),
-            "value": np.concatenate([status.ravel(), np.fromiter(summary.values(), dtype=float)]),
-        }
-    )
+    t = np.concatenate([np.repeat(np.arange(samples, dtype=float), width), np.full(len(summary), np.nan)])
+    report = strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
+    value = np.concatenate([status.ravel(), np.fromiter(summary.values(), dtype=float)])
+    return record_table(report, ENTITY_KIND, machine, strings(fields, codes), t, value)
 
 
 FORMAT = IwlConsole()

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
-import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
-from virtperf.formats.text import strings
-from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
+from virtperf.formats.rows import Rows, refused
+from virtperf.formats.text import exact_text
+from virtperf.formats.xml_stream import Target, parse_xml
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 MAX_BYTES = 256 * 1024**2
@@ -36,17 +34,10 @@ class IwlXml:
     name = "iwl-xml"
     title = "WebSphere Studio Workload Simulator XML snapshots"
 
-    def __init__(self, mapping: Mapping | None = None) -> None:
-        self._mapping = mapping
-
-    def with_mapping(self, path: Path | str) -> IwlXml:
-        """The same format with another mapping file."""
-        return IwlXml(load_mapping(path))
-
     @property
     def mapping(self) -> Mapping:
-        """The mapping in use: the given one, else the environment's, else the shipped one."""
-        return self._mapping or load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
+        """The mapping in use: the environment's, else the shipped one."""
+        return load_mapping(os.environ.get(MAPPING_VARIABLE) or SHIPPED_MAPPING)
 
     def sniff(self, head: bytes) -> float:
         """Sure when the root is the mapping's, surer when a snapshot follows."""
@@ -56,11 +47,11 @@ class IwlXml:
             return 0.0
         return 0.95 if path[-1].encode() in tags else 0.6
 
-    def read(self, data: bytes, *, file: str = "<bytes>", mapping: Path | str | None = None) -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
-        rules = self.mapping if mapping is None else load_mapping(mapping)
+        rules = self.mapping
         target = _Snapshots(rules, file)
-        warnings, cut = parse_xml(data, target, file, MAX_BYTES, keep=lambda: bool(target.times))
+        warnings, cut = parse_xml(data, target, MAX_BYTES)
         if cut:
             warnings += (f"{file} line {cut}: the document ends early; the snapshots before it were kept",)
         if not target.times:
@@ -73,98 +64,78 @@ class IwlXml:
             )
         if target.strangers:
             target.info["elements not mapped"] = " ".join(sorted(target.strangers))
-        return Reading(target.records(), "elapsed", target.info, warnings, np.array(target.lines, dtype=np.int64))
+        return Reading(target.rows.frame(), "elapsed", target.info, warnings, target.rows.lines())
 
     def write(self, reading: Reading) -> bytes:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
         rules = self.mapping
         places = {field: (path, factor) for path, (field, factor) in rules.fields.items()}
-        root = Element(rules.snapshot[0])
-        for key, value in reading.info.items():
-            if key != "elements not mapped":
-                root.set(_checked(key, NAME), _checked(value, XML_TEXT))
-        parent = root
+        if rules.time_unit == HMS or not all(NAME.fullmatch(path) for path in (rules.time, *rules.fields)):
+            raise refused(self.name, "by the mapping, numbers are no plain children of their snapshot")
+        if reading.info or reading.records.empty or reading.records["t"].isna().any():
+            raise refused(self.name, "snapshots, each with its elapsed time, and no facts", str(reading.info))
+        root = parent = Element(rules.snapshot[0])
         for name in rules.snapshot[1:-1]:
             parent = SubElement(parent, name)
-        if reading.records.empty or reading.records["t"].isna().any():
-            raise FormatError("a document needs snapshots, each with its elapsed time")
         for t, rows in reading.records.groupby("t", sort=False):
             snapshot = SubElement(parent, rules.snapshot[-1])
-            _put(snapshot, rules.time, _time_text(float(t) / rules.time_factor, rules.time_unit))  # type: ignore[arg-type]
+            SubElement(snapshot, rules.time).text = exact_text(float(t) / rules.time_factor)  # type: ignore[arg-type]
             for field, value in zip(rows["field"], rows["value"], strict=True):
                 if field not in places or not np.isfinite(value):
-                    raise FormatError(
-                        "the mapping has no place for it", expected=", ".join(places), found=f"{field}={value}"
-                    )
-                _put(snapshot, places[field][0], _number_text(value / places[field][1]))
+                    raise refused(self.name, "the mapping has no place for it", f"{field}={value}", ", ".join(places))
+                path, factor = places[field]
+                SubElement(snapshot, path).text = exact_text(value / factor)
         indent(root)
         return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-class _Snapshots:
+class _Snapshots(Target):
     """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the numbers."""
 
     def __init__(self, rules: Mapping, file: str) -> None:
-        self.rules, self.file = rules, file
-        self.place: Any = None  # gives the parser's line
+        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
+        self.rules = rules
         self.info: dict[str, str] = {}
         self.strangers: set[str] = set()
         self.times: list[float] = []
-        self.samples: list[int] = []
-        self.fields: list[str] = []
-        self.values: list[float] = []
-        self.lines: list[int] = []
-        self._path: list[str] = []
-        self._text: list[str] = []
+        self.rows = Rows()
         self._found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._path.append(local(tag))
-        self._text = []
-        named = {local(key): value for key, value in attributes.items()}
-        if len(self._path) > MAX_DEPTH:
-            raise self._error("elements are nested too deeply", f"at most {MAX_DEPTH} levels", "/".join(self._path[:6]))
-        if len(self._path) == 1:
-            if self._path[0] != self.rules.snapshot[0]:
-                raise self._error("another root element", self.rules.snapshot[0], self._path[0])
-            self.info |= named
+    def any(self) -> bool:
+        return bool(self.times)
+
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.path) == 1:
+            self.info |= attributes
         inside = self._inside()
         if inside == "":
-            self._found, self._begin = {}, self._line()
+            self._found, self._begin = {}, self.line()
         if inside is not None:
-            for key, value in named.items():
+            for key, value in attributes.items():
                 self._take(f"{inside}/@{key}".removeprefix("/"), value)
-        elif tuple(self._path) != self.rules.snapshot[: len(self._path)]:
-            self._stranger(self._path[-1])
+        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
+            self._stranger(self.path[-1])
 
-    def data(self, text: str) -> None:
-        self._text.append(text)
-
-    def end(self, tag: str) -> None:
+    def ends(self) -> None:
         inside = self._inside()
         if inside == "":
             self._close_snapshot()
-        elif inside is not None and (text := "".join(self._text).strip()):
+        elif inside is not None and (text := "".join(self.text).strip()):
             self._take(inside, text)
-        self._path.pop()
-        self._text = []
-
-    def close(self) -> None:
-        """Nothing is left to do."""
 
     def _inside(self) -> str | None:
         """Path below the snapshot, "" for the snapshot itself, None outside."""
         depth = len(self.rules.snapshot)
-        return "/".join(self._path[depth:]) if tuple(self._path[:depth]) == self.rules.snapshot else None
+        return "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
 
     def _take(self, path: str, text: str) -> None:
         if path != self.rules.time and path not in self.rules.fields:
             self._stranger(path)
         elif path in self._found:
-            raise self._error("an element is given twice in one snapshot", f"one {path}", text)
+            raise self.error("an element is given twice in one snapshot", f"one {path}", text)
         else:
-            self._found[path] = (text, self._line())
+            self._found[path] = (text, self.line())
 
     def _stranger(self, path: str) -> None:
         if len(self.strangers) < MAX_STRANGERS:
@@ -172,7 +143,7 @@ class _Snapshots:
 
     def _close_snapshot(self) -> None:
         if self.rules.time not in self._found:
-            raise self._error("a snapshot without its time", self.rules.time, " ".join(self._found), self._begin)
+            raise self.error("a snapshot without its time", self.rules.time, " ".join(self._found), self._begin)
         text, line = self._found.pop(self.rules.time)
         clock = _CLOCK.fullmatch(text)
         if self.rules.time_unit == HMS and clock is not None:
@@ -180,66 +151,18 @@ class _Snapshots:
         elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
             time = float(text) * self.rules.time_factor
         else:
-            raise self._error("not a time", self.rules.time_unit, text, line)
+            raise self.error("not a time", self.rules.time_unit, text, line)
         if time <= (self.times[-1] if self.times else -1.0):
-            raise self._error(
+            raise self.error(
                 "the time does not grow", f"more than {self.times[-1] if self.times else 0:g} s", text, line
             )
         for path, (text, line) in self._found.items():
             if not _NUMBER.fullmatch(text):
-                raise self._error(f"{path} is no number", "a decimal number", text, line)
+                raise self.error(f"{path} is no number", "a decimal number", text, line)
             field, factor = self.rules.fields[path]
-            self.samples.append(len(self.times))
-            self.fields.append(field)
-            self.values.append(float(text) * factor)
-            self.lines.append(line)
+            self.rows.line = line
+            self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
         self.times.append(time)
-
-    def _line(self) -> int:
-        return int(self.place.CurrentLineNumber)
-
-    def _error(self, problem: str, expected: str, found: str, line: int | None = None) -> FormatError:
-        return FormatError(problem, file=self.file, line=line or self._line(), expected=expected, found=found)
-
-    def records(self) -> pd.DataFrame:
-        rows = len(self.values)
-        same = np.zeros(rows, dtype=int)
-        return pd.DataFrame(
-            {
-                "report": strings((self.rules.report,), same),
-                "entity_kind": strings((self.rules.entity_kind,), same),
-                "entity": strings(("",), same),
-                "field": pd.array(self.fields, dtype="str"),
-                "t": np.array(self.times, dtype=float)[np.array(self.samples, dtype=int)],
-                "value": np.array(self.values, dtype=float),
-            }
-        )
-
-
-def _put(parent: Element, path: str, text: str) -> None:
-    *around, last = path.split("/")
-    for name in around if last.startswith("@") else (*around, last):
-        found = parent.find(name)
-        parent = SubElement(parent, name) if found is None else found
-    if last.startswith("@"):
-        parent.set(last[1:], text)
-    else:
-        parent.text = text
-
-
-def _checked(text: str, rule: re.Pattern[str]) -> str:
-    if not rule.fullmatch(text):
-        raise FormatError("XML can't hold it", expected=rule.pattern, found=repr(text))
-    return text
-
-
-def _number_text(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
-def _time_text(value: float, unit: str) -> str:
-    whole = int(value)
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}" if unit == HMS else _number_text(value)
 
 
 FORMAT = IwlXml()

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-import pandas as pd
-
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.text import decode, strings
+from virtperf.formats.rows import WHOLE, Rows, checked, refused
+from virtperf.formats.text import decode
 
 SPELLINGS = (
     (r"\bsend out\b", "sent out"),
@@ -26,17 +24,13 @@ SPELLINGS = (
 )
 """Older wordings of net-tools and the ones that stand for them in field names; a closing full stop is dropped too."""
 
-GAUGES = frozenset({("Tcp", "connections established")})
-"""Fields that are no counters: `delta` leaves them out. Settings such as the default TTL are left out by their text."""
-
-_SETTING = re.compile(r"^(Default TTL is #|Forwarding)$")
 _WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings without a number
 _SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
 _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
 _NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
+_NUMBER_INSIDE = re.compile(r"[#:]|^[A-Z]\w*$")  # or behind, as in TCPLossProbes: 12
 _SNIFF = re.compile(rb"^\s*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):\s*$", re.M)
 _KNOWN = re.compile(rb"^\s+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M)
-_MIB_NAME = re.compile(r"[A-Z]\w*")  # TCPLossProbes: 12, where net-tools has no wording of its own
 
 
 class NetstatFormat:
@@ -67,8 +61,8 @@ class NetstatFormat:
         said = list(warnings)
         lines = text.split("\n")
         section = histogram = ""
-        found: dict[tuple[str, str], float] = {}
-        places: list[int] = []
+        rows = Rows()
+        seen: set[tuple[str, str]] = set()
         sections: set[str] = set()
         last = len(lines) - 1
         for number, line in enumerate(lines, start=1):
@@ -98,27 +92,17 @@ class NetstatFormat:
             if histogram and re.match(r"\d", words):
                 histogram = ""  # histogram lines have their number at the end
             key = (section, histogram + field)
-            if key in found:
+            if key in seen:
                 raise FormatError(f"{field!r} occurs twice in {section}", file=file, line=number, found=words)
-            found[key] = value
-            places.append(number)
+            seen.add(key)
+            rows.line = number
+            rows.add(section, WHOLE, "", histogram + field, value)
         if not sections:
             raise FormatError("no section in the file", file=file, line=1, expected="the output of netstat -s")
-        alike = np.zeros(len(found), dtype=int)
-        frame = pd.DataFrame(
-            {
-                "report": pd.array([section for section, _ in found], dtype="str"),
-                "entity_kind": strings(("host",), alike),
-                "entity": strings(("",), alike),
-                "field": pd.array([field for _, field in found], dtype="str"),
-                "t": np.full(len(found), np.nan),
-                "value": np.array(list(found.values()), dtype=float),
-            }
-        )
-        return Reading(frame, "none", {}, tuple(said), np.array(places, dtype=np.int64))
+        return Reading(rows.frame(), "none", {}, tuple(said), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
-        """Print a snapshot.
+        """Print a snapshot of counters that stand behind their number.
 
         Raises
         ------
@@ -126,23 +110,18 @@ class NetstatFormat:
             For a value that is no whole number, or a field that would not be found again.
         """
         lines: list[str] = []
-        section = histogram = ""
+        section = ""
         r = reading.records
         for report, field, value in zip(r["report"], r["field"], r["value"], strict=True):
-            if not (np.isfinite(value) and 0 <= value < 2**64 and value == int(value)):
-                raise _refused("counters are whole numbers", f"{field} = {value}")
-            if report != section or not lines:
+            if not (0 <= value < 2**64 and value == int(value)):
+                raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
+            if _NUMBER_INSIDE.search(field):
+                raise refused(self.name, "only counters behind their number are printed", f"{field} = {value}")
+            if report != section:
                 lines.append(f"{report}:")
-                section, histogram = report, ""
-            title, _, words = field.rpartition(": ")
-            if title != histogram and title:
-                lines.append(f"    {title}:")
-            histogram = title
-            lines.append(f"        {words}: {int(value)}" if title else f"    {_line(field, int(value))}")
-        data = "".join(line + "\n" for line in lines).encode()
-        if len(r) and not _reads_back(self, data, r):
-            raise _refused("its fields are not netstat's", f"{len(r)} records")
-        return data
+                section = report
+            lines.append(f"    {int(value)} {field}")
+        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
 
 
 def _counter(words: str, file: str, line: int) -> tuple[str, float]:
@@ -169,65 +148,6 @@ def _counter(words: str, file: str, line: int) -> tuple[str, float]:
     if not field:
         raise FormatError("a number without words", file=file, line=line, found=words)
     return field, float(place[0])
-
-
-def _line(field: str, value: int) -> str:
-    if "#" in field:
-        return field.replace("#", str(value), 1)
-    return f"{field}: {value}" if _MIB_NAME.fullmatch(field) else f"{value} {field}"
-
-
-def _reads_back(reader: NetstatFormat, data: bytes, records: pd.DataFrame) -> bool:
-    try:
-        again = reader.read(data).records
-    except FormatError:
-        return False
-    return again[["report", "field", "value"]].equals(records[["report", "field", "value"]].reset_index(drop=True))
-
-
-def delta(begin: Reading, end: Reading) -> pd.DataFrame:
-    """What was counted between two snapshots of one host.
-
-    netstat leaves out counters that are zero, so a counter that one snapshot lacks is 0 there.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``report``, ``field`` (str), ``begin``, ``end``, ``delta`` (float64), in the order of `end`, then those
-        that only `begin` has. Fields that are no counters (`GAUGES`, settings) are not in it.
-
-    Raises
-    ------
-    FormatError
-        When a counter went back: the host was restarted in between, or the snapshots were exchanged.
-    """
-    before, after = (_counters(reading) for reading in (begin, end))
-    keys = dict.fromkeys((*after, *before))
-    rows = []
-    for report, field in keys:
-        a, b = before.get((report, field), 0.0), after.get((report, field), 0.0)
-        if b < a:
-            raise FormatError(
-                f"the counter {report} {field!r} went back",
-                expected=f"at least {a:.0f}",
-                found=f"{b:.0f}",
-                remedy="the host was restarted between the snapshots, or they are in the wrong order.",
-            )
-        rows.append((report, field, a, b, b - a))
-    frame = pd.DataFrame(rows, columns=["report", "field", "begin", "end", "delta"])
-    return frame.astype({"report": "str", "field": "str"} | dict.fromkeys(("begin", "end", "delta"), float))
-
-
-def _counters(reading: Reading) -> dict[tuple[str, str], float]:
-    r = reading.records
-    pairs = zip(zip(r["report"], r["field"], strict=True), r["value"], strict=True)
-    return {key: value for key, value in pairs if key not in GAUGES and not _SETTING.match(key[1])}
-
-
-def _refused(problem: str, found: str) -> FormatError:
-    return FormatError(
-        f"netstat can't print this reading: {problem}", found=found, remedy="see docs/formats/netstat.md."
-    )
 
 
 FORMAT = NetstatFormat()

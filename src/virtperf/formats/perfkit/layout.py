@@ -119,16 +119,15 @@ class Cell:
     end: int
 
 
-def load_layouts(extra: str | Path | None = None) -> dict[str, tuple[Layout, ...]]:
-    """Layouts by report id: the user's (argument, then environment) before the shipped ones.
+def load_layouts() -> dict[str, tuple[Layout, ...]]:
+    """Layouts by report id: the user's, named by the environment, before the shipped ones.
 
     Raises
     ------
     StudyError
         A file is missing or wrong; names its line.
     """
-    names = [str(extra)] if extra is not None else []
-    names += [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
+    names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
     found: dict[str, tuple[Layout, ...]] = {}
     for path in (*map(Path, names), SHIPPED_LAYOUTS):
         for layout in _load(path, path.stat().st_mtime_ns if path.is_file() else 0):

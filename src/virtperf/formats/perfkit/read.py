@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,8 +19,8 @@ from virtperf.formats.perfkit.layout import Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_spans, read_header
 from virtperf.formats.perfkit.table import Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
-from virtperf.formats.rows import Warnings
-from virtperf.formats.text import decode, strings
+from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.text import decode
 
 
 class PerfKit:
@@ -30,13 +29,6 @@ class PerfKit:
     name = "perfkit"
     title = "z/VM Performance Toolkit listings"
 
-    def __init__(self, layouts: Path | str | None = None) -> None:
-        self._layouts = layouts
-
-    def with_layouts(self, path: Path | str) -> PerfKit:
-        """The same format with layouts of one's own before the shipped ones."""
-        return PerfKit(path)
-
     def sniff(self, head: bytes) -> float:
         """Sure when some line begins with a report id, surer when its header follows."""
         first = PAGE_BEGINS.search(head.decode("latin-1").replace("\r\n", "\n"))
@@ -44,7 +36,7 @@ class PerfKit:
             return 0.0
         return 0.95 if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2]) else 0.55
 
-    def read(self, data: bytes, *, file: str = "<bytes>", layouts: Path | str | None = None) -> Reading:
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the interval.
 
         Raises
@@ -55,14 +47,14 @@ class PerfKit:
             A layout file of the user's is wrong.
         """
         text, warnings = decode(data, file)
-        listing = _Listing(file, load_layouts(layouts or self._layouts), Warnings(file, warnings))
+        listing = _Listing(file, load_layouts(), Warnings(file, warnings))
         listing.read(text)
         records, lines = listing.records()
         return Reading(records, "time-of-day", listing.info(), listing.warnings.sentences(), lines)
 
     def write(self, reading: Reading) -> bytes:
         """The listing of a reading, in the printed form; raises `FormatError` for what it has no column for."""
-        return write_listing(reading, load_layouts(self._layouts))
+        return write_listing(reading, load_layouts())
 
 
 class _Listing:
@@ -170,25 +162,12 @@ class _Listing:
         parts = [table.records(spans, self.file) for table in self.tables.values() if table.rows]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)
-            same = np.zeros(len(pages), dtype=int)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "line": lines,
-                        "report": pd.array([layout.report for layout in layouts], dtype="str"),
-                        "entity_kind": pd.array([layout.entity_kind for layout in layouts], dtype="str"),
-                        "entity": strings(("",), same),
-                        "field": pd.array(fields, dtype="str"),
-                        "t": spans[1][list(pages)],
-                        "value": np.array(values, dtype=float),
-                    }
-                )
-            )
+            reports, kinds = ([getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind"))
+            t, value = spans[1][list(pages)], np.array(values, dtype=float)
+            parts.append(record_table(reports, kinds, "", list(fields), t, value).assign(line=lines))
         if not parts:
-            empty = pd.array([], dtype="str")
-            numbers = np.array([], dtype=float)
-            frame = pd.DataFrame({name: numbers if name in ("t", "value") else empty for name in RECORD_COLUMNS})
-            return frame, numbers.astype(np.int64)
+            none = np.array([], dtype=float)
+            return record_table("", "", "", "", none, none), none.astype(np.int64)
         together = parts[0] if len(parts) == 1 else pd.concat(parts)
         together = together.sort_values("line", kind="stable", ignore_index=True)
         return together[list(RECORD_COLUMNS)], together["line"].to_numpy(dtype=np.int64)

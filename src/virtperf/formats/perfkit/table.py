@@ -12,6 +12,7 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.perfkit.layout import Cell, Layout, choose
 from virtperf.formats.perfkit.page import LONGEST_LINE, log_times
 from virtperf.formats.perfkit.values import number, numbers
+from virtperf.formats.rows import record_table
 from virtperf.formats.text import strings
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
@@ -167,17 +168,10 @@ class Table:
         values = np.column_stack([column for _, column in found])
         row, column = np.nonzero(~np.isnan(values))
         entities = labels.tolist() if self.layout.entity else [""] * len(labels)
-        return pd.DataFrame(
-            {
-                "line": np.array(self.lines)[row],
-                "report": strings((self.layout.report,), np.zeros(len(row), dtype=int)),
-                "entity_kind": strings(kinds, code[row]),
-                "entity": strings(entities, code[row]),
-                "field": strings([name for name, _ in found], column),
-                "t": t[row],
-                "value": values[row, column],
-            }
-        )
+        kind, entity = strings(kinds, code[row]), strings(entities, code[row])
+        field = strings([name for name, _ in found], column)
+        records = record_table(self.layout.report, kind, entity, field, t[row], values[row, column])
+        return records.assign(line=np.array(self.lines)[row])
 
     def _values(self, cell: Cell, texts: np.ndarray, last: np.ndarray, file: str) -> np.ndarray:
         if not cell.column.known:  # perhaps a text; what is no number is no record

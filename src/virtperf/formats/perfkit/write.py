@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from datetime import date, timedelta
-from functools import lru_cache
 from itertools import groupby
 
 import numpy as np
@@ -13,21 +10,20 @@ import numpy as np
 from virtperf.core.errors import FormatError
 from virtperf.core.units import conversion_factor
 from virtperf.formats.base import Reading
-from virtperf.formats.perfkit.layout import Cell, Column, Layout, locate
+from virtperf.formats.perfkit.layout import Column, Layout, locate
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, log_times, page_spans
+from virtperf.formats.rows import refused
 from virtperf.formats.text import DAY, clock_text
 
 DEFAULT_INTERVAL = 60.0
-ITEM_WIDTH, LABEL_WIDTH = 46, 30
 MARGIN = 96
-_GLUED = {"%": "%", "s": "s", "1/s": "/s", "pages/s": "/s"}
 
 
 Row = tuple[str, str, float, float]  # entity (in a log: what stands in its place), field, t, value
 
 
 def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> bytes:
-    """One page for each run of records of one report and one time.
+    """One page for each run of records of one table and one time; of a log, one page for all its times.
 
     Where `info` has no ``interval s``, an interval begins where the report's last one ended, and the first one is as
     long as the second, or 60 s. Numbers are printed with as many decimals as their layout and their column allow.
@@ -35,50 +31,46 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
     Raises
     ------
     FormatError
-        A report without a layout, a field that no column can be made for, a number too wide for its column.
+        A report whose layout is no table or log with entities of one name, a field without a column, a number too wide
+        for its column, times that times of day can't tell.
     """
     records = reading.records
     if records.empty:
         raise FormatError("a reading without records makes no listing")
-    unknown = sorted(set(records["report"]) - set(layouts))
+    first = {report: known[0] for report, known in layouts.items()}
+    tables = {r: f for r, f in first.items() if f.kind == "table" and not f.owner and (f.log or not f.time)}
+    unknown = sorted(set(records["report"]) - set(tables))
     if unknown:
-        raise FormatError("no layout for these reports", expected=", ".join(sorted(layouts)), found=", ".join(unknown))
+        raise refused("perfkit", "no layout for these reports", ", ".join(unknown), ", ".join(sorted(tables)))
     if records["t"].isna().any() or not ((records["value"] >= 0) & (records["value"] < 1e15)).all():
         raise FormatError("a listing holds numbers from 0 to 1e15 only, each at a time")
     lines: list[str] = []
     ends: list[float] = []
     pages: list[Page] = []
-    day = date.fromisoformat(reading.info["from date"]) if "from date" in reading.info else None
     lengths = _lengths(reading)
     columns = (records[name].tolist() for name in ("report", "entity", "field", "t", "value", "entity_kind"))
-    own_times = {report for report, known in layouts.items() if known[0].time}
     for (report, _), group in groupby(
-        zip(*columns, strict=True), key=lambda row: (row[0], -1.0 if row[0] in own_times else row[3])
+        zip(*columns, strict=True), key=lambda row: (row[0], -1.0 if tables[row[0]].log else row[3])
     ):
-        layout = layouts[report][0]
-        found = list(group)
+        layout, found = tables[report], list(group)
         rows: list[Row] = [row[1:5] for row in found]
-        if layout.time and not layout.log:
-            lines += [f" {report:<12}   {layout.title:<50} Remote Data", ""]
-        else:
-            first, end = rows[0][2], round(rows[-1][2])
-            if layout.log:
-                rows, first = _log_rows(layout, [row[5] for row in found], rows)
-            begin = max(0, round(first - lengths[report, first]))
-            on = None if day is None else day + timedelta(days=begin // DAY)
-            ends.append(rows[-1][2])
-            pages.append(Page(report, 0, 0, "printed", True, begin % DAY, end % DAY, end - begin, on))
-            lines += _header(layout, reading.info, day, begin, end)
-            if layout.log:
-                times = np.array([t for label, _, t, _ in rows if label not in layout.averages])
-                spans = np.full(len(times), float(begin)), np.full(len(times), float(end))
-                if not np.array_equal(log_times(*spans, times % DAY), times):
-                    raise _untellable()
-        body = _table(layout, rows) if layout.kind == "table" else _items(layout, rows)
+        begin, end = max(0, round(rows[0][2] - lengths[report, rows[0][2]])), round(rows[-1][2])
+        if any(kind != layout.averages.get(entity, layout.entity_kind) for _, entity, *_, kind in found):
+            raise refused("perfkit", f"{report} has rows of other kinds", expected=layout.entity_kind)
+        if layout.log:
+            rows = [(clock_text(t), field, t, value) for _, field, t, value in rows]
+            times = np.array([t for _, _, t, _ in rows])
+            spans = np.full(len(times), float(begin)), np.full(len(times), float(end))
+            if (times % 1).any() or not np.array_equal(log_times(*spans, times % DAY), times):
+                raise _untellable()
+        ends.append(rows[-1][2])
+        pages.append(Page(report, 0, 0, "printed", True, begin % DAY, end % DAY, end - begin))
+        lines += _header(layout, reading.info, begin, end)
+        body = _table(layout, rows)
         if any(NO_DATA.match(line) or PAGE_BEGINS.match(line) for line in body):
             raise FormatError("a name would begin a new page", found=" ".join(sorted({row[0] for row in rows})))
         lines += body
-    if pages and not np.array_equal(page_spans(pages)[1], ends):
+    if not np.array_equal(page_spans(pages)[1], ends):
         raise _untellable()
     return "".join(f"{line.rstrip()}\n" for line in lines).encode()
 
@@ -87,28 +79,7 @@ def _untellable() -> FormatError:
     return FormatError(
         "times of day alone can't tell these times",
         expected="whole seconds, the first on day 0, steps of less than half a day",
-        remedy="give the first day in info['from date'].",
     )
-
-
-def _log_rows(layout: Layout, kinds: list[str], rows: list[Row]) -> tuple[list[Row], float]:
-    """Rows of a log's page under what they begin with, and the time of the first one that is no average.
-
-    Raises
-    ------
-    FormatError
-        Only averages, an average at another time than the page's end, or a time of a part of a second.
-    """
-    labels = {kind: label for label, kind in layout.averages.items()}
-    end = rows[-1][2]
-    named = [(labels.get(kind, clock_text(row[2])), *row[1:]) for kind, row in zip(kinds, rows, strict=True)]
-    times = [row[2] for row in named if row[0] not in layout.averages]
-    if not times or any(row[2] != end for row in named if row[0] in layout.averages) or any(t % 1 for t in times):
-        raise FormatError(
-            f"{layout.report} can't print these rows",
-            expected="rows of whole seconds, an average at the time of the last",
-        )
-    return named, times[0]
 
 
 def _lengths(reading: Reading) -> dict[tuple[str, float], float]:
@@ -124,75 +95,43 @@ def _lengths(reading: Reading) -> dict[tuple[str, float], float]:
     return found
 
 
-def _header(layout: Layout, info: dict[str, str], day: date | None, begin: int, end: int) -> list[str]:
+def _header(layout: Layout, info: dict[str, str], begin: int, end: int) -> list[str]:
     stamp = " ".join(info[key] for key in ("run date", "run time") if key in info)
-
-    def moment(t: int) -> str:
-        return f"{day + timedelta(days=t // DAY):%Y/%m/%d} {clock_text(t)}" if day else clock_text(t)
-
     machine = f"CPU {info['cpu']}   SN {info.get('serial', '?')}" if "cpu" in info else ""
-    result = f"Result of {info['result of']} Run" if "result of" in info else ""
     release = f"z/VM   V.{info['release']}" if "release" in info else ""
     period = f" For {end - begin:>6d} Secs {clock_text(end - begin)}"
     return [
         f"1{layout.report}  Run {stamp:<20}  {layout.name}",
         f"{'':41}{layout.title}",
-        f"{f' From {moment(begin)}':<{MARGIN}}  {info.get('system', '')}",
-        f"{f' To   {moment(end)}':<{MARGIN}}  {machine}",
-        f"{f'{period:<41}{result}':<{MARGIN}}  {release}",
+        f"{f' From {clock_text(begin)}':<{MARGIN}}  {info.get('system', '')}",
+        f"{f' To   {clock_text(end)}':<{MARGIN}}  {machine}",
+        f"{period:<{MARGIN}}  {release}",
         " " + "_" * (MARGIN + 30),
     ]
 
 
 def _table(layout: Layout, rows: list[Row]) -> list[str]:
-    fields = tuple(dict.fromkeys(field for _, field, _, _ in rows))
-    heading, cells = _columns(layout, fields)
+    cells = {cell.column.field: cell for cell in locate(layout, layout.heading) or ()}
     wide = max(cell.end for cell in cells.values())
     ends = {cell.end - 1 for cell in cells.values()}
-    key, owner = (
-        next((cell for cell in cells.values() if name and cell.column.name == name), None)
-        for name in (layout.entity or layout.time, layout.owner)
-    )
-    assert key is not None  # a layout is refused without it
+    key = next(cell for cell in cells.values() if cell.column.name == (layout.entity or layout.time))
     names = re.compile(layout.pattern)
-    plain = layout.time and not layout.log
-    lines = [*heading] if plain else [*heading, "".join("." if n in ends else " " for n in range(wide))]
+    lines = [*layout.heading, "".join("." if n in ends else " " for n in range(wide))]
     for entity, own in groupby(rows, key=lambda row: row[0]):
         line = [" "] * wide
-        said = [(key, entity)]
-        if owner is not None:
-            first, _, rest = entity.partition(":")
-            said = [(owner, first), (key, rest or "-----")]
-        if not names.fullmatch(entity) or any(len(text) > cell.end - cell.start for cell, text in said):
-            raise FormatError(f"{layout.report} can't print this name", expected=layout.pattern, found=entity)
-        for cell, text in said:
-            line[cell.start : cell.start + len(text)] = text
-        for _, field, t, value in own:
+        if not names.fullmatch(entity) or len(entity) > key.end - key.start:
+            raise refused("perfkit", f"{layout.report} has no such name", entity, layout.pattern)
+        line[key.start : key.start + len(entity)] = entity
+        for _, field, _, value in own:
+            if field not in cells:
+                raise refused("perfkit", f"{layout.report} has no such column", field, ", ".join(cells))
             cell = cells[field]
             text = _fitting(value, max(cell.end - cell.start - 1, 1), cell.column)
             if line[cell.end - 1] != " ":
-                raise FormatError(f"{layout.report} has no room for a second {field!r}", found=entity)
+                raise refused("perfkit", f"{layout.report} has no room for a second {field!r}", entity)
             line[cell.end - len(text) : cell.end] = text
-            if plain:
-                time = next(cell for cell in cells.values() if cell.column.name == layout.time)
-                line[time.start : time.start + 5] = clock_text(t)[:5]
         lines.append("".join(line))
     return [*lines, ""]
-
-
-@lru_cache(maxsize=64)
-def _columns(layout: Layout, fields: tuple[str, ...]) -> tuple[list[str], dict[str, Cell]]:
-    """The layout's heading, with a column for each field that it lacks, and every field's cells."""
-    heading = list(layout.heading)
-    known = {column.field for column in layout.columns}
-    for field in fields:
-        if field not in known:  # kept under its printed name when it was read
-            wide = max(cell.end for cell in locate(layout, tuple(heading)) or ())
-            heading[-1] = f"{heading[-1]:<{wide}}  {field:>8}"
-    cells = {cell.column.field: cell for cell in locate(layout, tuple(heading)) or ()}
-    if not set(fields) <= set(cells):
-        raise FormatError("no column can be made", found=", ".join(sorted(set(fields) - set(cells))))
-    return heading, cells
 
 
 def _fitting(value: float, width: int, column: Column) -> str:
@@ -208,71 +147,3 @@ def _fitting(value: float, width: int, column: Column) -> str:
         if len(text) <= width:
             return text
     raise FormatError(f"{value:g} is too wide for column {column.name!r}", expected=f"{width} characters")
-
-
-def _whole(value: float, column: Column) -> Column:
-    """The column without decimals where the value has none, as key/value pages print."""
-    return replace(column, decimals=0) if value == round(value) else column
-
-
-def _items(layout: Layout, rows: list[Row]) -> list[str]:
-    values = {field: value for _, field, _, value in rows}
-    if len(values) < len(rows):
-        raise FormatError(f"{layout.report} has a field twice at t = {rows[0][2]:g}")
-    return _counters(layout, values) if layout.values else _sections(layout, values)
-
-
-def _counters(layout: Layout, values: dict[str, float]) -> list[str]:
-    """Labels with several numbers, two labels a line, below the heading's names."""
-    labels: dict[str, None] = {}
-    for field in values:
-        name = next((name for name, _ in layout.values if field.endswith(f" {name}")), None)
-        if name is None:
-            raise FormatError(
-                "a counter is neither of these", expected=" ".join(n for n, _ in layout.values), found=field
-            )
-        labels[field.removesuffix(f" {name}")] = None
-    texts = []
-    for label in labels:
-        text = f"{label:<23}"
-        for (name, unit), width in zip(layout.values, (7, 7), strict=True):
-            value = values.get(f"{label} {name}")
-            printed = (
-                "---"
-                if value is None
-                else _fitting(value, 15, Column(name, name, unit, 1 if unit != "count" and value < 100 else 0))
-            )
-            text += f"{printed:>{width}}" if len(printed) < width else f" {printed}"
-        texts.append(text)
-    pairs = [texts[n : n + 2] for n in range(0, len(texts), 2)]
-    return [*layout.heading, *(f" {f'{pair[0]:<39}'}  {pair[1] if len(pair) > 1 else ''}" for pair in pairs), ""]
-
-
-def _sections(layout: Layout, values: dict[str, float]) -> list[str]:
-    """Left and right items, side by side, each below its section's title."""
-    rest = dict(values)
-    sides: dict[str, list[str]] = {"left": [], "right": []}
-    for section in layout.sections:
-        lines = [
-            f"{item.name:<{LABEL_WIDTH}}{_glued(rest.pop(item.field), item):>14}"
-            for item in section.items
-            if item.field in rest
-        ]
-        if lines:
-            sides[section.side] += [section.title, *lines]
-    sides["left"] += [
-        f"{field:<{LABEL_WIDTH}}{_fitting(value, 13, _whole(value, Column(field, field))):>14}"
-        for field, value in rest.items()
-    ]
-    length = max(map(len, sides.values()))
-    left, right = (side + [""] * (length - len(side)) for side in sides.values())
-    return ["", *(f" {a:<{ITEM_WIDTH}}  {b}" for a, b in zip(left, right, strict=True)), ""]
-
-
-def _glued(value: float, item: Column) -> str:
-    """A value with its unit: sizes in the largest one that keeps them whole, with apostrophes."""
-    if item.unit not in ("B", "KiB", "MiB", "GiB"):
-        return _fitting(value, 13, _whole(value, item)) + _GLUED.get(item.unit, "")
-    size = round(value * conversion_factor(item.unit, "B"))
-    unit, power = next((u, p) for u, p in (("MB", 2), ("kB", 1), (" B", 0)) if size % 1024**p == 0)
-    return f"{size // 1024**power:,}{unit}".replace(",", "'")

@@ -9,14 +9,11 @@ import json
 import re
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.base import Reading
 from virtperf.formats.json_lines import first_line, with_lines
-from virtperf.formats.sadf.walk import Lines, Place, Record, Walk
-from virtperf.formats.sadf.write import write_json
+from virtperf.formats.rows import Rows
+from virtperf.formats.sadf.walk import Lines, Place, Walk
 from virtperf.formats.text import decode
 
 HEADER = {
@@ -35,7 +32,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 class SadfJsonFormat:
-    """Reader and writer of ``sadf -j``."""
+    """Reader of ``sadf -j``."""
 
     name = "sadf-json"
     title = "sadf -j output (sysstat, JSON)"
@@ -64,8 +61,7 @@ class SadfJsonFormat:
         if "\\ud" in text.lower():
             _check_text(host, file)
         info = {ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)}
-        records: list[Record] = []
-        lines: list[int] = []
+        rows = Rows()
         zones: dict[str, None] = {}
         for number, (sample, at) in enumerate(_list(host, where, "statistics", file), start=1):
             place = Place(f"statistics {number}", first_line(at), file)
@@ -74,7 +70,7 @@ class SadfJsonFormat:
             if number == 1 and type(stamp.get("interval")) is int:
                 info["interval"] = str(stamp["interval"])
             activities = {key: value for key, value in sample.items() if key != "timestamp"}
-            Walk(records, lines, place.time(stamp), place).object((), activities, at)
+            Walk(rows, place.time(stamp), place).object((), activities, at)
         if len(zones) > 1:
             said.append(f"{file}: samples are in the zones {', '.join(zones)}; times were taken as printed")
         info |= {"zone": next(iter(zones))} if zones else {}
@@ -88,13 +84,7 @@ class SadfJsonFormat:
             comments.append(f"{place.time(stamp):.0f} {' '.join(str(stamp.get('com', '')).split())}")
         info |= {"restarts": " ".join(restarts)} if restarts else {}
         info |= {"comments": "\n".join(comments)} if comments else {}
-        frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS))
-        frame = frame.astype(dict.fromkeys(RECORD_COLUMNS[:4], "str") | dict.fromkeys(("t", "value"), float))
-        return Reading(frame, "absolute", info, tuple(said), np.array(lines, dtype=np.int64))
-
-    def write(self, reading: Reading) -> bytes:
-        """Print the JSON; see `virtperf.formats.sadf.write.write_json`."""
-        return write_json(reading, HEADER)
+        return Reading(rows.frame(), "absolute", info, tuple(said), rows.lines())
 
 
 def _no_constant(word: str) -> float:

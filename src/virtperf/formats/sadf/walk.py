@@ -8,16 +8,15 @@ from datetime import date
 from typing import Any
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import DAY, clock_seconds
+from virtperf.formats.rows import WHOLE, Rows
+from virtperf.formats.text import DAY, EPOCH, clock_seconds
 
 IDENTITIES = ("cpu", "number", "intr", "line", "iface", "disk-device", "fchost", "bus_number", "filesystem", "device")
 """Keys that name an element of an array even where their value is a number."""
 
-Record = tuple[str, str, str, str, float, float]
 Lines = Any  # a part of what `virtperf.formats.json_lines.with_lines` gives
 
 _DEEPEST = 20
-_EPOCH = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Place:
         try:
             if isinstance(day, str) and isinstance(time, str):
                 clock = clock_seconds(time, file=self.file, line=self.line or 1)
-                return float((date.fromisoformat(day).toordinal() - _EPOCH) * DAY + clock)
+                return float((date.fromisoformat(day).toordinal() - EPOCH) * DAY + clock)
         except (ValueError, FormatError):
             pass
         raise self.error(f"{self.name} has no time", "date YYYY-MM-DD and time HH:MM:SS", f"{day!r}, {time!r}")
@@ -52,10 +51,10 @@ class Place:
 
 
 class Walk:
-    """Appends the numbers of one sample to `records`, and their lines to `lines`."""
+    """Adds the numbers of one sample to `rows`."""
 
-    def __init__(self, records: list[Record], lines: list[int], t: float, place: Place) -> None:
-        self.records, self.lines, self.t, self.place = records, lines, t, place
+    def __init__(self, rows: Rows, t: float, place: Place) -> None:
+        self.rows, self.t, self.place = rows, t, place
 
     def object(self, path: tuple[str, ...], found: dict[str, Any], at: Lines) -> None:
         """An object outside any array."""
@@ -67,7 +66,7 @@ class Walk:
             elif isinstance(value, list):
                 self._array("/".join((*path, name)), "", "", "", value, at[key], 1)
             else:
-                self._number("/".join(path), "host", "", name, value, at[key])
+                self._number("/".join(path), WHOLE, "", name, value, at[key])
 
     def _array(self, report: str, kinds: str, names: str, prefix: str, found: list[Any], at: Lines, depth: int) -> None:
         self._check(range(depth))
@@ -101,8 +100,8 @@ class Walk:
         if not math.isfinite(number):
             problem = f"{field} in {self.place.name} is too large"
             raise FormatError(problem, file=self.place.file, line=line, found=str(value)[:40])
-        self.records.append((report, kind, name, field, self.t, number))
-        self.lines.append(line)
+        self.rows.line = line
+        self.rows.add(report, kind, name, field, number, self.t)
 
     def _check(self, path: tuple[str, ...] | range) -> None:
         if len(path) > _DEEPEST:

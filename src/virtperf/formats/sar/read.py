@@ -16,9 +16,7 @@ from virtperf.formats.base import Reading
 from virtperf.formats.sar.headings import parse_heading
 from virtperf.formats.sar.table import Table, table_records
 from virtperf.formats.sar.write import write_sar
-from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, decode, unwrap_midnight
-
-EPOCH = date(1970, 1, 1).toordinal()
+from virtperf.formats.text import DAY, EPOCH, HALF_DAY, clock_seconds, decode, unwrap_midnight
 
 _HEADER = re.compile(r"(Linux) +(\S+) +\(([^()]*)\)\s*(\S+)?(?:\s+_(\S+)_)?(?:\s+\((\d+) CPU\))?\s*", re.ASCII)
 _LONGEST_HEADER = 500

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
+from virtperf.formats.rows import record_table
 from virtperf.formats.sar.headings import SINCE_BOOT, Heading
 from virtperf.formats.text import numbers, split_blanks, strings
 
@@ -110,16 +111,10 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
             found=table.bodies[row[bad]],
             remedy="collect without --human, or remove the damaged sample.",
         )
-    frame = pd.DataFrame(
-        {
-            "report": strings(list(reports), np.where(since_boot, boot[code], plain[code])[row]),
-            "entity_kind": strings(list(kinds), kind[code][row]),
-            "entity": strings(list(names), entity[row]),
-            "field": strings(list(fields), np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]),
-            "t": t[row],
-            "value": values,
-        }
-    )
+    report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
+    field_of = strings(list(fields), np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order])
+    kind_of, entity_of = strings(list(kinds), kind[code][row]), strings(list(names), entity[row])
+    frame = record_table(report, kind_of, entity_of, field_of, t[row], values)
     return frame, np.array(table.lines, dtype=np.int64)[row] + 1
 
 

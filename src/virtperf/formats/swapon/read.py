@@ -6,15 +6,13 @@ Sources: ``mm/swapfile.c`` of Linux, ``sys-utils/swapon.c`` of util-linux.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 
 import numpy as np
-import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.rows import Rows, Warnings, checked, split_lines
+from virtperf.formats.rows import Rows, Warnings, checked, refused, split_lines
 from virtperf.formats.text import decode, surest
 
 SUMMARY, SHOW = "summary", "show"
@@ -103,20 +101,21 @@ class SwaponFormat:
         return Reading(records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
-        """Print a reading: ``/proc/swaps`` or ``swapon --show``, a heading a snapshot.
+        """Print ``/proc/swaps``.
 
         Raises
         ------
         FormatError
-            For what the tools can't print, such as a device without its size.
+            For another report, several snapshots, and a device without its type, size, use or priority.
         """
-        records, info = reading.records, reading.info
-        lines: list[str] = []
-        parts = dict(iter(records.groupby(np.zeros(len(records)) if reading.clock == "none" else records["t"])))
-        for snapshot in range(int(info.get(_SNAPSHOTS, "1"))):
-            lines += _printed(parts.get(snapshot, records[:0]), info)
-        lines += ["(a line that is not swapon's)"] * int(info.get("other lines", "0"))
-        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
+        lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"]
+        for entity, rows in reading.records.groupby("entity", sort=False):
+            if tuple(rows["field"]) != SUMMARY_FIELDS:
+                raise refused(self.name, "a device has one size, use and priority", " ".join(rows["field"]))
+            name = "".join(rf"\{ord(c):03o}" if c in " \\" else c for c in str(entity))
+            kind = reading.info.get(f"{_TYPE}{entity}", "")
+            lines.append("\t".join([f"{name:39}", kind, *(f"{value:.0f}" for value in rows["value"])]))
+        return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
 
 
 class _Table:
@@ -184,55 +183,6 @@ def _plain(match: re.Match[str]) -> str:
     r"""The character of ``\040`` or ``\x20``; what would break a line or a column stays escaped."""
     code = int(match[1], 8) if match[1] else int(match[2], 16)
     return chr(code) if 32 <= code < 127 else match[0]
-
-
-def _printed(records: pd.DataFrame, info: dict[str, str]) -> list[str]:
-    """The lines of one snapshot; ``--show`` in units where the file had such and they can say the numbers."""
-    reports = set(records["report"])
-    if len(reports) > 1 or not reports <= {SUMMARY, SHOW}:
-        raise FormatError("a snapshot is one list", expected=f"report {SUMMARY} or {SHOW}", found=str(sorted(reports)))
-    summary = reports != {SHOW}
-    sizes = records.loc[records["field"].isin(SHOW_FIELDS[:2]), "value"]
-    human = not summary and _HUMAN in info and all(_human(value) for value in sizes)
-    fields = SUMMARY_FIELDS if summary else SHOW_FIELDS
-    lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"] if summary else []
-    for entity, values in _devices(records):
-        kind = info.get(_TYPE + entity)
-        name = "".join(rf"\{ord(c):03o}" if c in " \\" else c for c in entity)
-        shown = [field for field in fields if field in values]
-        texts = [_human(values[f]) if human and f != SHOW_FIELDS[-1] else _whole(f, values[f]) for f in shown]
-        if summary and (kind is None or tuple(shown) != fields):
-            raise FormatError("swapon -s prints type, size, use and priority of each device", found=str(values))
-        if not summary:
-            heading = " ".join(["NAME", *(["TYPE"] if kind is not None else []), *shown])
-            if lines and lines[0] != heading:
-                raise FormatError("swapon --show prints the same columns of each device", found=str(values))
-            lines = lines or [heading]
-        blank = "\t" if summary else " "
-        lines.append(blank.join([f"{name:39}" if summary else name, *([kind] if kind is not None else []), *texts]))
-    return lines
-
-
-def _devices(records: pd.DataFrame) -> Iterator[tuple[str, dict[str, float]]]:
-    for entity, rows in records.groupby("entity", sort=False):
-        yield str(entity), dict(zip(rows["field"], rows["value"], strict=True))
-
-
-def _whole(field: str, value: float) -> str:
-    if not np.isfinite(value):
-        raise FormatError("swapon prints finite numbers", found=f"{field} = {value}")
-    return f"{value:.0f}"
-
-
-def _human(size: float) -> str:
-    """``1.5G``; empty for a size that needs more than one decimal in the largest unit that is not above it."""
-    for letter, unit in reversed(_UNITS.items()):
-        if np.isfinite(size) and (size >= unit or letter == "B"):
-            tenths = round(Decimal(float(size)) * 10 / unit)
-            if float(Decimal(tenths) * unit / 10) == size and tenths < 10**7:
-                whole, tenth = divmod(tenths, 10)
-                return f"{whole}.{tenth}{letter}" if tenth else f"{whole}{letter}"
-    return ""
 
 
 FORMAT = SwaponFormat()

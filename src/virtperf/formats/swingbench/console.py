@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.rows import Warnings, checked, split_lines
-from virtperf.formats.text import (
-    clock_text,
-    decode,
-    numbers,
-    split_blanks,
-    strings,
-    surest,
-    unwrap_midnight,
-)
+from virtperf.formats.rows import Warnings, record_table, split_lines
+from virtperf.formats.text import decode, numbers, split_blanks, strings, surest, unwrap_midnight
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
-KNOWN = ("TPM", "TPS", "Errors", "Response")
 DRIVER = "driver"
 MOST_COLUMNS = 200
 LONGEST_LINE = 4096
@@ -42,11 +32,6 @@ _FACTS = {
     "runtime": re.compile(r"Expected Benchmark Runtime is set to (\S.{0,60}?)\.?"),
     "completed": re.compile(r"(Completed Run)\."),
 }
-_LINES = {
-    "version": "Version :  \t {} ",
-    "results file": "Results will be written to {} ",
-    "runtime": "Expected Benchmark Runtime is set to {}. ",
-}
 _SNIFFS = (
     (re.compile(rb"^(?:\x1b\[[\d;]*m)*Time[ \t]+(?=.*\bTP[SM]\b)(?=.*\b(?:Users|TPM|TPS|Response)\b).*$", re.M), 0.95),
     (re.compile(rb"Author +: *(?:\x1b\[[\d;]*m)*[ \t]*(?:\x1b\[[\d;]*m)*Dominic Giles"), 0.6),
@@ -54,7 +39,7 @@ _SNIFFS = (
 
 
 class SwingbenchConsole:
-    """Reader and writer of the console log; see docs/formats/swingbench-console.md."""
+    """Reader of the console log; see docs/formats/swingbench-console.md."""
 
     name = "swingbench-console"
     title = "SwingBench console log (charbench -v)"
@@ -77,31 +62,6 @@ class SwingbenchConsole:
         for number, line in enumerate(lines, start=1):
             log.line(line.rpartition("\r")[2].strip(), number, cut=number == len(lines) and not whole)
         return log.reading()
-
-    def write(self, reading: Reading) -> bytes:
-        """The log of a reading; raises `FormatError` for what a log can't hold."""
-        records = reading.records
-        fields = records["field"].drop_duplicates().tolist()
-        columns = [name for name in fields if name != USERS_TOTAL]
-        rows = len(records) // max(len(fields), 1)
-        if not rows or records["field"].tolist() != fields * rows:
-            raise FormatError("a log has the same fields in each row", found=", ".join(fields[:20]) or "no record")
-        times, value = (records[name].to_numpy(dtype=float).reshape(rows, -1) for name in ("t", "value"))
-        if not np.isfinite(times).all() or (times != times[:, :1]).any():
-            raise FormatError("a log has one time for each row")
-        if any(not re.fullmatch(r"[!-~]+", name) for name in columns) or not (abs(value) < 1e15).all():
-            raise FormatError("a log's columns are single words over numbers", found=", ".join(columns[:20]))
-        lines = [_LINES[key].format(text) for key, text in reading.info.items() if key in _LINES]
-        lines += ["", " ".join(f"{name:<8}" for name in (TIME, *columns))]
-        for t, numbers_of in zip(times[:, 0].tolist(), value.tolist(), strict=True):
-            row = dict(zip(fields, numbers_of, strict=True))
-            cells = [clock_text(t)]
-            for name in columns:
-                users = name == USERS and USERS_TOTAL in row
-                cells.append(f"[{row[name]:.0f}/{row[USERS_TOTAL]:.0f}]" if users else _cell(row[name]))
-            lines.append(" ".join(f"{cell:<8}" for cell in cells))
-        lines += ["Completed Run. "] if reading.info.get("completed") else []
-        return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
 
 
 class _Log:
@@ -198,26 +158,13 @@ class _Log:
 
     def _records(self, t: np.ndarray, fields: list[str], values: np.ndarray) -> Reading:
         rows, columns = values.shape
-        same = np.zeros(rows * columns, dtype=int)
-        records = pd.DataFrame(
-            {
-                "report": strings(("",), same),
-                "entity_kind": strings((DRIVER,), same),
-                "entity": strings(("",), same),
-                "field": strings(fields, np.tile(np.arange(columns), rows)),
-                "t": np.repeat(t, columns),
-                "value": values.ravel(),
-            }
-        )
+        field = strings(fields, np.tile(np.arange(columns), rows))
+        records = record_table("", DRIVER, "", field, np.repeat(t, columns), values.ravel())
         lines = np.repeat(np.array(self.lines, dtype=np.int64), columns)
         return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
 
     def _error(self, problem: str, line: int, expected: str, found: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
-
-
-def _cell(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) else f"{value:.9f}".rstrip("0")
 
 
 FORMAT = SwingbenchConsole()

@@ -10,16 +10,7 @@ from typing import Any
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.json_lines import first_line, with_lines
-from virtperf.formats.rows import checked
-from virtperf.formats.swingbench.results import (
-    FIELDS,
-    NAMESPACE,
-    READINGS,
-    TEXTS,
-    TRANSACTIONS,
-    Results,
-)
-from virtperf.formats.swingbench.write import content_of, number_text, readings_text
+from virtperf.formats.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, Results
 from virtperf.formats.swingbench.xml import ID, METRICS, RESULT, ROOT
 from virtperf.formats.text import decode
 
@@ -29,7 +20,7 @@ _OWN_WORDS = re.compile(rb'swingbench|"(?:TransactionResults|TPSReadings|TotalCo
 
 
 class SwingbenchJson:
-    """Reader and writer of the JSON; see docs/formats/swingbench-json.md."""
+    """Reader of the JSON; see docs/formats/swingbench-json.md."""
 
     name = "swingbench-json"
     title = "SwingBench results (JSON)"
@@ -73,31 +64,6 @@ class SwingbenchJson:
                 results.skip(section)
         reading = results.reading()
         return replace(reading, warnings=(*warnings, *reading.warnings))
-
-    def write(self, reading: Reading) -> bytes:
-        """The JSON of a reading, every value a text; raises `FormatError` for what results have no place for."""
-        results, wanted = content_of(reading)
-        root: dict[str, Any] = {NAMESPACE: wanted.info[NAMESPACE]} if NAMESPACE in wanted.info else {}
-        for key, text in wanted.info.items():
-            section = next((s for s, names in TEXTS.items() if key in names), key.partition("/")[0])
-            if section in TEXTS:
-                root.setdefault(section, {})[key.rpartition("/")[2]] = text
-        transactions: dict[str, dict[str, str]] = {}
-        for (section, transaction, name), (value, _) in results.values.items():
-            if section == TRANSACTIONS:
-                of = transactions.setdefault(transaction, {ID: transaction})
-            else:
-                of = root.setdefault(section, {})
-            of[name] = number_text(name, value)
-        if transactions:
-            root[TRANSACTIONS] = {RESULT: list(transactions.values())}
-        if len(results.times):
-            root[METRICS] = {READINGS: readings_text(results)}
-        try:
-            text = json.dumps({ROOT: root}, ensure_ascii=False, separators=(",", ":")) + "\n"
-            return checked(self, text.encode(), wanted)
-        except UnicodeEncodeError as err:
-            raise FormatError("half a character can't be written", found=repr(err.object[err.start : err.end])) from err
 
 
 def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.text import numbers, strings
+from virtperf.formats.base import Reading
+from virtperf.formats.rows import record_table
+from virtperf.formats.text import numbers
 
 OVERVIEW, CONFIGURATION, DML = "Overview", "Configuration", "DMLResults"
 TRANSACTIONS, READINGS = "TransactionResults", "TPSReadings"
@@ -152,32 +153,15 @@ class Results:
         rows = dict(sorted(self.values.items(), key=lambda item: _rank(item[0], place)))
         if (overall := self._overall()) is not None:
             rows[TRANSACTIONS, "", RESPONSE] = overall
-        kinds = [TRANSACTION if transaction else DRIVER for _, transaction, _ in rows]
-        frame = pd.DataFrame(
-            {
-                "report": [section for section, _, _ in rows],
-                "entity_kind": kinds,
-                "entity": [transaction for _, transaction, _ in rows],
-                "field": [name for _, _, name in rows],
-                "t": np.full(len(rows), np.nan),
-                "value": np.array([value for value, _ in rows.values()], dtype=float),
-            }
-        ).astype(dict.fromkeys(RECORD_COLUMNS[:4], "str"))
-        same = np.zeros(len(self.times), dtype=int)
-        series = pd.DataFrame(
-            {
-                "report": strings((READINGS,), same),
-                "entity_kind": strings((DRIVER,), same),
-                "entity": strings(("",), same),
-                "field": strings((READINGS,), same),
-                "t": self.times,
-                "value": self.tps,
-            }
-        )
-        where = np.concatenate([[line for _, line in rows.values()], same + self.readings_line]).astype(np.int64)
+        sections, transactions, names = ([key[part] for key in rows] for part in range(3))
+        kinds = [TRANSACTION if transaction else DRIVER for transaction in transactions]
+        values = np.array([value for value, _ in rows.values()], dtype=float)
+        frame = record_table(sections, kinds, transactions, names, np.full(len(rows), np.nan), values)
+        series = record_table(READINGS, DRIVER, "", READINGS, self.times, self.tps)
+        lines = [*(line for _, line in rows.values()), *[self.readings_line] * len(series)]
         records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
         info = self.info | ({STRANGERS: " ".join(sorted(self.strangers))} if self.strangers else {})
-        return Reading(records, "absolute", info, tuple(self.warnings), where)
+        return Reading(records, "absolute", info, tuple(self.warnings), np.array(lines, dtype=np.int64))
 
     def _overall(self) -> tuple[float, int] | None:
         """Mean response of all transactions together, weighted by their counts, and the line of the first of them."""

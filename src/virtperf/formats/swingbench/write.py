@@ -17,6 +17,7 @@ from virtperf.formats.swingbench.results import (
     TRANSACTIONS,
     Results,
 )
+from virtperf.formats.text import exact_text
 
 
 def content_of(reading: Reading) -> tuple[Results, Reading]:
@@ -65,7 +66,7 @@ def number_text(name: str, value: float) -> str:
         rest = f".{thousandths % 1000:03d}" if thousandths % 1000 else ""
         seconds = thousandths // 1000
         return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{rest}"
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
+    return exact_text(value)
 
 
 def readings_text(results: Results) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 from virtperf.core.errors import FormatError
@@ -20,7 +19,7 @@ from virtperf.formats.swingbench.results import (
     Results,
 )
 from virtperf.formats.swingbench.write import content_of, number_text, readings_text
-from virtperf.formats.xml_stream import XML_TEXT, local, parse_xml
+from virtperf.formats.xml_stream import XML_TEXT, Target, parse_xml
 
 MAX_BYTES = 64 * 1024**2
 MAX_DEPTH = 16
@@ -53,7 +52,7 @@ class Swingbench:
             Bad, hostile or foreign XML; an element that is given twice or is no number; another unit of time.
         """
         target = _Elements(file)
-        warnings, cut = parse_xml(data, target, file, MAX_BYTES, keep=target.any)
+        warnings, cut = parse_xml(data, target, MAX_BYTES)
         if cut:
             target.cut()
             warnings += (f"{file} line {cut}: the document ends early; what stands before it was kept",)
@@ -91,51 +90,33 @@ class Swingbench:
         return checked(self, text.encode(), wanted)
 
 
-class _Elements:
+class _Elements(Target):
     """What the parser calls: hands leaves to `Results`, never keeps a tree."""
 
     def __init__(self, file: str) -> None:
-        self.file = file
+        super().__init__(file, ROOT, MAX_DEPTH)
         self.results = Results(file)
-        self.place: Any = None  # gives the parser's line
-        self._path: list[str] = []
-        self._text: list[str] = []
         self._transaction = ""
         self._begin = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._path.append(local(tag))
-        self._text, self._begin = [], int(self.place.CurrentLineNumber)
-        path = self._path
-        if len(path) > MAX_DEPTH:
-            raise self._error("elements are nested too deeply", f"at most {MAX_DEPTH} levels", "/".join(path[:6]))
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        path, self._begin = self.path, self.line()
         if len(path) == 1:
-            if path[0] != ROOT:
-                raise self._error("another root element", ROOT, path[0])
             if tag.startswith("{"):
                 self.results.info[NAMESPACE] = tag[1:].partition("}")[0]
         elif path[1:] == [TRANSACTIONS, RESULT]:
-            self._transaction = {local(key): value for key, value in attributes.items()}.get(ID, "").strip()
+            self._transaction = attributes.get(ID, "").strip()
             if not self._transaction:
-                raise self._error("a Result without its id", "the transaction's name", "no id")
+                raise self.error("a Result without its id", "the transaction's name", "no id")
         elif self._leaf() is None and path[1:] not in ([TRANSACTIONS], [METRICS], *([name] for name in FIELDS)):
             self.results.skip("/".join(path[1:]))
 
-    def data(self, text: str) -> None:
-        self._text.append(text)
-
-    def end(self, tag: str) -> None:
+    def ends(self) -> None:
         leaf = self._leaf()
         if leaf is not None:
             self._take(*leaf, whole=True)
-        self._path.pop()
-        self._text = []
-
-    def close(self) -> None:
-        """Nothing is left to do."""
 
     def any(self) -> bool:
-        """Whether some number was read."""
         return bool(self.results.values)
 
     def cut(self) -> None:
@@ -147,7 +128,7 @@ class _Elements:
 
     def _leaf(self) -> tuple[str, str] | None:
         """Section and name of the element that is open, where it is one that holds a value."""
-        match self._path[1:]:
+        match self.path[1:]:
             case [section, name] if section in FIELDS and section != TRANSACTIONS:
                 return section, name
             case [section, result, name] if (section, result) == (TRANSACTIONS, RESULT):
@@ -157,14 +138,11 @@ class _Elements:
         return None
 
     def _take(self, section: str, name: str, whole: bool) -> None:
-        text = "".join(self._text)
+        text = "".join(self.text)
         if section == READINGS:
             self.results.take_readings(text, self._begin, whole)
         else:
             self.results.take(section, self._transaction if section == TRANSACTIONS else "", name, text, self._begin)
-
-    def _error(self, problem: str, expected: str, found: str) -> FormatError:
-        return FormatError(problem, file=self.file, line=self._begin, expected=expected, found=found)
 
 
 def _tag(name: str) -> str:

@@ -5,34 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
-import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.rows import WHOLE, Rows, Warnings, checked, split_lines
+from virtperf.formats.rows import WHOLE, Rows, Warnings, checked, refused, split_lines
 from virtperf.formats.text import decode, surest
-from virtperf.formats.time.blocks import (
-    COMMAND,
-    ELAPSED,
-    GNU,
-    GNU_FIELDS,
-    LAST,
-    PERCENT,
-    SHELL,
-    SHELL_FIELDS,
-    VERBOSE,
-    Block,
-    BrokenOffError,
-    block_at,
-    other_tool,
-)
+from virtperf.formats.time.blocks import SHELL_FIELDS, Block, BrokenOffError, block_at, other_tool
 
-STATUS_FIELDS = ("non-zero status", "terminated by signal", "stopped by signal")
-"""Fields of the line that GNU time prints before a block when the command did not end well."""
-
+# Printed by GNU time before a block when the command did not end well.
 _STATUS = re.compile(r"Command (exited with )?(non-zero status|terminated by signal|stopped by signal) (\d{1,9})", re.A)
 _LONGEST_LABEL = 300
 # What announces the command that is timed: a shell's trace, a prompt or a comment, a heading.
@@ -107,28 +89,24 @@ class TimeFormat:
         return _reading(blocks, info, warnings.sentences())
 
     def write(self, reading: Reading) -> bytes:
-        """Print a reading, each labelled block below a comment with its label.
+        """Print bash's three lines for each command, below a comment with its label.
 
         Raises
         ------
         FormatError
-            For what ``time`` can't print, such as more than two decimals in GNU's formats.
+            For another report than bash's, and for what bash can't print, such as more than three decimals.
         """
+        records, fields = reading.records, len(SHELL_FIELDS)
+        value = records["value"].to_numpy()
+        if len(records) % fields or not ((value >= 0) & (value < 1e12)).all():
+            raise refused(self.name, "a command took some real, user and sys seconds", f"{len(records)} records")
         lines: list[str] = []
-        records = reading.records
-        columns = zip(records["report"], records["entity"], records["field"], records["value"], strict=True)
-        fields: dict[str, float] = {}
-        last: tuple[str, str] | None = None
-        for report, entity, field, value in columns:
-            if last is not None and (last != (report, entity) or _begins(report, field, fields)):
-                lines += _printed(*last, fields)
-                fields = {}
-            last = (report, entity)
-            fields[field] = value
-        if last is not None:
-            lines += _printed(*last, fields)
-        lines += ["(a line of a timed command)"] * int(reading.info.get("other lines", "0"))
-        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
+        for entity, times in zip(records["entity"][::fields], value.reshape(-1, fields).tolist(), strict=True):
+            lines += [f"# {entity}", ""] if entity else [""]
+            for name, seconds in zip(SHELL_FIELDS, times, strict=True):
+                n = round(seconds * 1000)
+                lines.append(f"{name}\t{n // 60_000}m{n // 1000 % 60}.{n % 1000:03d}s")
+        return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
 
 
 class _Before:
@@ -175,80 +153,6 @@ def _reading(blocks: list[tuple[Block, str]], info: dict[str, str], warnings: tu
             rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
         seen[key] += 1
     return Reading(rows.frame(), "sample" if repeated else "none", info, warnings, rows.lines())
-
-
-def _begins(report: str, field: str, fields: dict[str, float]) -> bool:
-    """Whether a field is the first of the next block of the same command."""
-    ended = {SHELL: SHELL_FIELDS[-1], GNU: GNU_FIELDS[-1], VERBOSE: LAST}.get(report)
-    return field in fields or ended in fields
-
-
-def _printed(report: str, entity: str, fields: dict[str, float]) -> list[str]:
-    """The lines of one block."""
-    lines = [f"# {entity}"] if entity and report != VERBOSE else []
-    for field in STATUS_FIELDS:
-        if field in fields:
-            words = f"exited with {field}" if field == STATUS_FIELDS[0] else field
-            lines.append(f"Command {words} {_whole(fields[field])}")
-    if report == SHELL:
-        return [*lines, "", *_shell_lines(fields)]
-    if report == GNU:
-        texts = {name: _gnu_text(name, fields.get(name)) for name in GNU_FIELDS}
-        return [
-            *lines,
-            "{user}user {system}system {elapsed}elapsed {%CPU}%CPU ({avgtext}avgtext+{avgdata}avgdata "
-            "{maxresident}maxresident)k".format_map(texts),
-            "{inputs}inputs+{outputs}outputs ({major pagefaults}major+{minor pagefaults}minor)pagefaults "
-            "{swaps}swaps".format_map(texts),
-        ]
-    if report != VERBOSE:
-        raise FormatError(f"time prints no report {report!r}", expected=", ".join((SHELL, GNU, VERBOSE)))
-    own = {name: value for name, value in fields.items() if name not in STATUS_FIELDS}
-    printed = [f"\t{name}: {_verbose_text(name, value)}" for name, value in own.items()]
-    percent = [] if PERCENT in own else [f"\t{PERCENT}: ?%"]
-    return [*lines, f'\t{COMMAND}: "{entity}"', *printed[:-1], *percent, *printed[-1:]]
-
-
-def _shell_lines(fields: dict[str, float]) -> list[str]:
-    decimals = {name: Decimal(repr(_finite(fields.get(name)))) for name in SHELL_FIELDS}
-    if all(value == round(value, 3) for value in decimals.values()):  # bash; more decimals only with -p
-        thousandths = {name: int(value * 1000) for name, value in decimals.items()}
-        return [f"{name}\t{n // 60_000}m{n // 1000 % 60}.{n % 1000:03d}s" for name, n in thousandths.items()]
-    return [f"{name} {value:f}" for name, value in decimals.items()]
-
-
-def _gnu_text(name: str, value: float | None) -> str:
-    if name == "%CPU" and value is None:
-        return "?"
-    if name in ("user", "system"):
-        return f"{_finite(value):.2f}"
-    return _clock(_finite(value)) if name == "elapsed" else _whole(value)
-
-
-def _verbose_text(name: str, value: float) -> str:
-    if name == ELAPSED:
-        return _clock(_finite(value))
-    if name.endswith("(seconds)"):
-        return f"{_finite(value):.2f}"
-    return _whole(value) + ("%" if name == PERCENT else "")
-
-
-def _clock(seconds: float) -> str:
-    """``m:ss.cc``, from an hour on ``h:mm:ss``, as GNU time prints it."""
-    n = round(seconds * 100)
-    if n >= 360_000:
-        return f"{n // 360_000}:{n // 6000 % 60:02d}:{n // 100 % 60:02d}"
-    return f"{n // 6000}:{n // 100 % 60:02d}.{n % 100:02d}"
-
-
-def _whole(value: float | None) -> str:
-    return f"{_finite(value):.0f}"
-
-
-def _finite(value: float | None) -> float:
-    if value is None or pd.isna(value) or not 0 <= value < 1e18:
-        raise FormatError("time can't print this reading: a field is missing or out of range", found=str(value))
-    return float(value)
 
 
 FORMAT = TimeFormat()

@@ -12,10 +12,6 @@ COLUMNS_19 = (
     "NAME", "STATE", "CPU(sec)", "CPU(%)", "MEM(k)", "MEM(%)", "MAXMEM(k)", "MAXMEM(%)", "VCPUS", "NETS",
     "NETTX(k)", "NETRX(k)", "VBDS", "VBD_OO", "VBD_RD", "VBD_WR", "VBD_RSECT", "VBD_WSECT", "SSID",
 )  # fmt: skip
-COLUMNS_17 = (*COLUMNS_19[:16], "SSID")  # 3.0.4 to 3.3
-COLUMNS_13 = (*COLUMNS_19[:12], "SSID")  # 3.0.2, without the VBD columns
-COLUMNS_8 = COLUMNS_19[:8]  # what a pipe through cut or awk often leaves
-LAYOUTS = {str(len(names)): names for names in (COLUMNS_8, COLUMNS_13, COLUMNS_17, COLUMNS_19)}
 
 # A name may hold blanks and may be longer than its column, so the state is the only firm mark of a row.
 STATE = r"[d-][s-][b-][c-][p-][r-]"
@@ -66,6 +62,8 @@ class Listing:
         The line at which the file breaks off, or -1.
     cut_opens : bool
         Whether that line is the first of another sample, so that the one before it is whole.
+    file : str
+        For messages.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -81,6 +79,18 @@ class Listing:
     warnings: list[str] = field(default_factory=list)
     cut: int = -1
     cut_opens: bool = False
+    file: str = ""
+
+    def error(
+        self, problem: str, line: int, expected: str | None = None, found: str | None = None,
+        remedy: str = "the file is damaged; remove that sample.",
+    ) -> FormatError:  # fmt: skip
+        """The error of a line."""
+        return FormatError(problem, file=self.file, line=line + 1, expected=expected, found=found, remedy=remedy)
+
+    def warn(self, line: int, sentence: str) -> None:
+        """Add a warning of a line."""
+        self.warnings.append(f"{self.file} line {line + 1}: {sentence}")
 
 
 def scan(text: str, file: str) -> Listing:
@@ -90,7 +100,7 @@ def scan(text: str, file: str) -> Listing:
     lines = _LINE.findall(text)  # (name, tail, "") for a domain's row, ("", "", line) for any other
     last = len(lines) - 1
     finished = text.endswith("\n") or not "".join(lines[last]).strip()
-    found = Listing()
+    found = Listing(file=file)
     found.rows = [i for i, (_, tail, _) in enumerate(lines) if tail]
     found.names = [name.strip() for name, tail, _ in lines if tail]
     found.tails = [tail for _, tail, _ in lines if tail]
@@ -112,26 +122,20 @@ def scan(text: str, file: str) -> Listing:
             found.cut = i
             found.cut_opens = key.startswith("xentop - " if found.summaries else "NAME")
         elif key.startswith("NAME ") and key.split()[1] == "STATE":
-            _check_columns(tuple(key.split()), found, file, i)
+            _check_columns(tuple(key.split()), found, i)
             known[key] = None
             found.headers.append(i)
         elif i and (lines[i - 1][1] or below == i - 1) and _is_detail(key, found, i, vcpus == i - 1):
             below = i
             vcpus = i if not key.startswith(("Net", "VBD")) else vcpus
-        elif not _is_summary(key, found, file, i):
+        elif not _is_summary(key, found, i):
             if found.headers or found.summaries:
-                raise FormatError(
-                    "not a line of xentop",
-                    file=file,
-                    line=i + 1,
-                    expected="a domain's row, a header, a summary or a row of -v, -n or -x",
-                    found=line,
-                    remedy="remove the damaged sample.",
-                )
+                expected = "a domain's row, a header, a summary or a row of -v, -n or -x"
+                raise found.error("not a line of xentop", i, expected, line, "remove the damaged sample.")
             strange = i
     found.apart = {header for header in found.headers if header - 1 in blank}
     if strange >= 0:
-        found.warnings.append(f"{file} line {strange + 1}: the text before the first header was skipped")
+        found.warn(strange, "the text before the first header was skipped")
     if not finished and found.headers and found.rows[-1:] == [last]:
         # a row of full length may have lost no more than its line end
         row, header = text.rpartition("\n")[2], lines[found.headers[-1]][2]
@@ -147,33 +151,26 @@ def begins_sample(name: str, previous: str, seen: set[str]) -> bool:
     return name in seen or (name.lower() < previous.lower() and previous != "Domain-0")
 
 
-def _check_columns(columns: tuple[str, ...], found: Listing, file: str, line: int) -> None:
+def _check_columns(columns: tuple[str, ...], found: Listing, line: int) -> None:
+    printed = " ".join(columns)
     if found.columns and columns != found.columns:
-        raise FormatError(
-            "the header names other columns than the first one",
-            file=file,
-            line=line + 1,
-            expected=" ".join(found.columns),
-            found=" ".join(columns),
-            remedy="keep the listings of two versions in two files.",
-        )
+        remedy = "keep the listings of two versions in two files."
+        problem, expected = "the header names other columns than the first one", " ".join(found.columns)
+        raise found.error(problem, line, expected, printed, remedy)
     unknown = [name for name in columns if name not in COLUMNS_19]
     if unknown or len(set(columns)) != len(columns) or len(columns) < 3:
-        raise FormatError(
-            "a column that no version of xentop prints" if unknown else "a header with a doubled or missing column",
-            file=file,
-            line=line + 1,
-            expected=f"columns among {' '.join(COLUMNS_19)}",
-            found=" ".join(unknown or columns),
-            remedy="the file is cut or comes from another tool.",
+        problem = (
+            "a column that no version of xentop prints" if unknown else "a header with a doubled or missing column"
         )
+        expected, remedy = f"columns among {' '.join(COLUMNS_19)}", "the file is cut or comes from another tool."
+        raise found.error(problem, line, expected, " ".join(unknown) or printed, remedy)
     found.columns = columns
 
 
-def _is_summary(key: str, found: Listing, file: str, line: int) -> bool:
+def _is_summary(key: str, found: Listing, line: int) -> bool:
     if match := _SUMMARY.fullmatch(key):
         found.summaries.append(line)
-        found.clock.append(clock_seconds(match[1], file=file, line=line + 1))
+        found.clock.append(clock_seconds(match[1], file=found.file, line=line + 1))
         found.info.setdefault("xen_version", match[2].strip())
         return True
     if match := _MEMORY.fullmatch(key):

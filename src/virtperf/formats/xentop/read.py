@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
+from virtperf.formats.rows import record_table
 from virtperf.formats.text import decode, numbers, split_blanks, strings, unwrap_midnight
 from virtperf.formats.xentop.lines import Listing, begins_sample, scan
 from virtperf.formats.xentop.write import write_listing
@@ -31,6 +32,7 @@ _WORDS = {
     "-": ("VBD_OO", "VBD_RD", "VBD_WR", "VBD_RSECT", "VBD_WSECT"),
 }
 _WARNINGS_SHOWN = 20
+_DAMAGED = "the line is damaged; remove its sample."
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
 
 
@@ -69,19 +71,17 @@ class XentopFormat:
                 found=text[:60],
                 remedy="collect with `xentop -b`.",
             )
-        values = _values(found, file)
-        samples, count = _samples(found, file)
+        values = _values(found)
+        samples, count = _samples(found)
         keep = samples >= 0
         if not keep.all():
-            found.warnings.append(f"{file} line {found.rows[0] + 1}: rows before the first whole sample were left out")
+            found.warn(found.rows[0], "rows before the first whole sample were left out")
         if found.cut >= 0:
             keep &= samples < count
-            found.warnings.append(f"{file} line {found.cut + 1}: the file breaks off; its last sample was left out")
+            found.warn(found.cut, "the file breaks off; its last sample was left out")
         if not keep.any():
-            raise FormatError(
-                "no whole sample in the file", file=file, line=max(found.cut, 0) + 1, remedy="collect the run again."
-            )
-        entities, ids = _entities(found, samples, keep, file)
+            raise found.error("no whole sample in the file", max(found.cut, 0), remedy="collect the run again.")
+        entities, ids = _entities(found, samples, keep)
         if "CPU(%)" in found.columns:
             key = samples * (ids.max() + 1) + ids
             before = np.isin(key - (ids.max() + 1), key[keep])
@@ -90,10 +90,9 @@ class XentopFormat:
         if found.summaries:
             clock = "time-of-day"
             t, set_back = unwrap_midnight(np.array(found.clock))
-            found.warnings.extend(
-                f"{file} line {found.summaries[i] + 1}: the clock was set back" for i in set_back if i < count
-            )
-        records, at = _records(found, values, keep, entities, ids, t[samples], file)
+            for i in set_back[set_back < count]:
+                found.warn(found.summaries[i], "the clock was set back")
+        records, at = _records(found, values, keep, entities, ids, t[samples])
         info = {"columns": str(len(found.columns)), "summary": "yes" if found.summaries else "no", **found.info}
         return Reading(records, clock, info, (*warnings, *_capped(found.warnings, file)), at)
 
@@ -102,7 +101,7 @@ class XentopFormat:
         return write_listing(reading)
 
 
-def _values(found: Listing, file: str) -> np.ndarray:
+def _values(found: Listing) -> np.ndarray:
     """Numbers of the domain rows, shape (rows, columns - 2); NaN where the tool prints a word in place of a number."""
     columns = found.columns[2:]
     tokens, offsets = split_blanks(pc.replace_substring(pa.array(found.tails, pa.string()), "no limit", "no-limit"))
@@ -114,14 +113,9 @@ def _values(found: Listing, file: str) -> np.ndarray:
             part.pop()
         tokens = tokens.slice(0, offsets[-2])
     elif len(wrong):
-        raise FormatError(
-            "a row does not fit its header",
-            file=file,
-            line=found.rows[wrong[0]] + 1,
-            expected=f"{len(columns)} values after the state",
-            found=f"{counts[wrong[0]]}: {found.tails[wrong[0]]}",
-            remedy="the line is damaged; remove its sample.",
-        )
+        row, expected = int(wrong[0]), f"{len(columns)} values after the state"
+        tail = f"{counts[row]}: {found.tails[row]}"
+        raise found.error("a row does not fit its header", found.rows[row], expected, tail, _DAMAGED)
     words = pc.is_in(tokens, pa.array(_WORDS)).to_numpy(zero_copy_only=False)
     places = np.flatnonzero(words)
     bad = -1
@@ -136,37 +130,26 @@ def _values(found: Listing, file: str) -> np.ndarray:
     for at in (bad, unreadable, int(negative[0]) if len(negative) else -1):
         if at >= 0:
             row = at // len(columns)
-            raise FormatError(
-                f"{columns[at % len(columns)]} is not a number",
-                file=file,
-                line=found.rows[row] + 1,
-                found=found.tails[row],
-                remedy="the line is damaged; remove its sample.",
-            )
+            problem = f"{columns[at % len(columns)]} is not a number"
+            raise found.error(problem, found.rows[row], found=found.tails[row], remedy=_DAMAGED)
     values[words] = np.nan
     values = values.reshape(-1, len(columns))
     limits = np.array([_BELOW_ZERO.get(name, _LIMIT) for name in columns])
     for row, column in np.argwhere(values >= limits):
-        found.warnings.append(
-            f"{file} line {found.rows[row] + 1}: {columns[column]} of {found.names[row]!r} is below zero in disguise "
-            f"({found.tails[row].replace('no limit', '-').split()[column]}) and was left out"
-        )
+        text = found.tails[row].replace("no limit", "-").split()[column]
+        sentence = f"{columns[column]} of {found.names[row]!r} is below zero in disguise ({text}) and was left out"
+        found.warn(found.rows[row], sentence)
     values[values >= limits] = np.nan
     return values
 
 
-def _samples(found: Listing, file: str) -> tuple[np.ndarray, int]:
+def _samples(found: Listing) -> tuple[np.ndarray, int]:
     """Sample number of each row (-1 before the first) and how many whole samples there are."""
     rows, headers = np.array(found.rows, dtype=int), np.array(found.headers)
     under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header
     empty = np.flatnonzero(under == 0)
     if len(empty) and not (len(empty) == 1 and empty[0] == len(headers) - 1 and found.cut >= 0):
-        raise FormatError(
-            "a header without a row",
-            file=file,
-            line=int(headers[empty[0]]) + 1,
-            remedy="the file is damaged; remove that sample.",
-        )
+        raise found.error("a header without a row", int(headers[empty[0]]))
     repeated = len(headers) > 1 and under.max() == 1  # -r, or one domain only: the same rule serves both
     cut = found.cut >= 0 and not found.cut_opens
     if found.summaries:
@@ -174,13 +157,8 @@ def _samples(found: Listing, file: str) -> tuple[np.ndarray, int]:
         between = np.diff(np.append(np.searchsorted(headers, bounds), len(headers)))
         odd = np.flatnonzero((between != 1) if not repeated else (between == 0))
         if len(odd) and not (cut and odd[0] == len(bounds) - 1 and between[-1] == 0):
-            raise FormatError(
-                "a sample without its summary or its header",
-                file=file,
-                line=int(bounds[odd[0]]) + 1,
-                expected="one header under every line `xentop - HH:MM:SS`",
-                remedy="the file is damaged; remove that sample.",
-            )
+            expected = "one header under every line `xentop - HH:MM:SS`"
+            raise found.error("a sample without its summary or its header", int(bounds[odd[0]]), expected)
         return np.searchsorted(bounds, rows, side="right") - 1, len(bounds) - cut
     if not repeated:
         return np.searchsorted(headers, rows, side="right") - 1, len(headers) - cut
@@ -199,7 +177,7 @@ def _samples(found: Listing, file: str) -> tuple[np.ndarray, int]:
     return samples, number + 1 - (cut and not len(empty))  # below an empty header begins another sample
 
 
-def _entities(found: Listing, samples: np.ndarray, keep: np.ndarray, file: str) -> tuple[list[str], np.ndarray]:
+def _entities(found: Listing, samples: np.ndarray, keep: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Names of the domains and which of them each row is; equal names in one sample are told apart by their order."""
     codes, unique = pd.factorize(np.array(found.names, dtype=object))
     key = samples * len(unique) + codes
@@ -209,33 +187,22 @@ def _entities(found: Listing, samples: np.ndarray, keep: np.ndarray, file: str) 
         nth = pd.Series(key).groupby(key).cumcount().to_numpy()
         full = [f"{names[c]}#{n + 1}" if n else names[c] for c, n in zip(codes, nth, strict=True)]
         row = int(np.flatnonzero(twice)[0])
-        found.warnings.append(
-            f"{file} line {found.rows[row] + 1}: {found.names[row]!r} occurs twice in a sample (a name cut to ten "
-            "characters); the later one is called #2, by its place in the list"
-        )
+        twin = f"{found.names[row]!r} occurs twice in a sample (a name cut to ten characters)"
+        found.warn(found.rows[row], f"{twin}; the later one is called #2, by its place in the list")
         codes, unique = pd.factorize(np.array(full, dtype=object))
         names = [str(name) for name in unique]
     return names, codes
 
 
 def _records(
-    found: Listing, values: np.ndarray, keep: np.ndarray, names: list[str], ids: np.ndarray, t: np.ndarray, file: str
+    found: Listing, values: np.ndarray, keep: np.ndarray, names: list[str], ids: np.ndarray, t: np.ndarray
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records in file order, and the line of the file, from 1, on which each of them stands."""
     columns = found.columns[2:]
     there = ~np.isnan(values) & keep[:, None]
     row, column = np.nonzero(there)
     line = np.array(found.rows, dtype=np.int64)
-    frame = pd.DataFrame(
-        {
-            "report": strings([""], np.zeros(len(row), dtype=int)),
-            "entity_kind": strings(["domain"], np.zeros(len(row), dtype=int)),
-            "entity": strings(names, ids[row]),
-            "field": strings(columns, column),
-            "t": t[row],
-            "value": values[there],
-        }
-    )
+    frame = record_table("", "domain", strings(names, ids[row]), strings(columns, column), t[row], values[there])
     owner = np.searchsorted(line, [detail[0] for detail in found.details]) - 1
     more, at = [], []
     seen: set[tuple[int, str, str, str]] = set()
@@ -244,11 +211,11 @@ def _records(
             continue
         key = (int(own), kind, device, name)
         if key in seen:
-            raise FormatError(f"{kind} {device} twice below one domain", file=file, line=number + 1)
+            raise FormatError(f"{kind} {device} twice below one domain", file=found.file, line=number + 1)
         seen.add(key)
         value = float(digits)
         if value >= _BELOW_ZERO.get(name, _LIMIT):
-            found.warnings.append(f"{file} line {number + 1}: {name} is below zero in disguise and was left out")
+            found.warn(number, f"{name} is below zero in disguise and was left out")
             continue
         more.append(("", kind, f"{names[ids[own]]}/{device}", name, t[own], value))
         at.append(number)
