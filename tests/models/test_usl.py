@@ -75,14 +75,21 @@ def profiled(fit, constraint):
         ("efficiency", lambda a, b, g: 1 / (1 + 215 * (a + b * 216))),
         ("throughput_at", lambda a, b, g: g * 432 / (1 + 431 * (a + b * 432))),
         ("load_at_efficiency", lambda a, b, g: ((b - a) + math.sqrt((a - b) ** 2 + 4 * b * (a + 1))) / (2 * b)),
-        ("load_within_response", lambda a, b, g: (
-            (b - a) + math.sqrt((a - b) ** 2 + 4 * b * (0.2 * g - 1 + a))) / (2 * b)),
+        (
+            "load_within_response",
+            lambda a, b, g: ((b - a) + math.sqrt((a - b) ** 2 + 4 * b * (0.2 * g - 1 + a))) / (2 * b),
+        ),
     ],
 )
 def test_limits_of_quantities_lie_on_the_threshold(name, value, noise):
     """The root of beta N**2 + (alpha - beta) N + 1 - alpha = 2 is the load at half efficiency, = 0.2 gamma of R = 0.2."""
     fit = fit_usl(LOAD, RATE, noise=noise)
-    asked = {"efficiency": (216,), "throughput_at": (432,), "load_at_efficiency": (0.5,), "load_within_response": (0.2,)}
+    asked = {
+        "efficiency": (216,),
+        "throughput_at": (432,),
+        "load_at_efficiency": (0.5,),
+        "load_within_response": (0.2,),
+    }
     e = getattr(fit, name)(*asked.get(name, ()))
     assert e.value == pytest.approx(value(*fit.params), rel=1e-9)
     threshold = fit.deviance + fit.scale * 2.7764451051977987**2  # t(0.975, 4)
@@ -131,7 +138,10 @@ def test_smaller_kinds_have_no_peak():
 
 
 def test_choice_agrees_with_the_interval_of_beta():
-    on_bound = [1, 2, 4, 8, 12], [19.70709305811862, 39.51717220706567, 78.92565503356766, 156.07315955533784, 227.02378073881104]
+    on_bound = (
+        [1, 2, 4, 8, 12],
+        [19.70709305811862, 39.51717220706567, 78.92565503356766, 156.07315955533784, 227.02378073881104],
+    )
     rows = [(LOAD, RATE), (CPUS, RAYS), (CPUS[:6], RAYS[:6]), on_bound]
     for (n, x), noise in itertools.product(rows, ("constant", "proportional")):
         compared = compare_usl(n, x, noise=noise)

@@ -128,14 +128,14 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
     command then ends with status 3, unless --keep-going.
     """
     from virtperf.ingest.stage import ingest as run
+    from virtperf.ingest.stage import refusal_error
 
     study = _load(layout, study_id)
     roots = {"simulated": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
     with status(f"reading {study_id}") as progress:
         done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
     for refused in done.quarantined:
-        parts = {name: refused[name] for name in ("file", "line", "expected", "found", "remedy")}
-        click.echo(f"quarantined {refused['run']}: {VirtperfError(refused['problem'], **parts)}", err=True)
+        click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if done.quarantined and not keep_going:
         raise SystemExit(EXIT_QUARANTINED)
 

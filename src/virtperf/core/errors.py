@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import PurePath
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound="VirtperfError")
 
 
 class VirtperfError(Exception):
@@ -56,8 +59,17 @@ class VirtperfError(Exception):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All parts by name, as the constructor takes them."""
+        return {name: getattr(self, name) for name in ("problem", "file", "line", "expected", "found", "remedy")}
+
+    def restated(self, kind: type[E], **parts: Any) -> E:
+        """The same as an error of that kind, with some parts replaced."""
+        return kind(**(self.parts | parts))
+
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.problem, self.file, self.line, self.expected, self.found, self.remedy)
+        return _rebuild, (type(self), self.parts)
 
 
 Report = Callable[[VirtperfError], None]
@@ -69,11 +81,8 @@ def stop(problem: VirtperfError) -> None:
     raise problem
 
 
-def _rebuild(
-    cls: type[VirtperfError], problem: str, file: str | None, line: int | None, expected: str | None,
-    found: str | None, remedy: str | None,
-) -> VirtperfError:  # fmt: skip
-    return cls(problem, file=file, line=line, expected=expected, found=found, remedy=remedy)
+def _rebuild(cls: type[VirtperfError], parts: dict[str, Any]) -> VirtperfError:
+    return cls(**parts)
 
 
 def _shorten(text: str, limit: int = 160) -> str:

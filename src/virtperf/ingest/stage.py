@@ -6,7 +6,6 @@ either way. A run that can't be read is quarantined: it is named in the index wi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -21,11 +20,16 @@ from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files, state
-from virtperf.ingest.runs import Run, load_run
+from virtperf.ingest.runs import load_run
 from virtperf.ingest.samples import read_run
 from virtperf.study.definition import Study
 
 INDEX = "index.json"
+DESCRIBED = (
+    "provenance", "replicate", "factors", "start", "duration_s", "warmup_s", "window_s", "clients", "think_time_s",
+    "tools",
+)  # fmt: skip
+"""What the index says of a run as `run.yaml` does."""
 FEW = 4
 """Up to so many runs are read without other processes, which would take longer to start."""
 
@@ -43,7 +47,7 @@ class IngestSummary:
     n_read : int
         Of all runs, quarantined ones included, those that were not in the cache.
     quarantined : tuple of dict
-        The refused runs, as in the index: run, root, file, line, problem, expected, found, remedy.
+        The refused runs, as in the index: run, root, and the parts of the error (`refusal_error`).
     warnings : int
         Warnings about runs in the output.
     """
@@ -212,23 +216,16 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
         store.put(task.key, entry)
         return entry
     files = [{**file, "bytes": task.sizes[file["path"]], "sha256": task.hashes[file["path"]]} for file in found.files]
+    said = run.model_dump(mode="json", include=set(DESCRIBED))
     entry = {
         "run": {
-            **_described(run, task.root), "processors": found.processors, "samples": len(found.samples),
+            "run_id": run.run_id, "root": task.root, **{name: said[name] for name in DESCRIBED},
+            "processors": found.processors, "samples": len(found.samples),
             "metrics": sorted(set(found.samples["metric"])), "warnings": found.warnings, "files": files,
         }
     }  # fmt: skip
     store.put(task.key, entry, lambda path: SAMPLES.write(found.samples, path))
-    return json.loads(json.dumps(entry))
-
-
-def _described(run: Run, root: str) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id, "root": root, "provenance": run.provenance, "replicate": run.replicate,
-        "factors": dict(run.factors), "start": run.start.isoformat(), "duration_s": run.duration_s,
-        "warmup_s": run.warmup_s, "window_s": list(run.window_s), "clients": run.clients,
-        "think_time_s": run.think_time_s, "tools": dict(run.tools),
-    }  # fmt: skip
+    return entry
 
 
 def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
@@ -238,8 +235,12 @@ def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
             f"it can't be read ({type(err).__name__})", file=name, found=getattr(err, "strerror", None) or str(err),
             remedy=None if isinstance(err, OSError) else "report it as an error of virtperf, with the run.",
         )  # fmt: skip
-    parts = ("file", "line", "problem", "expected", "found", "remedy")
-    return {"run": run, "root": root, **{part: getattr(err, part) for part in parts}}
+    return {"run": run, "root": root, **err.parts}
+
+
+def refusal_error(refused: Mapping[str, Any]) -> RunError:
+    """The error of a quarantined run, from its entry in the index."""
+    return RunError(**{part: said for part, said in refused.items() if part not in ("run", "root")})
 
 
 def _index(

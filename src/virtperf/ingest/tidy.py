@@ -87,8 +87,7 @@ def read_raw(
     except FormatError as err:
         if not rival or err.remedy:
             raise
-        parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found")}
-        raise FormatError(err.problem, **parts, remedy=f"it could also be {rival}: try --format {rival}") from err
+        raise err.restated(FormatError, remedy=f"it could also be {rival}: try --format {rival}") from err
     records = reading.records
     clock = reading.clock
     if interval_s is not None:
@@ -110,9 +109,7 @@ def _recognised(data: bytes, file: str, scores: list[tuple[float, str]]) -> Form
     except FormatError as err:
         nearest = f"the nearest is {scores[0][1]} ({scores[0][0]:g}); " if scores else ""
         known = f"{nearest}give --format, one of {', '.join(all_formats())}"
-        raise FormatError(
-            err.problem, file=file, found=err.found, remedy=f"{known}; docs/add-a-format.md shows how to add one"
-        ) from err
+        raise err.restated(FormatError, remedy=f"{known}; docs/add-a-format.md shows how to add one") from err
 
 
 def with_metrics(

@@ -202,9 +202,7 @@ def _newton(
     return found
 
 
-def _start(
-    mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool
-) -> Array:
+def _start(mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool) -> Array:
     """The (constrained) least-squares line of 1/y or y; a positive point on the constraint where that is no start."""
     aim = 1 / y if mean.inverse else y
     _, curvature = mean.score(y, weights, aim)

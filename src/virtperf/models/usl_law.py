@@ -102,7 +102,5 @@ def refit_many(
     converged : ndarray of bool, shape (B,)
     """
     w = np.broadcast_to(1.0 if weights is None else weights, y.shape)
-    found = solve(
-        mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), bounded=bounded, tolerance=tolerance
-    )
+    found = solve(mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), bounded=bounded, tolerance=tolerance)
     return coefficients(found.b), found.converged & np.isfinite(found.deviance)

@@ -92,10 +92,8 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     try:
         return conversion_factor(unit, kind.unit, per=per) / kind.observed.get("cpus", 1)
     except VirtperfError as err:
-        raise StudyError(
-            f"{kind.name}: {err.problem}", file="study.yaml", expected=err.expected, found=err.found,
-            remedy="give the quantity a unit that its metric can be converted to.",
-        ) from err  # fmt: skip
+        remedy = "give the quantity a unit that its metric can be converted to."
+        raise err.restated(StudyError, problem=f"{kind.name}: {err.problem}", file="study.yaml", remedy=remedy) from err
 
 
 def _found(run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean") -> Combined | None:

@@ -58,10 +58,9 @@ def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float
     try:
         return conversion_factor(unit, spec["unit"])
     except VirtperfError as err:
-        raise StudyError(
-            f"{exhibit.id}, {spec['label']}: {err.problem}", file="study.yaml", expected=err.expected, found=err.found,
-            remedy="give the series a unit that its metric can be converted to.",
-        ) from err  # fmt: skip
+        problem = f"{exhibit.id}, {spec['label']}: {err.problem}"
+        remedy = "give the series a unit that its metric can be converted to."
+        raise err.restated(StudyError, problem=problem, file="study.yaml", remedy=remedy) from err
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
