@@ -113,7 +113,7 @@ def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folde
     said = run("add", "run", "toy", str(folder), "--yes", status=1).output
     for option in (
         "--factor system=... (a, b)", "--factor guests=... (1, 2, 3)", "--start",
-        "--file drivers/d1.log start_s=...,interval_s=...",
+        "--file drivers/d1.log start_s=...", "--file drivers/d1.log interval_s=...",
     ):  # fmt: skip
         assert option in said
     assert "--factor test" not in said  # it has a default

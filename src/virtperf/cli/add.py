@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.intake.describe import Given, Question
+    from virtperf.intake.describe import Question
+    from virtperf.intake.given import Given
     from virtperf.intake.preview import Preview
     from virtperf.study.definition import Study
 
@@ -58,9 +59,10 @@ def run(
     from virtperf.cli import _terminal
     from virtperf.core.params import load_parameters
     from virtperf.ingest.folder import RUN_FILE
+    from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
     from virtperf.intake.preview import preview
     from virtperf.intake.snapshot import accept, snapshot
-    from virtperf.intake.twins import hashes, refuse_twins
+    from virtperf.intake.twins import refuse_twins
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
@@ -75,11 +77,15 @@ def run(
         copy = Path(temporary) / "runs" / target.name
         raw = snapshot(folder, copy)
         roots = {"measured": layout.measured(study_id), "simulated": layout.reconstructed(study_id) / "runs"}
-        warnings = refuse_twins(hashes(copy, raw), roots)
+        warnings = refuse_twins(copy, roots)
         notes: Sequence[str] = ()
         assumed: set[str] = set()
         if not described:
-            given = _given(study, raw, factors, start, duration, warmup, window, clients, replicate, files, example)
+            given = Given(
+                dict(parse_factor(study, text) for text in factors), parse_files(files, raw),
+                parse_start(start) if start else None, duration, warmup, window, clients, replicate,
+                "example" if example else "measured",
+            )  # fmt: skip
             assumed = set(study.factors) - set(given.factors)
             notes = _describe(study, layout, copy, raw, given, ask=_terminal.interactive() and not yes)
         level = load_parameters(layout.parameters).level
@@ -116,17 +122,6 @@ def _name(folder: Path, name: str | None) -> str:
     return chosen
 
 
-def _given(study: Study, raw: Sequence[str], factors: Sequence[str], start: str | None, *rest: Any) -> Given:
-    from virtperf.intake.describe import Given, parse_factor, parse_files, parse_start
-
-    duration, warmup, window, clients, replicate, files, example = rest
-    return Given(
-        factors=dict(parse_factor(study, text) for text in factors), files=parse_files(files, raw),
-        start=parse_start(start) if start else None, duration_s=duration, warmup_s=warmup, window_s=window or None,
-        clients=clients, replicate=replicate, provenance="example" if example else "measured",
-    )  # fmt: skip
-
-
 def _describe(
     study: Study, layout: Layout, copy: Path, raw: Sequence[str], given: Given, *, ask: bool
 ) -> Sequence[str]:
@@ -135,8 +130,7 @@ def _describe(
 
     from virtperf.ingest.folder import RUN_FILE
     from virtperf.intake.describe import answered, questions, run_text
-    from virtperf.intake.inspect import inspect
-    from virtperf.intake.timing import derive
+    from virtperf.intake.timing import inspect, timed
 
     formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
     files = inspect(copy, raw, formats)
@@ -145,18 +139,11 @@ def _describe(
         _refuse([q for q in open_questions if q.default is None], copy.name)
     for question in open_questions:
         given = answered(study, given, question.about, _ask(question) if ask else str(question.default))
-    assert given.start is not None
-    timing = derive(
-        files, given.files, study.data.get("procedure", {}), start=given.start, duration_s=given.duration_s,
-        warmup_s=given.warmup_s, window_s=given.window_s,
-    )  # fmt: skip
+    given, notes = timed(files, given, study.procedure)
     if given.replicate is None:
         given = replace(given, replicate=_next_replicate(study, layout, given))
-    (copy / RUN_FILE).write_text(run_text(study, copy.name, given, timing, files), encoding="utf-8")
-    common = (
-        [] if timing.common is None else [f"all files together cover {timing.common[0]:g} to {timing.common[1]:g} s"]
-    )
-    return [*common, *timing.notes]
+    (copy / RUN_FILE).write_text(run_text(study, copy.name, given, files), encoding="utf-8")
+    return notes
 
 
 def _ask(question: Question) -> str:
@@ -168,15 +155,9 @@ def _refuse(missing: Sequence[Question], run: str) -> None:
     from virtperf.core.errors import RunError
 
     if missing:
-        options: dict[str, str] = {}
-        for q in missing:  # one --file for all that is missing of a file
-            head, tail = q.option.rsplit(" ", 1)
-            options[head if q.about[0] == "files" else q.option] = ",".join(
-                filter(None, (options.get(head), tail if q.about[0] == "files" else f"({', '.join(q.choices)})"))
-            )
         raise RunError(
             f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
-            file=run, expected="; ".join(f"{head} {tail}".replace(" ()", "") for head, tail in options.items()),
+            file=run, expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
             remedy="give these options, write a run.yaml, or answer on a terminal",
         )  # fmt: skip
 
@@ -184,18 +165,16 @@ def _refuse(missing: Sequence[Question], run: str) -> None:
 def _next_replicate(study: Study, layout: Layout, given: Given) -> int:
     """One more than the runs of this condition that are there."""
     from virtperf.core.errors import VirtperfError
-    from virtperf.ingest.folder import raw_files
+    from virtperf.ingest.folder import raw_files, run_folders
     from virtperf.ingest.runs import load_run
 
-    wanted = {f.name: given.factors.get(f.name, f.default) for f in study.factors.values()}
-    root = layout.measured(study.id)
-    taken = [0]
-    for folder in sorted(p for p in root.glob("[!.]*") if p.is_dir()):
+    wanted, taken = study.filled(given.factors), [0]
+    for folder in run_folders(layout.measured(study.id)):
         try:
             other = load_run(folder, study, "measured", raw_files(folder))
         except VirtperfError:
             continue
-        if dict(other.factors) == wanted:
+        if other.factors == wanted:
             taken.append(other.replicate)
     return max(taken) + 1
 

@@ -37,6 +37,11 @@ def raw_files(folder: Path) -> list[str]:
     return sorted(found)
 
 
+def run_folders(root: Path) -> list[Path]:
+    """The run folders of a root by name; none where there is no root."""
+    return sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".") if root.is_dir() else []
+
+
 def state(place: Path) -> dict[str, tuple[int, int]]:
     """Size and time of change of every file below a folder, by relative path; equal states: nothing changed.
 

@@ -157,7 +157,7 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
             problem = f"provenance {run.provenance!r} has no place in this folder"
             raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
         files = dict(_files(run.files, paths, document))
-        known = tuple(files.get(path) or _owned(RawFile(path=path)) for path in paths)
+        known = tuple(files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths)
         return run.model_copy(update={"factors": _factors(run.factors, study, document), "files": known})
     except StudyError as err:
         raise of_run(err) from err
@@ -172,9 +172,9 @@ def _factors(written: Mapping[str, Level], study: Study, document: Document) -> 
         if level not in levels:
             expected = f"one of {', '.join(map(repr, levels))}"
             raise document.error(f"unknown level of {name}", "factors", name, expected=expected, found=repr(level))
-    factors = {name: written.get(name, factor.default) for name, factor in study.factors.items()}
-    for name, level in factors.items():
-        if level is None:
+    factors = study.filled(written)
+    for name, chosen in factors.items():
+        if chosen is None:
             raise document.error(f"no level for {name}, which has no default", "factors")
     return factors  # type: ignore[return-value]
 

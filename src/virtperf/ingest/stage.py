@@ -19,7 +19,7 @@ from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
-from virtperf.ingest.folder import RUN_FILE, raw_files, state
+from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders, state
 from virtperf.ingest.runs import load_run
 from virtperf.ingest.samples import read_run
 from virtperf.study.definition import Study
@@ -146,8 +146,7 @@ def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Ta
     refused = []
     contents: dict[str, str] = {}
     for root, place in roots.items():
-        folders = [p for p in place.iterdir() if p.is_dir() and p.name[0] != "."] if place.is_dir() else []
-        for folder in sorted(folders, key=lambda p: p.name):
+        for folder in run_folders(place):
             try:
                 task = _task(root, folder, mark)
                 if folder.name in tasks:

@@ -12,12 +12,10 @@ import pandas as pd
 
 from virtperf.core.errors import RunError
 from virtperf.core.stage_tables import AUDITS, OBSERVATIONS, SAMPLES
-from virtperf.ingest.stage import INDEX, ingest
+from virtperf.ingest.stage import INDEX, ingest, refusal_error
 from virtperf.study.definition import Study
 from virtperf.summarize.audits import OK
 from virtperf.summarize.stage import summarize
-
-REFUSED = ("file", "line", "expected", "found", "remedy")
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,6 @@ class Preview:
         """Of the run and of its files."""
         return [*self.run["warnings"], *(f"{f['path']}: {w}" for f in self.run["files"] for w in f["warnings"])]
 
-    @property
-    def observed(self) -> int:
-        """How many of the study's quantities it shows."""
-        return int(self.quantities["value"].notna().sum())
-
 
 def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
     """Ingest and summarize one run folder.
@@ -78,7 +71,7 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
     samples, runs = workplace / "samples", workplace / "runs"
     done = ingest(study, {"measured": copy.parent}, metrics, samples, workplace / "cache", jobs=1)
     for refused in done.quarantined:
-        raise RunError(refused["problem"], **{part: refused[part] for part in REFUSED})
+        raise refusal_error(refused)
     summarize(study, samples, runs, level=level)
     index = json.loads((samples / INDEX).read_text(encoding="utf-8"))
     observations = OBSERVATIONS.read(runs / OBSERVATIONS.file, tuple(study.factors))
@@ -95,12 +88,10 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
     )
     timed = table.dropna(subset=["t_s"]).groupby("file", sort=False)["t_s"]
     spans = {str(file): (float(t.min()), float(t.max())) for file, t in timed}
-    found = Preview(index["runs"][0], counted, observations, audits[audits["status"] != OK], spans)
-    if len(observations) and not found.observed:
+    if len(observations) and observations["value"].isna().all():
         missing = [str(note).removeprefix("not measured in this run: no ") for note in observations["note"]]
         raise RunError(
-            f"the run shows none of the quantities of {study.id}", file=copy.name,
-            expected="; ".join(missing),
+            f"the run shows none of the quantities of {study.id}", file=copy.name, expected="; ".join(missing),
             remedy="add the files of the tool that measures one of them (data/metrics.yaml says which)",
         )  # fmt: skip
-    return found
+    return Preview(index["runs"][0], counted, observations, audits[audits["status"] != OK], spans)

@@ -50,7 +50,7 @@ def plan_runs(
     plans = []
     for block in study.runs:
         for levels in run_levels(block):
-            full = {name: levels.get(name, factor.default) for name, factor in study.factors.items()}
+            full = study.filled(levels)
             condition = _condition(study, borrow, centre, full)  # type: ignore[arg-type]
             name = block.name.format(**full)
             plans += [RunPlan(f"{name}-r{k}", k, condition) for k in range(1, replicates + 1)]

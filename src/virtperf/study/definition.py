@@ -91,11 +91,15 @@ class Study(Model):
             if level not in self.factors[factor].levels:
                 known = ", ".join(map(str, self.factors[factor].levels))
                 raise ValueError(f"unknown level {level!r} of {factor}; known are {known}")
-        at = tuple((f.name, levels.get(f.name, f.default)) for f in self.factors.values())
+        at = tuple(self.filled(levels).items())
         missing = [name for name, level in at if level is None]
         if missing:
             raise ValueError(f"{name}: no level for {', '.join(missing)}, which has no default")
         return Quantity(name, at)  # type: ignore[arg-type]
+
+    def filled(self, levels: Mapping[str, Level]) -> dict[str, Level | None]:
+        """The level of every factor: as given, else its default, None where it has none."""
+        return {name: levels.get(name, factor.default) for name, factor in self.factors.items()}
 
     def expression(self, text: str, also: Mapping[str, Level] | None = None) -> Expression:
         """A sum of quantities; `also` adds levels to every one of them that does not write its own."""

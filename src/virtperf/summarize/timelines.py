@@ -21,7 +21,7 @@ FEWEST = 3
 
 def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Of each provenance the first run, by its id, at the condition of a figure over time; in the order of `ORDER`."""
-    wanted = {f.name: exhibit.spec["run"]["at"].get(f.name, f.default) for f in study.factors.values()}
+    wanted = study.filled(exhibit.run.at if exhibit.run else {})
     found: dict[str, str] = {}
     for run in sorted(runs, key=lambda run: (ORDER.index(run["provenance"]), run["run_id"])):
         if all(run["factors"].get(name) == level for name, level in wanted.items()):
