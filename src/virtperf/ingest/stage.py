@@ -60,12 +60,11 @@ class IngestSummary:
 
 @dataclass(frozen=True)
 class _Task:
-    """One run folder to be read; `hashes` has every raw file."""
+    """One run folder to be read; `files` has SHA-256 and size of every raw file."""
 
     root: str
     folder: Path
-    hashes: Mapping[str, str]
-    sizes: Mapping[str, int]
+    files: Mapping[str, tuple[str, int]]
     key: str
 
 
@@ -154,7 +153,7 @@ def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Ta
                         f"a run of this name stands in the {tasks[folder.name].root} runs too", file=folder.name,
                         remedy="give it another name.",
                     )  # fmt: skip
-                same = "".join(sorted(task.hashes.values()))
+                same = "".join(sorted(digest for digest, _ in task.files.values()))
                 if same in contents:
                     raise RunError(
                         f"its raw files are the same, byte for byte, as those of the run {contents[same]}",
@@ -169,13 +168,12 @@ def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Ta
 
 
 def _task(root: str, folder: Path, mark: str) -> _Task:
-    paths = raw_files(folder)
-    hashed = {path: hash_file(folder / path) for path in paths}
+    hashed = {path: hash_file(folder / path) for path in raw_files(folder)}
     run_file = folder / RUN_FILE
     # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
     own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
     key = content_key(mark, root, folder.name, own, *(f"{path} {digest}" for path, (digest, _) in hashed.items()))
-    return _Task(root, folder, {p: d for p, (d, _) in hashed.items()}, {p: n for p, (_, n) in hashed.items()}, key)
+    return _Task(root, folder, hashed, key)
 
 
 def _read_all(
@@ -208,13 +206,16 @@ def _read_prepared(task: _Task) -> tuple[str, dict[str, Any]]:
 def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:
     """Read a run and keep the result in the cache; a refusal is a result too."""
     try:
-        run = load_run(task.folder, study, task.root, sorted(task.hashes))
+        run = load_run(task.folder, study, task.root, sorted(task.files))
         found = read_run(task.folder, run, dictionary)
     except Exception as err:  # whatever is wrong with one run, the others go on
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
-    files = [{**file, "bytes": task.sizes[file["path"]], "sha256": task.hashes[file["path"]]} for file in found.files]
+    files = []
+    for file in found.files:
+        digest, size = task.files[file["path"]]
+        files.append({**file, "bytes": size, "sha256": digest})
     said = run.model_dump(mode="json", include=set(DESCRIBED))
     entry = {
         "run": {
@@ -223,7 +224,7 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
             "metrics": sorted(set(found.samples["metric"])), "warnings": found.warnings, "files": files,
         }
     }  # fmt: skip
-    store.put(task.key, entry, lambda path: SAMPLES.write(found.samples, path))
+    store.put(task.key, entry, SAMPLES.data(found.samples))
     return entry
 
 
