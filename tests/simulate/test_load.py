@@ -24,7 +24,7 @@ WRONG = {
     "an attribute too": (with_signal("weight: 5"), "'weight' is a signal here and an attribute", "weight: 5"),
     "an unknown format": (RAW.replace("format: iwl-console", "format: iwl"), "no format is called 'iwl'", "format: iwl"),
     "an unknown factor": (RAW + "  - {at: {host: a}}\n", "the study has no factor 'host'", "- {at"),
-    "an unknown level": (RAW + "  - {at: {system: [a, c]}}\n", "system has no level 'c'", "- {at"),
+    "an unknown level": (RAW + "  - {at: {system: [a, c]}}\n", "unknown level of system; expected one of 'a', 'b'; found 'c'", "- {at"),
     "unknown entities": (RAW.replace("each: drivers", "each: driver"), "no block declares 'driver'", "each: driver"),
     "unknown times": (RAW.replace("times: ticks, of", "times: tick, of"), "no block declares 'tick'", "rate:"),
     "an unknown key": (RAW.replace("report: status", "repot: status"), "there is no 'repot' here. Did you mean 'report'", "repot"),

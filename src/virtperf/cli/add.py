@@ -197,23 +197,26 @@ def _show(
     say(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
         say(f"  {note}")
+    times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
         (f["path"], f["format"] or "not read", f["entity"] or "host", f["clock"] or "", f["records"], f["samples"],
-         *(f"{t:g}" for t in found.spans.get(f["path"], ())))
+         *(f"{t:g}" for t in times[times.index == f["path"]].to_numpy().ravel()))
         for f in info["files"]
     ]  # fmt: skip
     columns = ("file", "format", "of", "clock", "records", "samples", "first at s", "last at s")
     show(columns, files, title="Files", right=columns[4:])
-    metrics = [tuple(row) for row in found.metrics.itertuples(index=False)]
+    metrics = [
+        (name, found.units[str(name)], len(group[["entity_kind", "entity"]].drop_duplicates()), len(group))
+        for name, group in found.samples.groupby("metric")
+    ]
     show(("metric", "unit", "entities", "samples"), metrics, title="Metrics", right=("entities", "samples"))
-    units = {name: unit for name, unit, *_ in metrics}
     rows = []
     for row in found.quantities.to_dict("records"):
         kind = study.quantities[str(row["quantity"])]
         missing = row["value"] != row["value"]
         value = "missing" if missing else f"{number(row['value'])} ({number(row['low'])} to {number(row['high'])})"
         # one run has no scale of a relative quantity: its value is in the unit of its metric
-        unit = units.get(row["metric"], "") if kind.references else kind.unit
+        unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
     show(("quantity", "value in the window", "unit", "note"), rows, title=f"What {study.id} takes from it")
     for row in found.audits.to_dict("records"):

@@ -165,13 +165,8 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
 
 def _factors(written: Mapping[str, Level], study: Study, document: Document) -> dict[str, Level]:
     for name, level in written.items():
-        if name not in study.factors:
-            expected = f"one of {', '.join(study.factors)}"
-            raise document.error(f"the study has no factor {name!r}", "factors", name, expected=expected)
-        levels = study.factors[name].levels
-        if level not in levels:
-            expected = f"one of {', '.join(map(repr, levels))}"
-            raise document.error(f"unknown level of {name}", "factors", name, expected=expected, found=repr(level))
+        if wrong := study.level_problem(name, level):
+            raise document.error(wrong.pop("problem"), "factors", name, **wrong)
     factors = study.filled(written)
     for name, chosen in factors.items():
         if chosen is None:

@@ -26,21 +26,21 @@ class Preview:
     ----------
     run : dict
         Its entry in the index of samples: times, factors, files with formats, records, samples and warnings.
-    metrics : DataFrame
-        One row a metric: metric, unit, entities, samples.
+    units : dict of str to str
+        Units of its metrics.
+    samples : DataFrame
+        The table `SAMPLES`.
     quantities : DataFrame
         Rows of `observations.parquet` of this run; `value` is NaN, and `note` says why, where it can't tell.
     audits : DataFrame
         Rows of `audits.parquet` that did not pass.
-    spans : mapping of str to tuple of float
-        First and last time of each file's samples, in seconds from the run's start.
     """
 
     run: Mapping[str, Any]
-    metrics: pd.DataFrame
+    units: Mapping[str, str]
+    samples: pd.DataFrame
     quantities: pd.DataFrame
     audits: pd.DataFrame
-    spans: Mapping[str, tuple[float, float]]
 
     @property
     def warnings(self) -> list[str]:
@@ -77,21 +77,11 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
     observations = OBSERVATIONS.read(runs / OBSERVATIONS.file, tuple(study.factors))
     audits = AUDITS.read(runs / AUDITS.file)
     table = SAMPLES.read(samples / f"{copy.name}.parquet")
-    grouped = table.groupby("metric", sort=True)
-    counted = pd.DataFrame(
-        {
-            "metric": [name for name, _ in grouped],
-            "unit": [index["metrics"][str(name)]["unit"] for name, _ in grouped],
-            "entities": [group[["entity_kind", "entity"]].drop_duplicates().shape[0] for _, group in grouped],
-            "samples": [len(group) for _, group in grouped],
-        }
-    )
-    timed = table.dropna(subset=["t_s"]).groupby("file", sort=False)["t_s"]
-    spans = {str(file): (float(t.min()), float(t.max())) for file, t in timed}
     if len(observations) and observations["value"].isna().all():
         missing = [str(note).removeprefix("not measured in this run: no ") for note in observations["note"]]
         raise RunError(
             f"the run shows none of the quantities of {study.id}", file=copy.name, expected="; ".join(missing),
             remedy="add the files of the tool that measures one of them (data/metrics.yaml says which)",
         )  # fmt: skip
-    return Preview(index["runs"][0], counted, observations, audits[audits["status"] != OK], spans)
+    units = {name: facts["unit"] for name, facts in index["metrics"].items()}
+    return Preview(index["runs"][0], units, table, observations, audits[audits["status"] != OK])

@@ -57,7 +57,8 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         return None
     method = f"{known[0]['method']} of one run"
     if len(known) == 1 and scale == OWN:  # with the interval that its method gave it, which a median has of its own
-        return Mean(*(known[0][name] for name in (value, se, df, "low", "high")), level=level, n=1, method=method)
+        value, se, df, low, high = (known[0][name] for name in ("value", "se", "df", "low", "high"))
+        return Mean(value, se, df, low, high, level, 1, method)
     return over_runs(*([row[name] for row in known] for name in (value, se, df)), level=level, method=method)
 
 

@@ -97,6 +97,16 @@ class Study(Model):
             raise ValueError(f"{name}: no level for {', '.join(missing)}, which has no default")
         return Quantity(name, at)  # type: ignore[arg-type]
 
+    def level_problem(self, factor: str, level: Level) -> dict[str, str]:
+        """What is wrong with a level: problem, expected and found, as errors have them; empty where nothing is."""
+        if factor not in self.factors:
+            return {"problem": f"the study has no factor {factor!r}", "expected": f"one of {', '.join(self.factors)}"}
+        levels = self.factors[factor].levels
+        if level in levels:
+            return {}
+        expected = f"one of {', '.join(map(repr, levels))}"
+        return {"problem": f"unknown level of {factor}", "expected": expected, "found": repr(level)}
+
     def filled(self, levels: Mapping[str, Level]) -> dict[str, Level | None]:
         """The level of every factor: as given, else its default, None where it has none."""
         return {name: levels.get(name, factor.default) for name, factor in self.factors.items()}
@@ -220,8 +230,8 @@ def _check(study: Study, report: Report) -> None:
     for position, block in enumerate(study.runs):
         for levels in run_levels(block):
             for known, level in levels.items():
-                if known not in study.factors or level not in study.factors[known].levels:
-                    report(study.document.error(f"unknown factor or level {known}={level}", "runs", position))
+                if wrong := study.level_problem(known, level):
+                    report(study.document.error(wrong.pop("problem"), "runs", position, **wrong))
 
 
 def run_levels(block: RunBlock) -> list[dict[str, Level]]:

@@ -56,7 +56,7 @@ def summarize(
                 over_time[exhibit, info["run_id"]] = list(timeline(study.exhibit(exhibit), run))
         thumbnails += thumbnail(study, run)
         audits += audit(run)
-    add_relative(study, observed, {info["run_id"]: info["factors"] for info in index["runs"]})
+    add_relative(study, observed)
     progress("writing")
     timelines = [row for exhibit, ids in shown.items() for run_id in ids for row in over_time[exhibit, run_id]]
     factors = tuple(study.factors)
