@@ -12,7 +12,6 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.intake.describe import Question
     from virtperf.intake.given import Given
     from virtperf.intake.preview import Preview
     from virtperf.study.definition import Study
@@ -128,6 +127,7 @@ def _describe(
     """Write the copy's run.yaml; returns notes on how its times were found."""
     from dataclasses import replace
 
+    from virtperf.core.errors import RunError
     from virtperf.ingest.folder import RUN_FILE
     from virtperf.intake.describe import answered, questions, run_text
     from virtperf.intake.timing import inspect, timed
@@ -135,31 +135,25 @@ def _describe(
     formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
     files = inspect(copy, raw, formats)
     open_questions = questions(study, files, given)
-    if not ask:
-        _refuse([q for q in open_questions if q.default is None], copy.name)
+    missing = [q for q in open_questions if q.default is None]
+    if missing and not ask:
+        raise RunError(
+            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
+            file=copy.name,
+            expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
+            remedy="give these options, write a run.yaml, or answer on a terminal",
+        )
     for question in open_questions:
-        given = answered(study, given, question.about, _ask(question) if ask else str(question.default))
+        answer = question.default
+        if ask:
+            kind = click.Choice(question.choices) if question.choices else str
+            answer = click.prompt(question.text, type=kind, default=question.default)
+        given = answered(study, given, question.about, str(answer))
     given, notes = timed(files, given, study.procedure)
     if given.replicate is None:
         given = replace(given, replicate=_next_replicate(study, layout, given))
     (copy / RUN_FILE).write_text(run_text(study, copy.name, given, files), encoding="utf-8")
     return notes
-
-
-def _ask(question: Question) -> str:
-    kind = click.Choice(question.choices) if question.choices else str
-    return str(click.prompt(question.text, type=kind, default=question.default))
-
-
-def _refuse(missing: Sequence[Question], run: str) -> None:
-    from virtperf.core.errors import RunError
-
-    if missing:
-        raise RunError(
-            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
-            file=run, expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
-            remedy="give these options, write a run.yaml, or answer on a terminal",
-        )  # fmt: skip
 
 
 def _next_replicate(study: Study, layout: Layout, given: Given) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -69,7 +70,7 @@ class VirtperfError(Exception):
         return kind(**(self.parts | parts))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.parts)
+        return partial(type(self), **self.parts), ()
 
 
 Report = Callable[[VirtperfError], None]
@@ -79,10 +80,6 @@ Report = Callable[[VirtperfError], None]
 def stop(problem: VirtperfError) -> None:
     """Raise the problem, so that the first one ends a load."""
     raise problem
-
-
-def _rebuild(cls: type[VirtperfError], parts: dict[str, Any]) -> VirtperfError:
-    return cls(**parts)
 
 
 def _shorten(text: str, limit: int = 160) -> str:
