@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.intake.given import Given
+    from virtperf.intake.describe import Question
     from virtperf.intake.preview import Preview
     from virtperf.study.definition import Study
 
@@ -58,14 +57,15 @@ def run(
     from virtperf.cli import _terminal
     from virtperf.core.params import load_parameters
     from virtperf.ingest.folder import RUN_FILE
+    from virtperf.intake.describe import describe
     from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
     from virtperf.intake.preview import preview
-    from virtperf.intake.snapshot import accept, snapshot
+    from virtperf.intake.snapshot import accept, run_name, snapshot
     from virtperf.intake.twins import refuse_twins
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
-    target = layout.measured(study_id) / _name(folder, name)
+    target = layout.measured(study_id) / run_name(folder, name)
     described = (folder / RUN_FILE).is_file()
     options = {"--factor": factors, "--start": start, "--duration": duration, "--warmup": warmup, "--window": window,
                "--clients": clients, "--replicate": replicate, "--file": files, "--example": example}  # fmt: skip
@@ -86,10 +86,11 @@ def run(
                 "example" if example else "measured",
             )  # fmt: skip
             assumed = set(study.factors) - set(given.factors)
-            notes = _describe(study, layout, copy, raw, given, ask=_terminal.interactive() and not yes)
+            ask = _asked if _terminal.interactive() and not yes else None
+            notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
         found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
-        _show(study, found, notes, [*warnings, *found.warnings], copy, assumed)
+        _show(study, found, notes, [*warnings, *found.warnings], assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. With --yes it goes to {where}.")
@@ -101,81 +102,12 @@ def run(
         _large(copy, where)
 
 
-def _name(folder: Path, name: str | None) -> str:
-    """The run's name: as told, else that of run.yaml, else the folder's."""
-    from virtperf.core.errors import RunError
-    from virtperf.ingest.folder import RUN_FILE
-    from virtperf.ingest.runs import LARGEST_RUN_FILE
-
-    described = folder / RUN_FILE
-    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
-        text = described.read_text(encoding="utf-8", errors="replace")
-        match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
-        name = match[1] if match else None
-    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
-        raise RunError(
-            "no name for a run", expected="lower-case letters, digits, '.', '_' and '-'", found=repr(chosen),
-            remedy="give one by --name",
-        )  # fmt: skip
-    return chosen
+def _asked(question: Question) -> str:
+    kind = click.Choice(question.choices) if question.choices else str
+    return str(click.prompt(question.text, type=kind, default=question.default))
 
 
-def _describe(
-    study: Study, layout: Layout, copy: Path, raw: Sequence[str], given: Given, *, ask: bool
-) -> Sequence[str]:
-    """Write the copy's run.yaml; returns notes on how its times were found."""
-    from dataclasses import replace
-
-    from virtperf.core.errors import RunError
-    from virtperf.ingest.folder import RUN_FILE
-    from virtperf.intake.describe import answered, questions, run_text
-    from virtperf.intake.timing import inspect, timed
-
-    formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
-    files = inspect(copy, raw, formats)
-    open_questions = questions(study, files, given)
-    missing = [q for q in open_questions if q.default is None]
-    if missing and not ask:
-        raise RunError(
-            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
-            file=copy.name,
-            expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
-            remedy="give these options, write a run.yaml, or answer on a terminal",
-        )
-    for question in open_questions:
-        answer = question.default
-        if ask:
-            kind = click.Choice(question.choices) if question.choices else str
-            answer = click.prompt(question.text, type=kind, default=question.default)
-        given = answered(study, given, question.about, str(answer))
-    given, notes = timed(files, given, study.procedure)
-    if given.replicate is None:
-        given = replace(given, replicate=_next_replicate(study, layout, given))
-    (copy / RUN_FILE).write_text(run_text(study, copy.name, given, files), encoding="utf-8")
-    return notes
-
-
-def _next_replicate(study: Study, layout: Layout, given: Given) -> int:
-    """One more than the runs of this condition that are there."""
-    from virtperf.core.errors import VirtperfError
-    from virtperf.ingest.folder import raw_files, run_folders
-    from virtperf.ingest.runs import load_run
-
-    wanted, taken = study.filled(given.factors), [0]
-    for folder in run_folders(layout.measured(study.id)):
-        try:
-            other = load_run(folder, study, "measured", raw_files(folder))
-        except VirtperfError:
-            continue
-        if other.factors == wanted:
-            taken.append(other.replicate)
-    return max(taken) + 1
-
-
-def _show(
-    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], copy: Path, assumed: Set[str]
-) -> None:
+def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]) -> None:
     from virtperf.cli._terminal import say, show, warn
     from virtperf.exhibits.wording import number
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from virtperf.core.errors import RunError, VirtperfError
+from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.ingest.runs import load_run
 from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
-from virtperf.intake.timing import Inspected, first_time
+from virtperf.intake.timing import Inspected, first_time, inspect, timed
 from virtperf.study.definition import Study
 
 
@@ -87,3 +92,59 @@ def run_text(study: Study, name: str, given: Given, files: Sequence[Inspected]) 
     head["files"] = [{"path": f.path, "format": f.format, **given.files.get(f.path, {})} for f in files if f.format]
     comment = "# Described by `virtperf add run`. docs/run-folders.md explains every field.\n"
     return comment + yaml.safe_dump(head, sort_keys=False, width=160, default_flow_style=None, allow_unicode=True)
+
+
+def describe(
+    study: Study, folder: Path, raw: Sequence[str], given: Given, measured: Path,
+    ask: Callable[[Question], str] | None,
+) -> list[str]:  # fmt: skip
+    """Write the `run.yaml` of a folder of raw files.
+
+    Parameters
+    ----------
+    given : Given
+        What is known about the run already.
+    measured : Path
+        The study's run folders, among which replicates are counted.
+    ask : callable or None
+        Answers questions; without it defaults are taken.
+
+    Returns
+    -------
+    list of str
+        Notes on how the run's times were found.
+
+    Raises
+    ------
+    RunError
+        Something is not known and nobody can be asked; a file can't be read; an answer is none.
+    """
+    formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
+    files = inspect(folder, raw, formats)
+    asked = questions(study, files, given)
+    missing = [q for q in asked if q.default is None]
+    if missing and not ask:
+        raise RunError(
+            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
+            file=folder.name,
+            expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
+            remedy="give these options, write a run.yaml, or answer on a terminal",
+        )
+    for question in asked:
+        given = answered(study, given, question.about, ask(question) if ask else str(question.default))
+    given, notes = timed(files, given, study.procedure)
+    if given.replicate is None:
+        given = replace(given, replicate=_next_replicate(study, given, measured))
+    (folder / RUN_FILE).write_text(run_text(study, folder.name, given, files), encoding="utf-8")
+    return notes
+
+
+def _next_replicate(study: Study, given: Given, measured: Path) -> int:
+    """One more than the runs of this condition that are there."""
+    wanted, taken = study.filled(given.factors), [0]
+    for folder in run_folders(measured):
+        with suppress(VirtperfError):  # whatever is wrong with another run is for `virtperf check` to say
+            other = load_run(folder, study, "measured", raw_files(folder))
+            if other.factors == wanted:
+                taken.append(other.replicate)
+    return max(taken) + 1

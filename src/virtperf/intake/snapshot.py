@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,22 @@ from virtperf.ingest.runs import LARGEST_RUN_FILE
 
 PROSE = (".md", ".rst")
 """Suffixes of what people write beside a run's files."""
+
+
+def run_name(folder: Path, name: str | None) -> str:
+    """The run's name: as told, else that of run.yaml, else the folder's; raises `RunError` where it is none."""
+    described = folder / RUN_FILE
+    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
+        text = described.read_text(encoding="utf-8", errors="replace")
+        match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
+        name = match[1] if match else None
+    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
+        raise RunError(
+            "no name for a run", expected="lower-case letters, digits, '.', '_' and '-'", found=repr(chosen),
+            remedy="give one by --name",
+        )  # fmt: skip
+    return chosen
 
 
 def snapshot(folder: Path, target: Path) -> list[str]:
