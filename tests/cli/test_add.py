@@ -95,7 +95,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     ("fields", "message"),
     [
         ({"provenance": "simulated"}, "provenance 'simulated' has no place in this folder"),
-        ({"factors": {"system": "c", "guests": 1}}, "unknown level of system; expected one of 'a', 'b'"),
+        ({"factors": {"system": "c", "guests": 1}}, "unknown level 'c' of system; expected one of 'a', 'b'"),
         ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
         ({"replicate": None}, "'replicate' is missing"),

@@ -96,7 +96,7 @@ MISTAKES = {
     "unknown level of a run": (
         "over: {guests: [1, 4]}}",
         "over: {guests: [1, 8]}}",
-        "level of guests; expected one of 1, 2, 4; found 8",
+        "unknown level 8 of guests; expected one of 1, 2, 4",
     ),
     "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
     "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is missing"),

@@ -102,7 +102,7 @@ def ingest(
     store = Cache(cache)
     mark = fingerprint(study, metrics)
     progress("comparing files")
-    tasks, refused = _tasks(study, roots, mark)
+    tasks, refused = _tasks(roots, mark)
     results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
     for number, (key, entry) in enumerate(_read_all(missing, study, dictionary, store, jobs), start=1):
@@ -135,7 +135,7 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
         )  # fmt: skip
 
 
-def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
+def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
     """Run folders by name, and those that are refused before anything is read: unsafe ones, and repetitions.
 
     Roots come in the order that is given: of two runs with the same name or the same files the later is refused, so

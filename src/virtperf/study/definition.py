@@ -86,11 +86,8 @@ class Study(Model):
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
-            if factor not in self.factors:
-                raise ValueError(f"unknown factor {factor!r}; known are {', '.join(self.factors)}")
-            if level not in self.factors[factor].levels:
-                known = ", ".join(map(str, self.factors[factor].levels))
-                raise ValueError(f"unknown level {level!r} of {factor}; known are {known}")
+            if wrong := self.level_problem(factor, level):
+                raise ValueError(f"{wrong['problem']}, expected {wrong['expected']}")
         at = tuple(self.filled(levels).items())
         missing = [name for name, level in at if level is None]
         if missing:
@@ -98,14 +95,13 @@ class Study(Model):
         return Quantity(name, at)  # type: ignore[arg-type]
 
     def level_problem(self, factor: str, level: Level) -> dict[str, str]:
-        """What is wrong with a level: problem, expected and found, as errors have them; empty where nothing is."""
+        """What is wrong with a level: problem and expected, as errors have them; empty where nothing is."""
         if factor not in self.factors:
-            return {"problem": f"the study has no factor {factor!r}", "expected": f"one of {', '.join(self.factors)}"}
+            return {"problem": f"unknown factor {factor!r}", "expected": f"one of {', '.join(self.factors)}"}
         levels = self.factors[factor].levels
         if level in levels:
             return {}
-        expected = f"one of {', '.join(map(repr, levels))}"
-        return {"problem": f"unknown level of {factor}", "expected": expected, "found": repr(level)}
+        return {"problem": f"unknown level {level!r} of {factor}", "expected": f"one of {', '.join(map(repr, levels))}"}
 
     def filled(self, levels: Mapping[str, Level]) -> dict[str, Level | None]:
         """The level of every factor: as given, else its default, None where it has none."""
