@@ -248,6 +248,7 @@ def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, m
         (("--factor", "colour=red"), "expected name=level, the name one of test, system, guests"),
         (("--factor", "guests=12"), "unknown level of guests; expected one of 1, 2, 3; found 12"),
         (("--start", "yesterday"), "no date and time of a local clock"),
+        (("--start", "2009-01-09"), "no date and time of a local clock"),
         (("--start", "2009-01-09T14:00:00Z"), "no date and time of a local clock"),
         (("--file", "*.xml", "start_s=1"), "no raw file has that path"),
         (("--file", "drivers/*", "begin=1"), "expected key=value, keys format"),

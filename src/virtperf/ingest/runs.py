@@ -36,7 +36,7 @@ Text = Annotated[str, Field(min_length=1)]
 
 def local_time(value: Any) -> datetime:
     """A date and time, quoted or not, without zone."""
-    if isinstance(value, str):
+    if isinstance(value, str) and len(value) >= len("2009-01-31T14:00"):
         with contextlib.suppress(ValueError):
             value = datetime.fromisoformat(value)
     if not isinstance(value, datetime) or value.tzinfo is not None:
