@@ -95,7 +95,7 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     ("fields", "message"),
     [
         ({"provenance": "simulated"}, "provenance 'simulated' has no place in this folder"),
-        ({"factors": {"system": "c", "guests": 1}}, "unknown level of system; expected one of 'a', 'b'"),
+        ({"factors": {"system": "c", "guests": 1}}, "unknown level 'c' of system; expected one of 'a', 'b'"),
         ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
         ({"replicate": None}, "'replicate' is missing"),
@@ -113,7 +113,7 @@ def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folde
     said = run("add", "run", "toy", str(folder), "--yes", status=1).output
     for option in (
         "--factor system=... (a, b)", "--factor guests=... (1, 2, 3)", "--start",
-        "--file drivers/d1.log start_s=...,interval_s=...",
+        "--file drivers/d1.log start_s=...", "--file drivers/d1.log interval_s=...",
     ):  # fmt: skip
         assert option in said
     assert "--factor test" not in said  # it has a default
@@ -248,6 +248,7 @@ def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, m
         (("--factor", "colour=red"), "expected name=level, the name one of test, system, guests"),
         (("--factor", "guests=12"), "unknown level of guests; expected one of 1, 2, 3; found 12"),
         (("--start", "yesterday"), "no date and time of a local clock"),
+        (("--start", "2009-01-09"), "no date and time of a local clock"),
         (("--start", "2009-01-09T14:00:00Z"), "no date and time of a local clock"),
         (("--file", "*.xml", "start_s=1"), "no raw file has that path"),
         (("--file", "drivers/*", "begin=1"), "expected key=value, keys format"),

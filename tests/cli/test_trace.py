@@ -49,7 +49,7 @@ def test_a_printed_table_leads_to_its_file_line_by_line(run: Run, keys: list[str
 def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(run: Run, keys: list[str]) -> None:
     for wrong, near in (("toy/figur-2", "toy/figure-2"), ("toy/table2", "toy/table-1"), (f"{keys[0]}0", keys[0])):
         said = run("trace", wrong, status=1).output
-        assert f"no value is called {wrong!r}; expected " in said and near in said and ", for example." in said
+        assert f"no value is called {wrong!r}. Did you mean " in said and near in said
     said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output
-    assert "expected a key that begins with toy/figure-" in said and "List them by virtperf trace toy" in said
+    assert "Known are toy/figure-" in said and "List them by virtperf trace toy" in said
     assert "there is no study 'none'" in run("trace", "none/figure-1", status=1).output

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from virtperf.core.files import replaced_folder, write_atomically
-from virtperf.core.tables import csv_text, rounded
+from virtperf.core.tables import rounded
 
 
 def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
@@ -46,8 +45,3 @@ def test_rounding_to_significant_digits():
     assert rounded([123.456789, 1e-8 / 3, -2.5e10 / 3, 0, 1e-10], 3).tolist() == [123.0, 3.33e-9, -8.33e9, 0.0, 0.0]
     assert np.isnan(rounded([np.nan])[0])
     assert rounded([np.inf])[0] == np.inf
-
-
-def test_csv_leaves_unbounded_and_missing_numbers_empty():
-    frame = pd.DataFrame({"name": ["a", "b", "c"], "x": [1 / 3, np.inf, np.nan]})
-    assert csv_text(frame) == "name,x\na,0.3333333\nb,\nc,\n"

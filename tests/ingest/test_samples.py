@@ -46,7 +46,7 @@ def aligned(t, clock, run_fields=None, **file):
     run = Run()
     for key, value in (run_fields or {}).items():
         setattr(run, key, value)
-    return align(np.array(t, dtype=float), clock, RawFile("f", None, "", "host", **file), run).tolist()
+    return align(np.array(t, dtype=float), clock, RawFile(path="f", **file), run).tolist()
 
 
 def test_clocks():

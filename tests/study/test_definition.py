@@ -93,7 +93,11 @@ MISTAKES = {
     "unknown factor of a reference": ("{at: {guests: 1}, value", "{at: {gests: 1}, value", "unknown factor 'gests'"),
     "unknown level of a reference": ("{at: {guests: 1}, value", "{at: {guests: 3}, value", "unknown level 3 of guests"),
     "level missing in a reference": ("{at: {guests: 1}, value", "{at: {system: a}, value", "no level for guests"),
-    "unknown level of a run": ("over: {guests: [1, 4]}}", "over: {guests: [1, 8]}}", "guests=8"),
+    "unknown level of a run": (
+        "over: {guests: [1, 4]}}",
+        "over: {guests: [1, 8]}}",
+        "unknown level 8 of guests; expected one of 1, 2, 4",
+    ),
     "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
     "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is missing"),
     "negative resolution": ("resolution: 0.5", "resolution: -0.5", "greater than or equal to 0"),

@@ -35,8 +35,7 @@ class Problems:
 
     def say(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
         """Note a problem of a file."""
-        expected, found, remedy = (parts.get(part) for part in ("expected", "found", "remedy"))
-        self._add(StudyError(problem, file=file, line=line, expected=expected, found=found, remedy=remedy), file.parent)
+        self._add(StudyError(problem, file=file, line=line, **parts), file.parent)
 
     @contextmanager
     def caught(self, folder: Path) -> Iterator[None]:
@@ -50,8 +49,5 @@ class Problems:
         named = Path(problem.file) if problem.file else Path()
         place = (folder / named).absolute()  # an absolute path stays itself; a link is named, not followed
         file = str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(named)
-        placed = type(problem)(
-            problem.problem, file=file, line=problem.line, expected=problem.expected, found=problem.found,
-            remedy=problem.remedy,
-        )  # fmt: skip
+        placed = problem.restated(type(problem), file=file)
         self._found.setdefault((file, problem.line or 0, str(placed)), placed)

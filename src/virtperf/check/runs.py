@@ -6,7 +6,7 @@ from pathlib import Path
 
 from virtperf.check.problems import Problems
 from virtperf.core.errors import RunError
-from virtperf.ingest.folder import raw_files
+from virtperf.ingest.folder import raw_files, run_folders
 from virtperf.ingest.runs import load_run
 from virtperf.study.definition import Study
 
@@ -18,7 +18,7 @@ def check_runs(root: Path, study: Study, problems: Problems) -> int:
             "the folder for measured runs is missing", root, remedy="make it, with a README.md so that git keeps it"
         )
         return 0
-    folders = sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+    folders = run_folders(root)
     for folder in folders:
         try:
             load_run(folder, study, "measured", raw_files(folder), problems.of(root))

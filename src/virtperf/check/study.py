@@ -89,7 +89,7 @@ def _in_place(study: Study, problems: Problems, place: tuple[str | int, ...], ch
     try:
         check()
     except StudyError as err:
-        _say(study.document, problems, err.problem, *place, expected=err.expected, found=err.found, remedy=err.remedy)
+        problems.of(study.folder)(err.restated(StudyError, line=study.document.line(*place)))
 
 
 def _exhibits(study: Study, dictionary: MetricDictionary | None, problems: Problems) -> None:

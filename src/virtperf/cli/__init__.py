@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,10 @@ from virtperf import __version__
 from virtperf.cli._terminal import status
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from virtperf.core.params import Parameters
+    from virtperf.study.definition import Study
 
 EXIT_QUARANTINED = 3
 
@@ -82,25 +87,24 @@ def main(ctx: click.Context, root: Path) -> None:
     ctx.obj = Layout(root)
 
 
-def _study_argument(function: Callable[..., None]) -> Callable[..., None]:
-    return click.argument("study_id", metavar="STUDY")(function)
+def _stage(function: Callable[..., None]) -> click.Command:
+    """The command of that name, for the repository's layout and one of its studies."""
+    return main.command()(click.argument("study_id", metavar="STUDY")(click.pass_obj(function)))
 
 
-def _load(layout: Layout, study_id: str):  # type: ignore[no-untyped-def]
+def _load(layout: Layout, study_id: str) -> Study:
     from virtperf.study.definition import load_study
 
     return load_study(layout.known(study_id))
 
 
-def _parameters(layout: Layout):  # type: ignore[no-untyped-def]
+def _parameters(layout: Layout) -> Parameters:
     from virtperf.core.params import load_parameters
 
     return load_parameters(layout.parameters)
 
 
-@main.command()
-@_study_argument
-@click.pass_obj
+@_stage
 def reconstruct(layout: Layout, study_id: str) -> None:
     """Compute what the paper's text pins down, and write raw run folders around its centre.
 
@@ -116,11 +120,9 @@ def reconstruct(layout: Layout, study_id: str) -> None:
         run(study, load_claims(study), parameters, layout.reconstructed(study_id), progress)
 
 
-@main.command()
-@_study_argument
+@_stage
 @click.option("--keep-going", is_flag=True, help="End with success although runs were quarantined.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes that read runs; default: one per processor.")
-@click.pass_obj
 def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) -> None:
     """Read every run folder, simulated and measured alike, into tidy samples.
 
@@ -129,21 +131,19 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
     command then ends with status 3, unless --keep-going.
     """
     from virtperf.ingest.stage import ingest as run
+    from virtperf.ingest.stage import refusal_error
 
     study = _load(layout, study_id)
     roots = {"simulated": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
     with status(f"reading {study_id}") as progress:
         done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
     for refused in done.quarantined:
-        parts = {name: refused[name] for name in ("file", "line", "expected", "found", "remedy")}
-        click.echo(f"quarantined {refused['run']}: {VirtperfError(refused['problem'], **parts)}", err=True)
+        click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if done.quarantined and not keep_going:
         raise SystemExit(EXIT_QUARANTINED)
 
 
-@main.command()
-@_study_argument
-@click.pass_obj
+@_stage
 def summarize(layout: Layout, study_id: str) -> None:
     """Reduce samples to steady-state means with intervals, the study's quantities, and audits.
 
@@ -152,14 +152,11 @@ def summarize(layout: Layout, study_id: str) -> None:
     """
     from virtperf.summarize.stage import summarize as run
 
-    study = _load(layout, study_id)
-    parameters = _parameters(layout)
-    run(study, layout.samples(study_id), layout.runs(study_id), level=parameters.level)
+    level = _parameters(layout).level
+    run(_load(layout, study_id), layout.samples(study_id), layout.runs(study_id), level=level)
 
 
-@main.command()
-@_study_argument
-@click.pass_obj
+@_stage
 def judge(layout: Layout, study_id: str) -> None:
     """Compare every claim with the observations: verdicts, estimates, reasons.
 
@@ -180,9 +177,7 @@ def judge(layout: Layout, study_id: str) -> None:
         VERDICTS.write(verdicts, folder / VERDICTS.file)
 
 
-@main.command()
-@_study_argument
-@click.pass_obj
+@_stage
 def notebook(layout: Layout, study_id: str) -> None:
     """Execute the study's notebook with the parameters of params.yaml.
 
@@ -197,9 +192,7 @@ def notebook(layout: Layout, study_id: str) -> None:
     execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
 
 
-@main.command()
-@_study_argument
-@click.pass_obj
+@_stage
 def report(layout: Layout, study_id: str) -> None:
     """Render the executed notebook as one self-contained page, reports/STUDY.html.
 
@@ -218,11 +211,9 @@ def report(layout: Layout, study_id: str) -> None:
     write_atomically(numbers.with_suffix(".csv"), width_table(data).to_csv(index=False, lineterminator="\n"))
 
 
-@main.command()
-@_study_argument
+@_stage
 @click.argument("exhibit")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
-@click.pass_obj
 def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
     """Write one figure, such as figure-5, as an SVG file of its own."""
     from virtperf.core.files import write_atomically

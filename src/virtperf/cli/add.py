@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.intake.describe import Given, Question
+    from virtperf.intake.describe import Question
     from virtperf.intake.preview import Preview
     from virtperf.study.definition import Study
 
@@ -58,13 +57,15 @@ def run(
     from virtperf.cli import _terminal
     from virtperf.core.params import load_parameters
     from virtperf.ingest.folder import RUN_FILE
+    from virtperf.intake.describe import describe
+    from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
     from virtperf.intake.preview import preview
-    from virtperf.intake.snapshot import accept, snapshot
-    from virtperf.intake.twins import hashes, refuse_twins
+    from virtperf.intake.snapshot import accept, run_name, snapshot
+    from virtperf.intake.twins import refuse_twins
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
-    target = layout.measured(study_id) / _name(folder, name)
+    target = layout.measured(study_id) / run_name(folder, name)
     described = (folder / RUN_FILE).is_file()
     options = {"--factor": factors, "--start": start, "--duration": duration, "--warmup": warmup, "--window": window,
                "--clients": clients, "--replicate": replicate, "--file": files, "--example": example}  # fmt: skip
@@ -75,16 +76,21 @@ def run(
         copy = Path(temporary) / "runs" / target.name
         raw = snapshot(folder, copy)
         roots = {"measured": layout.measured(study_id), "simulated": layout.reconstructed(study_id) / "runs"}
-        warnings = refuse_twins(hashes(copy, raw), roots)
+        warnings = refuse_twins(copy, roots)
         notes: Sequence[str] = ()
         assumed: set[str] = set()
         if not described:
-            given = _given(study, raw, factors, start, duration, warmup, window, clients, replicate, files, example)
+            given = Given(
+                dict(parse_factor(study, text) for text in factors), parse_files(files, raw),
+                parse_start(start) if start else None, duration, warmup, window, clients, replicate,
+                "example" if example else "measured",
+            )  # fmt: skip
             assumed = set(study.factors) - set(given.factors)
-            notes = _describe(study, layout, copy, raw, given, ask=_terminal.interactive() and not yes)
+            ask = _asked if _terminal.interactive() and not yes else None
+            notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
         level = load_parameters(layout.parameters).level
         found = preview(study, copy, layout.metrics, Path(temporary) / "work", level=level)
-        _show(study, found, notes, [*warnings, *found.warnings], copy, assumed)
+        _show(study, found, notes, [*warnings, *found.warnings], assumed)
         where = target.relative_to(layout.root)
         if not yes and not _terminal.interactive():
             click.echo(f"\nNothing was copied. With --yes it goes to {where}.")
@@ -96,113 +102,12 @@ def run(
         _large(copy, where)
 
 
-def _name(folder: Path, name: str | None) -> str:
-    """The run's name: as told, else that of run.yaml, else the folder's."""
-    from virtperf.core.errors import RunError
-    from virtperf.ingest.folder import RUN_FILE
-    from virtperf.ingest.runs import LARGEST_RUN_FILE
-
-    described = folder / RUN_FILE
-    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
-        text = described.read_text(encoding="utf-8", errors="replace")
-        match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
-        name = match[1] if match else None
-    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
-        raise RunError(
-            "no name for a run", expected="lower-case letters, digits, '.', '_' and '-'", found=repr(chosen),
-            remedy="give one by --name",
-        )  # fmt: skip
-    return chosen
-
-
-def _given(study: Study, raw: Sequence[str], factors: Sequence[str], start: str | None, *rest: Any) -> Given:
-    from virtperf.intake.describe import Given, parse_factor, parse_files, parse_start
-
-    duration, warmup, window, clients, replicate, files, example = rest
-    return Given(
-        factors=dict(parse_factor(study, text) for text in factors), files=parse_files(files, raw),
-        start=parse_start(start) if start else None, duration_s=duration, warmup_s=warmup, window_s=window or None,
-        clients=clients, replicate=replicate, provenance="example" if example else "measured",
-    )  # fmt: skip
-
-
-def _describe(
-    study: Study, layout: Layout, copy: Path, raw: Sequence[str], given: Given, *, ask: bool
-) -> Sequence[str]:
-    """Write the copy's run.yaml; returns notes on how its times were found."""
-    from dataclasses import replace
-
-    from virtperf.ingest.folder import RUN_FILE
-    from virtperf.intake.describe import answered, questions, run_text
-    from virtperf.intake.inspect import inspect
-    from virtperf.intake.timing import derive
-
-    formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
-    files = inspect(copy, raw, formats)
-    open_questions = questions(study, files, given)
-    if not ask:
-        _refuse([q for q in open_questions if q.default is None], copy.name)
-    for question in open_questions:
-        given = answered(study, given, question.about, _ask(question) if ask else str(question.default))
-    assert given.start is not None
-    timing = derive(
-        files, given.files, study.data.get("procedure", {}), start=given.start, duration_s=given.duration_s,
-        warmup_s=given.warmup_s, window_s=given.window_s,
-    )  # fmt: skip
-    if given.replicate is None:
-        given = replace(given, replicate=_next_replicate(study, layout, given))
-    (copy / RUN_FILE).write_text(run_text(study, copy.name, given, timing, files), encoding="utf-8")
-    common = (
-        [] if timing.common is None else [f"all files together cover {timing.common[0]:g} to {timing.common[1]:g} s"]
-    )
-    return [*common, *timing.notes]
-
-
-def _ask(question: Question) -> str:
+def _asked(question: Question) -> str:
     kind = click.Choice(question.choices) if question.choices else str
     return str(click.prompt(question.text, type=kind, default=question.default))
 
 
-def _refuse(missing: Sequence[Question], run: str) -> None:
-    from virtperf.core.errors import RunError
-
-    if missing:
-        options: dict[str, str] = {}
-        for q in missing:  # one --file for all that is missing of a file
-            head, tail = q.option.rsplit(" ", 1)
-            options[head if q.about[0] == "files" else q.option] = ",".join(
-                filter(None, (options.get(head), tail if q.about[0] == "files" else f"({', '.join(q.choices)})"))
-            )
-        raise RunError(
-            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
-            file=run, expected="; ".join(f"{head} {tail}".replace(" ()", "") for head, tail in options.items()),
-            remedy="give these options, write a run.yaml, or answer on a terminal",
-        )  # fmt: skip
-
-
-def _next_replicate(study: Study, layout: Layout, given: Given) -> int:
-    """One more than the runs of this condition that are there."""
-    from virtperf.core.errors import VirtperfError
-    from virtperf.ingest.folder import raw_files
-    from virtperf.ingest.runs import load_run
-
-    wanted = {f.name: given.factors.get(f.name, f.default) for f in study.factors.values()}
-    root = layout.measured(study.id)
-    taken = [0]
-    for folder in sorted(p for p in root.glob("[!.]*") if p.is_dir()):
-        try:
-            other = load_run(folder, study, "measured", raw_files(folder))
-        except VirtperfError:
-            continue
-        if dict(other.factors) == wanted:
-            taken.append(other.replicate)
-    return max(taken) + 1
-
-
-def _show(
-    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], copy: Path, assumed: Set[str]
-) -> None:
+def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]) -> None:
     from virtperf.cli._terminal import say, show, warn
     from virtperf.exhibits.wording import number
 
@@ -218,23 +123,26 @@ def _show(
     say(f"measurement window {begin:g} to {end:g} s")
     for note in notes:
         say(f"  {note}")
+    times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
         (f["path"], f["format"] or "not read", f["entity"] or "host", f["clock"] or "", f["records"], f["samples"],
-         *(f"{t:g}" for t in found.spans.get(f["path"], ())))
+         *(f"{t:g}" for t in times[times.index == f["path"]].to_numpy().ravel()))
         for f in info["files"]
     ]  # fmt: skip
     columns = ("file", "format", "of", "clock", "records", "samples", "first at s", "last at s")
     show(columns, files, title="Files", right=columns[4:])
-    metrics = [tuple(row) for row in found.metrics.itertuples(index=False)]
+    metrics = [
+        (name, found.units[str(name)], len(group[["entity_kind", "entity"]].drop_duplicates()), len(group))
+        for name, group in found.samples.groupby("metric")
+    ]
     show(("metric", "unit", "entities", "samples"), metrics, title="Metrics", right=("entities", "samples"))
-    units = {name: unit for name, unit, *_ in metrics}
     rows = []
     for row in found.quantities.to_dict("records"):
         kind = study.quantities[str(row["quantity"])]
         missing = row["value"] != row["value"]
         value = "missing" if missing else f"{number(row['value'])} ({number(row['low'])} to {number(row['high'])})"
         # one run has no scale of a relative quantity: its value is in the unit of its metric
-        unit = units.get(row["metric"], "") if kind.references else kind.unit
+        unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
     show(("quantity", "value in the window", "unit", "note"), rows, title=f"What {study.id} takes from it")
     for row in found.audits.to_dict("records"):

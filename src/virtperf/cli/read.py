@@ -67,12 +67,9 @@ def read(
 
 
 def _write(raw: RawTable, file: str, output: str) -> None:
-    import tempfile
-
     from virtperf.cli._terminal import say, warn
     from virtperf.core.files import json_text, write_atomically
-    from virtperf.core.tables import write_parquet
-    from virtperf.ingest.tidy import document
+    from virtperf.ingest.tidy import TABLE, document
 
     warn(raw.warnings)
     suffix = Path(output).suffix
@@ -85,9 +82,7 @@ def _write(raw: RawTable, file: str, output: str) -> None:
     elif suffix == ".json":
         write_atomically(Path(output), json_text(document(raw, file)))
     else:
-        with tempfile.TemporaryDirectory() as folder:
-            write_parquet(raw.table, Path(folder) / "table.parquet")
-            write_atomically(Path(output), (Path(folder) / "table.parquet").read_bytes())
+        write_atomically(Path(output), TABLE.data(raw.table))
     say(f"{output}: {len(raw.table)} records of {file}, read as {raw.format}")
 
 

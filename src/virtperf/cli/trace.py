@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-
 import click
 
 from virtperf.core.errors import VirtperfError
+from virtperf.core.near import near
 from virtperf.core.paths import Layout
-
-NEAR = 0.75
-"""How alike a name has to be (`difflib`, up to 1) to be offered in place of one that is wrong."""
 
 
 @click.command()
@@ -47,12 +43,7 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     keys = [*entries, *tables]
     begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]
     if not begun:
-        exhibits = list(dict.fromkeys("/".join(name.split("/")[:2]) for name in keys))
-        series = dict.fromkeys(name.rpartition("/")[0] for name in entries)
-        near = difflib.get_close_matches(key, dict.fromkeys([*keys, *exhibits, *series]), n=3, cutoff=NEAR)
-        raise VirtperfError(
-            f"no value is called {key!r}",
-            expected=f"{' or '.join(near)}, for example" if near else f"a key that begins with {', '.join(exhibits)}",
-            remedy=f"list them by virtperf trace {study}",
-        )
+        begins = ["/".join(name.split("/")[:parts]) for parts in (2, 3) for name in keys]
+        remedy = f"{near(key, [*begins, *keys])} List them by virtperf trace {study}"
+        raise VirtperfError(f"no value is called {key!r}", remedy=remedy)
     click.echo(json_text(begun) if as_json else "\n".join(begun))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound="VirtperfError")
 
 
 class VirtperfError(Exception):
@@ -56,8 +60,17 @@ class VirtperfError(Exception):
             text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
         return text
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All parts by name, as the constructor takes them."""
+        return {name: getattr(self, name) for name in ("problem", "file", "line", "expected", "found", "remedy")}
+
+    def restated(self, kind: type[E], **parts: Any) -> E:
+        """The same as an error of that kind, with some parts replaced."""
+        return kind(**(self.parts | parts))
+
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.problem, self.file, self.line, self.expected, self.found, self.remedy)
+        return partial(type(self), **self.parts), ()
 
 
 Report = Callable[[VirtperfError], None]
@@ -67,13 +80,6 @@ Report = Callable[[VirtperfError], None]
 def stop(problem: VirtperfError) -> None:
     """Raise the problem, so that the first one ends a load."""
     raise problem
-
-
-def _rebuild(
-    cls: type[VirtperfError], problem: str, file: str | None, line: int | None, expected: str | None,
-    found: str | None, remedy: str | None,
-) -> VirtperfError:  # fmt: skip
-    return cls(problem, file=file, line=line, expected=expected, found=found, remedy=remedy)
 
 
 def _shorten(text: str, limit: int = 160) -> str:

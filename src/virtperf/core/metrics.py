@@ -110,22 +110,21 @@ class MetricDictionary:
                 "report": pd.array([s.report for _, s in pairs], dtype="str"),
                 "entity_kind": pd.array([s.entity_kind for _, s in pairs], dtype="str"),
                 "field": pd.array([s.field for _, s in pairs], dtype="str"),
-                "_only": pd.array(["" if s.entity is None else s.entity for _, s in pairs], dtype="str"),
-                "_filtered": np.array([s.entity is not None for _, s in pairs], dtype=bool),
+                "_only": pd.array([s.entity or "" for _, s in pairs], dtype="str"),
                 "_factor": np.array([s.factor for _, s in pairs], dtype=float),
                 "metric": pd.array([m.name for m, _ in pairs], dtype="str"),
                 "kind": pd.array([s.kind for _, s in pairs], dtype="str"),
             }
         )
         found = records.merge(key, on=["report", "entity_kind", "field"], how="inner", sort=False)
-        if found["_filtered"].any():
-            filtered = found["_filtered"].to_numpy(dtype=bool)
+        filtered = (found["_only"] != "").to_numpy(dtype=bool)
+        if filtered.any():
             keep = ~filtered | (found["entity"] == found["_only"]).to_numpy(dtype=bool)
             found.loc[filtered, ["entity_kind", "entity"]] = [WHOLE, ""]
             found = found[keep]
         found["value"] = found["value"] * found["_factor"]
         found = self._with_sums(found, pairs)
-        return found.drop(columns=["field", "_only", "_filtered", "_factor", "report"]).reset_index(drop=True)
+        return found.drop(columns=["field", "_only", "_factor", "report"]).reset_index(drop=True)
 
     def _with_sums(self, found: pd.DataFrame, pairs: list[tuple[Metric, Source]]) -> pd.DataFrame:
         """Add up the parts of metrics that are sums; the first part's row carries the sum."""
@@ -138,7 +137,7 @@ class MetricDictionary:
         if not summed.any():
             return found
         rows = found[summed]
-        same = [c for c in rows.columns if c not in ("value", "line", "field", "_factor", "_only", "_filtered")]
+        same = [c for c in rows.columns if c not in ("value", "line", "field", "_factor", "_only")]
         groups = rows.groupby(same, sort=False, dropna=False)["value"]
         total, count = groups.transform("sum"), groups.transform("count")
         needed = [parts[key] for key in zip(rows["metric"], rows["report"], rows["entity_kind"], strict=True)]

@@ -62,9 +62,7 @@ Levels = Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_diffe
 Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), BeforeValidator(_listed)]
 """One text, or a list of different ones."""
 Keyed = BeforeValidator(_keyed)
-"""Of a mapping of models: each is told the key under which it stands."""
-KEY = "<name>"
-"""The alias of the field that takes that key; nobody writes it."""
+"""Of a mapping of models: each is told its key by the alias <name>. Nobody writes a name that begins with <."""
 
 
 def load_model(path: Path, model: type[M], report: Report = stop, *, aliases: bool = True) -> tuple[M, Document]:
@@ -115,7 +113,7 @@ def problems(
             remedy = {"remedy": f"{alike[0]!r} stands there: mend it"} if alike else {}
             yield document.error(f"{place}{name!r} is missing", *where, **remedy)
         elif error["type"] == "extra_forbidden":
-            known = [n for n in _names(model, where[len(at) : -1]) if n != KEY]
+            known = [n for n in _names(model, where[len(at) : -1]) if not n.startswith("<")]
             place = _place(document.data, where[:-1])
             yield document.error(f"{place}there is no {name!r} here", *where, remedy=near(name, known))
         elif error["type"] == "value_error":

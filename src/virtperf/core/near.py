@@ -8,7 +8,7 @@ from collections.abc import Iterable
 SHOWN = 12  # names that are listed where none is near
 
 
-def near(name: object, known: Iterable[object], *, among: str = "known are") -> str:
+def near(name: object, known: Iterable[object]) -> str:
     """A remedy in words: ``did you mean 'Xen'?``, or the known names where none is near."""
     names = list(dict.fromkeys(map(str, known)))
     lower = {n.lower(): n for n in reversed(names)}
@@ -18,4 +18,4 @@ def near(name: object, known: Iterable[object], *, among: str = "known are") -> 
     if not names:
         return "there is none."
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{among} {', '.join(names[:SHOWN])}{more}."
+    return f"known are {', '.join(names[:SHOWN])}{more}."

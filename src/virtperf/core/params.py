@@ -40,15 +40,13 @@ class Parameters(Model):
     report: ReportParameters = ReportParameters()
 
 
-class NotebookParameters(Model):
+class NotebookParameters(ReportParameters):
     """What a study's notebook takes (its cell tagged `parameters` has these names)."""
 
     data: str = ""
     level: Number = Field(default=0.95, gt=0.5, lt=1)
     seed: Whole = Field(default=0, ge=0)
-    assumptions: Flag = True
-    show_examples: Flag = False
-    provenance: Literal["published", "simulated", "measured"] = "simulated"
+    provenance: Literal["published", "simulated", "measured"] = "simulated"  # type: ignore[assignment]
 
 
 def load_parameters(path: Path, report: Report = stop) -> Parameters:
@@ -74,6 +72,4 @@ def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
         return NotebookParameters.model_validate(values)
     except ValidationError as err:
         first = next(iter(problems(err, NotebookParameters, Document(values, Path(), {}))))
-        raise ParameterError(
-            f"parameter {first.problem}", expected=first.expected, found=first.found, remedy=first.remedy
-        ) from err
+        raise first.restated(ParameterError, problem=f"parameter {first.problem}", file=None, line=None) from err

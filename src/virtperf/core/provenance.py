@@ -117,14 +117,10 @@ def origin_of(frame: pd.DataFrame) -> Origin | None:
         raise ProvenanceError(
             f"{unknown[0]!r} is no provenance", expected=f"one of {', '.join(Provenance)}", found=unknown[0]
         )
-
-    def distinct(column: str) -> tuple[str, ...]:
-        values = frame[column].dropna().astype(str) if column in frame.columns else ()
-        return tuple(dict.fromkeys(value for value in values if value))
-
-    parts = [
-        Origin(Provenance(kind), " ".join(distinct("study")), tuple(sorted(distinct("run_id"))), distinct("exhibit"),
-               distinct("file") if kind == Provenance.OWN else ())
-        for kind in kinds
-    ]  # fmt: skip
-    return together(parts)
+    columns: dict[str, tuple[str, ...]] = {}
+    for name in ("study", "run_id", "exhibit", "file"):
+        values = frame[name].dropna().astype(str) if name in frame.columns else ()
+        columns[name] = tuple(dict.fromkeys(value for value in values if value))
+    runs, files = tuple(sorted(columns["run_id"])), columns["file"] if Provenance.OWN in kinds else ()
+    study = " ".join(columns["study"])
+    return together(Origin(Provenance(kind), study, runs, columns["exhibit"], files) for kind in kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -33,6 +34,7 @@ _ARROW = {
     Kind.TEXT: pa.string(), Kind.NUMBER: pa.float64(), Kind.WHOLE: pa.int64(), Kind.TRUTH: pa.bool_(),
     Kind.LEVEL: pa.string(), Kind.NAMES: pa.list_(pa.string()),
 }  # fmt: skip
+_DTYPES: dict[Kind, Any] = {Kind.WHOLE: "int64", Kind.TRUTH: "bool", Kind.TEXT: "str"}
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,18 @@ class Table:
         table = pd.DataFrame(list(rows), columns=list(kinds))
         return pd.DataFrame({name: self._typed(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
 
-    def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
-        """Write a frame that has these columns; the bytes depend on nothing but its cells."""
+    def data(self, frame: pd.DataFrame, factors: Sequence[str] = ()) -> bytes:
+        """The file of a frame that has these columns; the bytes depend on nothing but its cells."""
         kinds = self.kinds(factors)
         arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
-        schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
-        pq.write_table(
-            pa.table(arrays, schema=schema), path, compression="zstd", row_group_size=1 << 20, write_page_checksum=True
-        )
+        table = pa.table(arrays, schema=pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()]))
+        out = io.BytesIO()
+        pq.write_table(table, out, compression="zstd", row_group_size=1 << 20, write_page_checksum=True)
+        return out.getvalue()
+
+    def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
+        """Write the file of a frame that has these columns."""
+        path.write_bytes(self.data(frame, factors))
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
         """Read a file that `write` wrote; raises as `read_arrow` does."""
@@ -135,15 +141,11 @@ class Table:
         if kind is Kind.NUMBER:
             values = column.astype("float64")
             return values if self.digits is None else pd.Series(rounded(values, self.digits), index=column.index)
-        if kind is Kind.WHOLE:
-            return column.astype("int64")
-        if kind is Kind.TRUTH:
-            return column.astype("bool")
-        if kind is Kind.TEXT:
-            return column.astype("str")
         if kind is Kind.LEVEL:
             return _levels(column.tolist(), column.index)
-        return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
+        if kind is Kind.NAMES:
+            return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
+        return column.astype(_DTYPES[kind])
 
 
 def _levels(values: list[Any], index: Any = None) -> pd.Series:

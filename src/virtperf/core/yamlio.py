@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,9 +91,7 @@ def load_yaml(path: Path, *, aliases: bool = True) -> Document:
         raise StudyError(f"not valid YAML: {err}", file=path.name) from err
     if not isinstance(data, dict) or node is None:
         raise StudyError("the top of the file is not a mapping", file=path.name, line=1, expected="key: value lines")
-    lines: dict[tuple[str | int, ...], int] = {}
-    _collect_lines(node, (), lines, path)
-    return Document(data, path, lines)
+    return Document(data, path, {(): node.start_mark.line + 1} | dict(_lines(node, (), path.name)))
 
 
 def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
@@ -127,24 +126,21 @@ def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
             raise StudyError("nested too deeply", file=file, line=line, expected=f"at most {DEEPEST} levels")
 
 
-def _collect_lines(
-    node: yaml.Node, where: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], path: Path
-) -> None:
-    lines[where] = node.start_mark.line + 1
+def _lines(node: yaml.Node, where: tuple[str | int, ...], file: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    """Path and line of every part; a value in a mapping begins where its key does."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
-            name = key.value
-            if name in seen:
+            line = key.start_mark.line + 1
+            if key.value in seen:
                 raise StudyError(
-                    f"the key {name!r} is given twice",
-                    file=path.name,
-                    line=key.start_mark.line + 1,
+                    f"the key {key.value!r} is given twice", file=file, line=line,
                     remedy="remove one of the two; YAML would silently keep the last.",
-                )
-            seen.add(name)
-            _collect_lines(value, (*where, name), lines, path)
-            lines[(*where, name)] = key.start_mark.line + 1
+                )  # fmt: skip
+            seen.add(key.value)
+            yield (*where, key.value), line
+            yield from _lines(value, (*where, key.value), file)
     elif isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
-            _collect_lines(item, (*where, position), lines, path)
+            yield (*where, position), item.start_mark.line + 1
+            yield from _lines(item, (*where, position), file)

@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -79,20 +77,12 @@ class Cache:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def put(self, key: str, entry: dict[str, Any], write: Callable[[Path], None] | None = None) -> None:
-        """Keep an entry, and the file that `write` writes to the path that it is given."""
-        target = self._path(key, ".parquet")
+    def put(self, key: str, entry: dict[str, Any], data: bytes | None = None) -> None:
+        """Keep an entry, and the content of its file."""
         digest = None
-        if write is not None:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".", dir=target.parent)
-            os.close(handle)
-            try:
-                write(Path(name))
-                digest = hash_file(Path(name))[0]
-                Path(name).replace(target)
-            finally:
-                Path(name).unlink(missing_ok=True)
+        if data is not None:
+            digest = hashlib.sha256(data).hexdigest()
+            write_atomically(self._path(key, ".parquet"), data)
         text = json.dumps({"file": digest, "entry": entry}, allow_nan=False)
         write_atomically(self._path(key, ".json"), text)
 

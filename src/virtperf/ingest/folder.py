@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from virtperf.core.errors import RunError
 
@@ -37,6 +38,11 @@ def raw_files(folder: Path) -> list[str]:
     return sorted(found)
 
 
+def run_folders(root: Path) -> list[Path]:
+    """The run folders of a root by name; none where there is no root."""
+    return sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".") if root.is_dir() else []
+
+
 def state(place: Path) -> dict[str, tuple[int, int]]:
     """Size and time of change of every file below a folder, by relative path; equal states: nothing changed.
 
@@ -66,7 +72,7 @@ def _walk(folder: Path, inside: Path, prefix: str, found: list[str], around: set
             name = prefix + entry.name
             if entry.name.startswith(".") or name == RUN_FILE:
                 continue
-            if not _is_text(name):
+            if name.encode("utf-8", "ignore").decode() != name:
                 raise _refused("a file name is not UTF-8", inside.name, found=ascii(name), remedy="rename the file")
             target = Path(entry.path).resolve() if entry.is_symlink() else Path(entry.path)
             if entry.is_symlink() and not target.is_relative_to(inside):
@@ -106,16 +112,5 @@ def owner(path: str) -> tuple[str, str]:
     return (named[0] if named else PurePosixPath(path).stem), kind
 
 
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _refused(
-    problem: str, run: str, name: str = "", *, expected: str | None = None, found: str | None = None,
-    remedy: str | None = None,
-) -> RunError:  # fmt: skip
-    return RunError(problem, file=f"{run}/{name}".rstrip("/"), expected=expected, found=found, remedy=remedy)
+def _refused(problem: str, run: str, name: str = "", **parts: Any) -> RunError:
+    return RunError(problem, file=f"{run}/{name}".rstrip("/"), **parts)

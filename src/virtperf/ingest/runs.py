@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from virtperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
@@ -30,70 +29,14 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
 """Which provenances a run may claim, by the kind of folder that it stands in: no simulated run passes as measured."""
 
 
-@dataclass(frozen=True)
-class RawFile:
-    """A raw file of a run and what `run.yaml` says about it.
-
-    Attributes
-    ----------
-    path : str
-        Relative to the run folder, with ``/``.
-    format : str or None
-        None: the file is sniffed.
-    entity : str
-        Whose file it is; "" for the host's.
-    entity_kind : str
-        Kind of that entity where the format calls it ``host``.
-    start_s, interval_s, at_s : float or None
-        Where the file carries no absolute time: seconds from the run's start.
-    clock_offset_s : float
-        Added to the file's own clock.
-    listed : bool
-        Whether run.yaml names it.
-    """
-
-    path: str
-    format: str | None
-    entity: str
-    entity_kind: str
-    start_s: float | None = None
-    interval_s: float | None = None
-    at_s: float | None = None
-    clock_offset_s: float = 0.0
-    listed: bool = False
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run as `run.yaml` describes it; `factors` has every factor of the study, `start` is without zone."""
-
-    run_id: str
-    provenance: str
-    factors: Mapping[str, Level]
-    replicate: int
-    start: datetime
-    duration_s: float
-    warmup_s: float
-    window_s: tuple[float, float]
-    clients: int | None
-    think_time_s: float | None
-    processors: int | None
-    tools: Mapping[str, str]
-    files: tuple[RawFile, ...]
-
-    @property
-    def start_epoch(self) -> float:
-        """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it."""
-        return self.start.replace(tzinfo=UTC).timestamp()
-
-
 Seconds = Annotated[float, Strict(), Field(ge=0, le=LONGEST_S)]
 Anywhere = Annotated[float, Strict(), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Text = Annotated[str, Field(min_length=1)]
 
 
-def _local(value: Any) -> Any:
+def local_time(value: Any) -> datetime:
     """A date and time, quoted or not, without zone."""
-    if isinstance(value, str):
+    if isinstance(value, str) and len(value) >= len("2009-01-31T14:00"):
         with contextlib.suppress(ValueError):
             value = datetime.fromisoformat(value)
     if not isinstance(value, datetime) or value.tzinfo is not None:
@@ -103,35 +46,61 @@ def _local(value: Any) -> Any:
     return value
 
 
-class _FileEntry(Model):
+class RawFile(Model):
+    """A raw file of a run and what `run.yaml` says about it.
+
+    Attributes
+    ----------
+    path : str
+        Relative to the run folder, with ``/``.
+    format : str or None
+        None: the file is sniffed.
+    entity : str or None
+        Whose file it is; "" for the host's. Once a run is loaded, of every file, as is `entity_kind`.
+    entity_kind : str or None
+        Kind of that entity where the format calls it ``host``.
+    start_s, interval_s, at_s : float or None
+        Where the file carries no absolute time: seconds from the run's start.
+    clock_offset_s : float
+        Added to the file's own clock.
+    listed : bool
+        Whether run.yaml names it.
+    """
+
     path: Annotated[str, Field(min_length=1, max_length=1000)]
     format: str | None = None
     entity: str | None = None
-    entity_kind: Annotated[str, Field(min_length=1)] | None = None
+    entity_kind: Text | None = None
     start_s: Anywhere | None = None
     interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
     at_s: Anywhere | None = None
     clock_offset_s: Anywhere = 0.0
+    listed: bool = Field(False, alias="<listed>")
 
 
-class RunFile(Model):
-    """All of `run.yaml`."""
+class Run(Model):
+    """All of `run.yaml`. Once loaded, `factors` has every factor of the study, and `files` every raw file."""
 
     study: str
-    run: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
+    run_id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)] = Field(alias="run")
     provenance: Literal["simulated", "measured", "example"]
     factors: dict[str, Level]
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
-    start: Annotated[datetime, BeforeValidator(_local)]
+    start: Annotated[datetime, BeforeValidator(local_time)]
     duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)]
     warmup_s: Seconds
     window_s: tuple[Seconds, Seconds]
     clients: Count | None = None
     think_time_s: Seconds | None = None
     processors: Count | None = None
-    tools: dict[str, Level] = {}
+    tools: dict[str, Annotated[Level, AfterValidator(str)]] = {}
     notes: str = ""
-    files: tuple[_FileEntry, ...] = Field((), max_length=10_000)
+    files: tuple[RawFile, ...] = Field((), max_length=10_000)
+
+    @property
+    def start_epoch(self) -> float:
+        """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it."""
+        return self.start.replace(tzinfo=UTC).timestamp()
 
     @field_validator("window_s")
     @classmethod
@@ -167,89 +136,60 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
         With file and line: not YAML, against the model, another run's name, a provenance that has no place there, a
         factor or level that the study does not have, times that contradict each other, a file that is not there.
     """
-    file = f"{folder.name}/{RUN_FILE}"
-    said, document = _read(folder, file, report)
-    check = _Check(document, file)
-    check.equal("study", study.id, "the id of the study whose folder it stands in")
-    check.equal("run", folder.name, "the folder's name")
-    check.require(
-        said.provenance in ROOTS[root], f"provenance {said.provenance!r} has no place in this folder",
-        "provenance", expected=" or ".join(ROOTS[root]),
-    )  # fmt: skip
-    return Run(
-        run_id=said.run, provenance=said.provenance, factors=_factors(said.factors, study, check),
-        replicate=said.replicate, start=said.start, duration_s=said.duration_s, warmup_s=said.warmup_s,
-        window_s=said.window_s, clients=said.clients, think_time_s=said.think_time_s, processors=said.processors,
-        tools={name: str(value) for name, value in said.tools.items()}, files=_files(said.files, paths, check),
-    )  # fmt: skip
-
-
-class _Check:
-    """Raises `RunError` with the line of the part that is wrong."""
-
-    def __init__(self, document: Document, file: str) -> None:
-        self.document, self.file = document, file
-
-    def require(self, fine: bool, problem: str, *where: str | int, **parts: str) -> None:
-        if not fine:
-            raise RunError(problem, file=self.file, line=self.document.line(*where), **parts)
-
-    def equal(self, key: str, wanted: str, what: str) -> None:
-        value = self.document.data[key]
-        self.require(value == wanted, f"{key} is not {what}", key, expected=repr(wanted), found=repr(value))
-
-
-def _read(folder: Path, file: str, report: Report) -> tuple[RunFile, Document]:
-    path = folder / RUN_FILE
+    path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():
         raise RunError("the file is missing or a link", file=file, remedy="see docs/run-folders.md for what it holds")
     if path.stat().st_size > LARGEST_RUN_FILE:
         raise RunError("the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes")
 
     def of_run(err: VirtperfError) -> RunError:
-        remedy = err.remedy or "see docs/run-folders.md"
-        return RunError(err.problem, file=file, line=err.line, expected=err.expected, found=err.found, remedy=remedy)
+        return err.restated(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
 
     try:
-        return load_model(path, RunFile, lambda err: report(of_run(err)), aliases=False)
+        run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)
+        if run.study != study.id:
+            problem = "study is not the id of the study whose folder it stands in"
+            raise document.error(problem, "study", expected=repr(study.id), found=repr(run.study))
+        if run.run_id != folder.name:
+            problem = "run is not the folder's name"
+            raise document.error(problem, "run", expected=repr(folder.name), found=repr(run.run_id))
+        if run.provenance not in ROOTS[root]:
+            problem = f"provenance {run.provenance!r} has no place in this folder"
+            raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
+        files = dict(_files(run.files, paths, document))
+        known = tuple(files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths)
+        return run.model_copy(update={"factors": _factors(run.factors, study, document), "files": known})
     except StudyError as err:
         raise of_run(err) from err
 
 
-def _factors(written: Mapping[str, Level], study: Study, check: _Check) -> dict[str, Level]:
+def _factors(written: Mapping[str, Level], study: Study, document: Document) -> dict[str, Level]:
     for name, level in written.items():
-        check.require(name in study.factors, f"the study has no factor {name!r}", "factors", name,
-                      expected=f"one of {', '.join(study.factors)}")  # fmt: skip
-        levels = study.factors[name].levels
-        check.require(level in levels, f"unknown level of {name}", "factors", name,
-                      expected=f"one of {', '.join(map(repr, levels))}", found=repr(level))  # fmt: skip
-    factors = {}
-    for name, factor in study.factors.items():
-        chosen = written.get(name, factor.default)
-        check.require(chosen is not None, f"no level for {name}, which has no default", "factors")
-        factors[name] = chosen
+        if wrong := study.level_problem(name, level):
+            raise document.error(wrong.pop("problem"), "factors", name, **wrong)
+    factors = study.filled(written)
+    for name, chosen in factors.items():
+        if chosen is None:
+            raise document.error(f"no level for {name}, which has no default", "factors")
     return factors  # type: ignore[return-value]
 
 
-def _files(entries: Sequence[_FileEntry], paths: list[str], check: _Check) -> tuple[RawFile, ...]:
-    given: dict[str, RawFile] = {}
-    known = set(paths)
+def _files(entries: Sequence[RawFile], paths: list[str], document: Document) -> Iterator[tuple[str, RawFile]]:
+    given: set[str] = set()
     for position, entry in enumerate(entries):
-        where = ("files", position, "path")
         path = str(PurePosixPath(entry.path))
+        problem = "the file is listed twice" if path in given else "the file is not in the run folder"
         # an absolute path, a parent, a backslash or an ignored file is none that the folder lists
-        check.require(path in known, "the file is not in the run folder", *where, found=repr(entry.path),
-                      remedy="name raw files relative to run.yaml, with / between folders")  # fmt: skip
-        check.require(path not in given, "the file is listed twice", *where, found=repr(entry.path))
-        given[path] = _raw_file(path, entry)
-    return tuple(given.get(path) or RawFile(path, None, *owner(path)) for path in paths)
+        if path in given or path not in paths:
+            remedy = "name raw files relative to run.yaml, with / between folders, each once"
+            raise document.error(problem, "files", position, "path", found=repr(entry.path), remedy=remedy)
+        given.add(path)
+        yield path, _owned(entry.model_copy(update={"path": path, "listed": True}))
 
 
-def _raw_file(path: str, entry: _FileEntry) -> RawFile:
-    entity, kind = owner(path)
-    if entry.entity is not None:
-        entity, kind = entry.entity, "guest" if entry.entity else "host"
-    return RawFile(
-        path, entry.format, entity, entry.entity_kind or kind, entry.start_s, entry.interval_s, entry.at_s,
-        entry.clock_offset_s, listed=True,
-    )  # fmt: skip
+def _owned(file: RawFile) -> RawFile:
+    """The file with its owner: as run.yaml says, else by its place."""
+    entity, kind = owner(file.path)
+    if file.entity is not None:
+        entity, kind = file.entity, "guest" if file.entity else "host"
+    return file.model_copy(update={"entity": entity, "entity_kind": file.entity_kind or kind})

@@ -58,7 +58,7 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
         entry: dict[str, Any] = {"path": file.path, "format": None, "entity": file.entity, "clock": None,
                                  "records": 0, "samples": 0, "warnings": []}  # fmt: skip
         files.append(entry)
-        found = _read(folder, run, file)
+        found = read_file(folder, file, run.run_id)
         if found is None:
             entry["warnings"].append("not read: no format recognises it, and run.yaml does not name it")
             continue
@@ -91,9 +91,9 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
     return RunSamples(samples[list(SAMPLES.columns)], files, warnings, run.processors or processors)
 
 
-def _read(folder: Path, run: Run, file: RawFile) -> tuple[str, Reading] | None:
+def read_file(folder: Path, file: RawFile, run_id: str) -> tuple[str, Reading] | None:
     """Format and content of one file; None for a file that run.yaml does not list and no format recognises."""
-    place = f"{run.run_id}/{file.path}"
+    place = f"{run_id}/{file.path}"
     data = (folder / file.path).read_bytes()
     if file.format is None:
         try:

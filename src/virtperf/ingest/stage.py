@@ -6,7 +6,6 @@ either way. A run that can't be read is quarantined: it is named in the index wi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -20,12 +19,17 @@ from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
-from virtperf.ingest.folder import RUN_FILE, raw_files, state
-from virtperf.ingest.runs import Run, load_run
+from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders, state
+from virtperf.ingest.runs import load_run
 from virtperf.ingest.samples import read_run
 from virtperf.study.definition import Study
 
 INDEX = "index.json"
+DESCRIBED = (
+    "provenance", "replicate", "factors", "start", "duration_s", "warmup_s", "window_s", "clients", "think_time_s",
+    "tools",
+)  # fmt: skip
+"""What the index says of a run as `run.yaml` does."""
 FEW = 4
 """Up to so many runs are read without other processes, which would take longer to start."""
 
@@ -43,7 +47,7 @@ class IngestSummary:
     n_read : int
         Of all runs, quarantined ones included, those that were not in the cache.
     quarantined : tuple of dict
-        The refused runs, as in the index: run, root, file, line, problem, expected, found, remedy.
+        The refused runs, as in the index: run, root, and the parts of the error (`refusal_error`).
     warnings : int
         Warnings about runs in the output.
     """
@@ -56,12 +60,11 @@ class IngestSummary:
 
 @dataclass(frozen=True)
 class _Task:
-    """One run folder to be read; `hashes` has every raw file."""
+    """One run folder to be read; `files` has SHA-256 and size of every raw file."""
 
     root: str
     folder: Path
-    hashes: Mapping[str, str]
-    sizes: Mapping[str, int]
+    files: Mapping[str, tuple[str, int]]
     key: str
 
 
@@ -99,7 +102,7 @@ def ingest(
     store = Cache(cache)
     mark = fingerprint(study, metrics)
     progress("comparing files")
-    tasks, refused = _tasks(study, roots, mark)
+    tasks, refused = _tasks(roots, mark)
     results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
     for number, (key, entry) in enumerate(_read_all(missing, study, dictionary, store, jobs), start=1):
@@ -132,7 +135,7 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
         )  # fmt: skip
 
 
-def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
+def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
     """Run folders by name, and those that are refused before anything is read: unsafe ones, and repetitions.
 
     Roots come in the order that is given: of two runs with the same name or the same files the later is refused, so
@@ -142,8 +145,7 @@ def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Ta
     refused = []
     contents: dict[str, str] = {}
     for root, place in roots.items():
-        folders = [p for p in place.iterdir() if p.is_dir() and p.name[0] != "."] if place.is_dir() else []
-        for folder in sorted(folders, key=lambda p: p.name):
+        for folder in run_folders(place):
             try:
                 task = _task(root, folder, mark)
                 if folder.name in tasks:
@@ -151,7 +153,7 @@ def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Ta
                         f"a run of this name stands in the {tasks[folder.name].root} runs too", file=folder.name,
                         remedy="give it another name.",
                     )  # fmt: skip
-                same = "".join(sorted(task.hashes.values()))
+                same = "".join(sorted(digest for digest, _ in task.files.values()))
                 if same in contents:
                     raise RunError(
                         f"its raw files are the same, byte for byte, as those of the run {contents[same]}",
@@ -166,13 +168,12 @@ def _tasks(study: Study, roots: Mapping[str, Path], mark: str) -> tuple[list[_Ta
 
 
 def _task(root: str, folder: Path, mark: str) -> _Task:
-    paths = raw_files(folder)
-    hashed = {path: hash_file(folder / path) for path in paths}
+    hashed = {path: hash_file(folder / path) for path in raw_files(folder)}
     run_file = folder / RUN_FILE
     # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
     own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
     key = content_key(mark, root, folder.name, own, *(f"{path} {digest}" for path, (digest, _) in hashed.items()))
-    return _Task(root, folder, {p: d for p, (d, _) in hashed.items()}, {p: n for p, (_, n) in hashed.items()}, key)
+    return _Task(root, folder, hashed, key)
 
 
 def _read_all(
@@ -205,30 +206,26 @@ def _read_prepared(task: _Task) -> tuple[str, dict[str, Any]]:
 def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:
     """Read a run and keep the result in the cache; a refusal is a result too."""
     try:
-        run = load_run(task.folder, study, task.root, sorted(task.hashes))
+        run = load_run(task.folder, study, task.root, sorted(task.files))
         found = read_run(task.folder, run, dictionary)
     except Exception as err:  # whatever is wrong with one run, the others go on
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
-    files = [{**file, "bytes": task.sizes[file["path"]], "sha256": task.hashes[file["path"]]} for file in found.files]
+    files = []
+    for file in found.files:
+        digest, size = task.files[file["path"]]
+        files.append({**file, "bytes": size, "sha256": digest})
+    said = run.model_dump(mode="json", include=set(DESCRIBED))
     entry = {
         "run": {
-            **_described(run, task.root), "processors": found.processors, "samples": len(found.samples),
+            "run_id": run.run_id, "root": task.root, **{name: said[name] for name in DESCRIBED},
+            "processors": found.processors, "samples": len(found.samples),
             "metrics": sorted(set(found.samples["metric"])), "warnings": found.warnings, "files": files,
         }
     }  # fmt: skip
-    store.put(task.key, entry, lambda path: SAMPLES.write(found.samples, path))
-    return json.loads(json.dumps(entry))
-
-
-def _described(run: Run, root: str) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id, "root": root, "provenance": run.provenance, "replicate": run.replicate,
-        "factors": dict(run.factors), "start": run.start.isoformat(), "duration_s": run.duration_s,
-        "warmup_s": run.warmup_s, "window_s": list(run.window_s), "clients": run.clients,
-        "think_time_s": run.think_time_s, "tools": dict(run.tools),
-    }  # fmt: skip
+    store.put(task.key, entry, SAMPLES.data(found.samples))
+    return entry
 
 
 def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
@@ -238,8 +235,12 @@ def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
             f"it can't be read ({type(err).__name__})", file=name, found=getattr(err, "strerror", None) or str(err),
             remedy=None if isinstance(err, OSError) else "report it as an error of virtperf, with the run.",
         )  # fmt: skip
-    parts = ("file", "line", "problem", "expected", "found", "remedy")
-    return {"run": run, "root": root, **{part: getattr(err, part) for part in parts}}
+    return {"run": run, "root": root, **err.parts}
+
+
+def refusal_error(refused: Mapping[str, Any]) -> RunError:
+    """The error of a quarantined run, from its entry in the index."""
+    return RunError(**{part: said for part, said in refused.items() if part not in ("run", "root")})
 
 
 def _index(

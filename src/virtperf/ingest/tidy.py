@@ -10,11 +10,17 @@ import pandas as pd
 
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import MetricDictionary
+from virtperf.core.schema import Kind, Table
 from virtperf.formats import Format, Reading, all_formats, get_format, ranking, sniff
 from virtperf.ingest.samples import rates
 
-COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value", "line", "metric", "metric_value", "metric_unit")
-"""Columns of a tidy table; `t`, `value` and `metric_value` are float64, `line` int64, the others strings."""
+TABLE = Table("<file>.parquet", "read", {
+    "report": Kind.TEXT, "entity_kind": Kind.TEXT, "entity": Kind.TEXT, "field": Kind.TEXT, "t": Kind.NUMBER,
+    "value": Kind.NUMBER, "line": Kind.WHOLE, "metric": Kind.TEXT, "metric_value": Kind.NUMBER,
+    "metric_unit": Kind.TEXT,
+}, digits=None)  # fmt: skip
+"""A tidy table."""
+COLUMNS = tuple(TABLE.columns)
 
 CLOSE = 0.3
 """A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
@@ -87,8 +93,7 @@ def read_raw(
     except FormatError as err:
         if not rival or err.remedy:
             raise
-        parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found")}
-        raise FormatError(err.problem, **parts, remedy=f"it could also be {rival}: try --format {rival}") from err
+        raise err.restated(FormatError, remedy=f"it could also be {rival}: try --format {rival}") from err
     records = reading.records
     clock = reading.clock
     if interval_s is not None:
@@ -110,9 +115,7 @@ def _recognised(data: bytes, file: str, scores: list[tuple[float, str]]) -> Form
     except FormatError as err:
         nearest = f"the nearest is {scores[0][1]} ({scores[0][0]:g}); " if scores else ""
         known = f"{nearest}give --format, one of {', '.join(all_formats())}"
-        raise FormatError(
-            err.problem, file=file, found=err.found, remedy=f"{known}; docs/add-a-format.md shows how to add one"
-        ) from err
+        raise err.restated(FormatError, remedy=f"{known}; docs/add-a-format.md shows how to add one") from err
 
 
 def with_metrics(
@@ -138,7 +141,8 @@ def with_metrics(
         Columns `COLUMNS` without line, as many rows as `records`.
     """
     place = np.arange(len(records))
-    found = _with_places(records, format_name, dictionary)
+    # a row of a sum has the number of its first part's record
+    found = dictionary.translate(records.assign(line=place), format_name).rename(columns={"line": "place"})
     counter = (found["kind"] == "counter").to_numpy(dtype=bool)
     growing = found[counter].rename(columns={"t": "t_s"}).assign(source=format_name, file=0)
     if len(growing) and clock in ("sample", "none"):
@@ -156,19 +160,6 @@ def with_metrics(
         metric_unit=pd.array([dictionary[name].unit if name else "" for name in names], dtype="str"),
     )
     return table.astype({"metric_value": "float64"})
-
-
-def _with_places(records: pd.DataFrame, format_name: str, dictionary: MetricDictionary) -> pd.DataFrame:
-    """Records as metrics, each with the number of its record in `place`; a sum stands at its first part."""
-    found = dictionary.translate(records.assign(place=np.arange(len(records))), format_name)
-    is_part = found["metric"].isin({m.name for m in dictionary.metrics.values() if m.combine})
-    if not is_part.any():
-        return found
-    same = ["entity_kind", "entity", "t", "metric"]
-    first = found[is_part].drop_duplicates(same).drop(columns="value")
-    # numbered rows are all different to the dictionary: sums are found without numbers
-    sums = dictionary.translate(records, format_name).drop_duplicates(same)[[*same, "value"]]
-    return pd.concat([found[~is_part], first.merge(sums, on=same, how="left")], ignore_index=True)
 
 
 def document(raw: RawTable, file: str) -> dict[str, object]:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from virtperf.core.errors import RunError
-from virtperf.intake.inspect import Inspected
-from virtperf.intake.timing import Timing, first_time
+from virtperf.core.errors import RunError, VirtperfError
+from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.ingest.runs import load_run
+from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
+from virtperf.intake.timing import Inspected, first_time, inspect, timed
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Level, parse_level
-
-TEXTS = ("format", "entity", "entity_kind")
-NUMBERS = ("start_s", "interval_s", "at_s", "clock_offset_s")
-"""What an entry of `files` in run.yaml may say beside the path."""
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a user says about a run; what is None or missing is asked, derived or left out."""
-
-    factors: Mapping[str, Level] = field(default_factory=dict)
-    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    start: datetime | None = None
-    duration_s: float | None = None
-    warmup_s: float | None = None
-    window_s: tuple[float, float] | None = None
-    clients: int | None = None
-    replicate: int | None = None
-    provenance: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -58,44 +40,6 @@ class Question:
     option: str
     choices: tuple[str, ...] = ()
     default: str | None = None
-
-
-def parse_factor(study: Study, text: str) -> tuple[str, Level]:
-    """``name=level`` as the study has it; raises `RunError` listing what there is."""
-    name, equals, level = text.partition("=")
-    if not equals or name not in study.factors:
-        raise RunError(f"--factor {text}", expected=f"name=level, the name one of {', '.join(study.factors)}")
-    levels = study.factors[name].levels
-    found = [known for known in levels if known == parse_level(level) or str(known) == level]
-    if not found:
-        raise RunError(f"unknown level of {name}", expected=f"one of {', '.join(map(str, levels))}", found=level)
-    return name, found[0]
-
-
-def parse_files(given: Sequence[tuple[str, str]], paths: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Entries by path from pairs of a pattern and ``key=value,...``; later ones win.
-
-    Raises
-    ------
-    RunError
-        A pattern that no file has, an unknown key, a value that is no number where one is needed.
-    """
-    entries: dict[str, dict[str, Any]] = {}
-    for pattern, text in given:
-        matching = [path for path in paths if fnmatchcase(path, pattern)]
-        if not matching:
-            raise RunError(f"--file {pattern}: no raw file has that path", expected=f"one of {', '.join(paths[:20])}")
-        for part in text.split(","):
-            key, _, value = part.partition("=")
-            if key not in (*TEXTS, *NUMBERS) or not value:
-                raise RunError(f"--file {pattern} {text}", expected=f"key=value, keys {', '.join((*TEXTS, *NUMBERS))}")
-            try:
-                entry = {key: value if key in TEXTS else float(value)}
-            except ValueError as err:
-                raise RunError(f"--file {pattern}: {key} is no number", found=value) from err
-            for path in matching:
-                entries.setdefault(path, {}).update(entry)
-    return entries
 
 
 def questions(study: Study, files: Sequence[Inspected], given: Given) -> list[Question]:
@@ -135,32 +79,72 @@ def answered(study: Study, given: Given, about: tuple[str, ...], answer: str) ->
     return replace(given, files={**given.files, about[1]: {**given.files.get(about[1], {}), **entry}})
 
 
-def parse_start(text: str) -> datetime:
-    """A date and time without zone; raises `RunError` for anything else."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is not None or len(text) < 16:
-        raise RunError(
-            "no date and time of a local clock", expected="YYYY-MM-DDTHH:MM:SS without zone", found=repr(text)
-        )
-    return found
-
-
-def run_text(study: Study, name: str, given: Given, timing: Timing, files: Sequence[Inspected]) -> str:
+def run_text(study: Study, name: str, given: Given, files: Sequence[Inspected]) -> str:
     """The text of `run.yaml`; the formats that were recognised are written down."""
-    factors = {f.name: given.factors.get(f.name, f.default) for f in study.factors.values()}
-    think = study.data.get("procedure", {}).get("think_time_s")
     head: dict[str, Any] = {
-        "study": study.id, "run": name, "provenance": given.provenance, "factors": factors,
-        "replicate": given.replicate or 1, "start": timing.start, "duration_s": timing.duration_s,
-        "warmup_s": timing.warmup_s, "window_s": list(timing.window_s),
+        "study": study.id, "run": name, "provenance": given.provenance, "factors": study.filled(given.factors),
+        "replicate": given.replicate, "start": given.start, "duration_s": given.duration_s,
+        "warmup_s": given.warmup_s, "window_s": list(given.window_s or ()),
     }  # fmt: skip
     if given.clients is not None:
+        think = study.procedure.think_time_s
         head |= {"clients": given.clients} | ({} if think is None else {"think_time_s": think})
-    head["files"] = [
-        {"path": f.path, "format": f.format, **given.files.get(f.path, {})} for f in files if f.format
-    ]  # fmt: skip
+    head["files"] = [{"path": f.path, "format": f.format, **given.files.get(f.path, {})} for f in files if f.format]
     comment = "# Described by `virtperf add run`. docs/run-folders.md explains every field.\n"
     return comment + yaml.safe_dump(head, sort_keys=False, width=160, default_flow_style=None, allow_unicode=True)
+
+
+def describe(
+    study: Study, folder: Path, raw: Sequence[str], given: Given, measured: Path,
+    ask: Callable[[Question], str] | None,
+) -> list[str]:  # fmt: skip
+    """Write the `run.yaml` of a folder of raw files.
+
+    Parameters
+    ----------
+    given : Given
+        What is known about the run already.
+    measured : Path
+        The study's run folders, among which replicates are counted.
+    ask : callable or None
+        Answers questions; without it defaults are taken.
+
+    Returns
+    -------
+    list of str
+        Notes on how the run's times were found.
+
+    Raises
+    ------
+    RunError
+        Something is not known and nobody can be asked; a file can't be read; an answer is none.
+    """
+    formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
+    files = inspect(folder, raw, formats)
+    asked = questions(study, files, given)
+    missing = [q for q in asked if q.default is None]
+    if missing and not ask:
+        raise RunError(
+            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
+            file=folder.name,
+            expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
+            remedy="give these options, write a run.yaml, or answer on a terminal",
+        )
+    for question in asked:
+        given = answered(study, given, question.about, ask(question) if ask else str(question.default))
+    given, notes = timed(files, given, study.procedure)
+    if given.replicate is None:
+        given = replace(given, replicate=_next_replicate(study, given, measured))
+    (folder / RUN_FILE).write_text(run_text(study, folder.name, given, files), encoding="utf-8")
+    return notes
+
+
+def _next_replicate(study: Study, given: Given, measured: Path) -> int:
+    """One more than the runs of this condition that are there."""
+    wanted, taken = study.filled(given.factors), [0]
+    for folder in run_folders(measured):
+        with suppress(VirtperfError):  # whatever is wrong with another run is for `virtperf check` to say
+            other = load_run(folder, study, "measured", raw_files(folder))
+            if other.factors == wanted:
+                taken.append(other.replicate)
+    return max(taken) + 1

@@ -12,12 +12,10 @@ import pandas as pd
 
 from virtperf.core.errors import RunError
 from virtperf.core.stage_tables import AUDITS, OBSERVATIONS, SAMPLES
-from virtperf.ingest.stage import INDEX, ingest
+from virtperf.ingest.stage import INDEX, ingest, refusal_error
 from virtperf.study.definition import Study
 from virtperf.summarize.audits import OK
 from virtperf.summarize.stage import summarize
-
-REFUSED = ("file", "line", "expected", "found", "remedy")
 
 
 @dataclass(frozen=True)
@@ -28,31 +26,26 @@ class Preview:
     ----------
     run : dict
         Its entry in the index of samples: times, factors, files with formats, records, samples and warnings.
-    metrics : DataFrame
-        One row a metric: metric, unit, entities, samples.
+    units : dict of str to str
+        Units of its metrics.
+    samples : DataFrame
+        The table `SAMPLES`.
     quantities : DataFrame
         Rows of `observations.parquet` of this run; `value` is NaN, and `note` says why, where it can't tell.
     audits : DataFrame
         Rows of `audits.parquet` that did not pass.
-    spans : mapping of str to tuple of float
-        First and last time of each file's samples, in seconds from the run's start.
     """
 
     run: Mapping[str, Any]
-    metrics: pd.DataFrame
+    units: Mapping[str, str]
+    samples: pd.DataFrame
     quantities: pd.DataFrame
     audits: pd.DataFrame
-    spans: Mapping[str, tuple[float, float]]
 
     @property
     def warnings(self) -> list[str]:
         """Of the run and of its files."""
         return [*self.run["warnings"], *(f"{f['path']}: {w}" for f in self.run["files"] for w in f["warnings"])]
-
-    @property
-    def observed(self) -> int:
-        """How many of the study's quantities it shows."""
-        return int(self.quantities["value"].notna().sum())
 
 
 def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
@@ -78,29 +71,17 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
     samples, runs = workplace / "samples", workplace / "runs"
     done = ingest(study, {"measured": copy.parent}, metrics, samples, workplace / "cache", jobs=1)
     for refused in done.quarantined:
-        raise RunError(refused["problem"], **{part: refused[part] for part in REFUSED})
+        raise refusal_error(refused)
     summarize(study, samples, runs, level=level)
     index = json.loads((samples / INDEX).read_text(encoding="utf-8"))
     observations = OBSERVATIONS.read(runs / OBSERVATIONS.file, tuple(study.factors))
     audits = AUDITS.read(runs / AUDITS.file)
     table = SAMPLES.read(samples / f"{copy.name}.parquet")
-    grouped = table.groupby("metric", sort=True)
-    counted = pd.DataFrame(
-        {
-            "metric": [name for name, _ in grouped],
-            "unit": [index["metrics"][str(name)]["unit"] for name, _ in grouped],
-            "entities": [group[["entity_kind", "entity"]].drop_duplicates().shape[0] for _, group in grouped],
-            "samples": [len(group) for _, group in grouped],
-        }
-    )
-    timed = table.dropna(subset=["t_s"]).groupby("file", sort=False)["t_s"]
-    spans = {str(file): (float(t.min()), float(t.max())) for file, t in timed}
-    found = Preview(index["runs"][0], counted, observations, audits[audits["status"] != OK], spans)
-    if len(observations) and not found.observed:
+    if len(observations) and observations["value"].isna().all():
         missing = [str(note).removeprefix("not measured in this run: no ") for note in observations["note"]]
         raise RunError(
-            f"the run shows none of the quantities of {study.id}", file=copy.name,
-            expected="; ".join(missing),
+            f"the run shows none of the quantities of {study.id}", file=copy.name, expected="; ".join(missing),
             remedy="add the files of the tool that measures one of them (data/metrics.yaml says which)",
         )  # fmt: skip
-    return found
+    units = {name: facts["unit"] for name, facts in index["metrics"].items()}
+    return Preview(index["runs"][0], units, table, observations, audits[audits["status"] != OK])

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
 from pathlib import Path
 
 from virtperf.core.errors import RunError
 from virtperf.core.files import replaced_folder
-from virtperf.ingest.folder import RUN_FILE, raw_files
+from virtperf.ingest.folder import RUN_FILE, raw_files, state
 from virtperf.ingest.runs import LARGEST_RUN_FILE
 
 PROSE = (".md", ".rst")
 """Suffixes of what people write beside a run's files."""
+
+
+def run_name(folder: Path, name: str | None) -> str:
+    """The run's name: as told, else that of run.yaml, else the folder's; raises `RunError` where it is none."""
+    described = folder / RUN_FILE
+    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
+        text = described.read_text(encoding="utf-8", errors="replace")
+        match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
+        name = match[1] if match else None
+    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
+        raise RunError(
+            "no name for a run", expected="lower-case letters, digits, '.', '_' and '-'", found=repr(chosen),
+            remedy="give one by --name",
+        )  # fmt: skip
+    return chosen
 
 
 def snapshot(folder: Path, target: Path) -> list[str]:
@@ -35,23 +51,17 @@ def snapshot(folder: Path, target: Path) -> list[str]:
     RunError
         A symbolic link anywhere in the folder, or whatever `raw_files` refuses.
     """
-    if folder.is_symlink():
-        raise _link(folder.name)
-    copied = []
-    for place, names, files in os.walk(folder, followlinks=False):
-        here = Path(place)
-        names[:] = sorted(name for name in names if not name.startswith("."))
-        for name in sorted((*names, *files)):
-            path = here / name
-            relative = path.relative_to(folder)
-            if path.is_symlink() and not name.startswith("."):
-                raise _link(f"{folder.name}/{relative}")
-            if name in files and (str(relative) == RUN_FILE or path.suffix.lower() in PROSE) and name[0] != ".":
-                if path.stat().st_size > LARGEST_RUN_FILE:
-                    raise RunError("the file is too large", file=path, expected=f"at most {LARGEST_RUN_FILE} bytes")
-                copied.append(relative.as_posix())
+    visible = sorted(state(folder))  # a link to a folder stands there as it is
+    for path in (folder, *(folder / name for name in visible)):
+        if path.is_symlink():
+            place = path.relative_to(folder.parent)
+            raise RunError("a symbolic link is refused", file=place, remedy="put the file itself there")
     raw = raw_files(folder)
-    for name in sorted({*copied, *raw}):
+    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(PROSE)]
+    for path in (folder / name for name in prose):
+        if path.stat().st_size > LARGEST_RUN_FILE:
+            raise RunError("the file is too large", file=path, expected=f"at most {LARGEST_RUN_FILE} bytes")
+    for name in (*prose, *raw):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(folder / name, target / name)
     return raw
@@ -76,7 +86,3 @@ def accept(copy: Path, target: Path) -> None:
             if place.is_dir() and not any(place.iterdir()):
                 place.rmdir()
         raise
-
-
-def _link(name: str) -> RunError:
-    return RunError("a symbolic link is refused", file=name, remedy="put the file itself there")

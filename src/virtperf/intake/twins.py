@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from virtperf.core.errors import RunError
 from virtperf.ingest.cache import hash_file
-from virtperf.ingest.folder import raw_files
+from virtperf.ingest.folder import raw_files, run_folders
 
 
-def hashes(folder: Path, paths: Sequence[str]) -> dict[str, str]:
-    """SHA-256 of every raw file by path; empty files have none."""
-    found = {path: hash_file(folder / path) for path in paths}
-    return {path: digest for path, (digest, size) in found.items() if size}
-
-
-def refuse_twins(own: Mapping[str, str], roots: Mapping[str, Path]) -> list[str]:
-    """Compare a run's raw files with those of all runs that are there.
+def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
+    """Compare a run's raw files with those of all runs that are there; empty files don't count.
 
     Parameters
     ----------
-    own : mapping of str to str
-        SHA-256 by path.
+    run : Path
+        The run's folder.
     roots : mapping of str to Path
         Folders of run folders by what they hold ("measured", "simulated").
 
@@ -36,20 +30,25 @@ def refuse_twins(own: Mapping[str, str], roots: Mapping[str, Path]) -> list[str]
     RunError
         All files of one of the two runs are in the other.
     """
+    own = _hashes(run)
     warnings = []
-    for kind, root in roots.items():
-        folders = sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".") if root.is_dir() else []
-        for folder in folders:
-            try:
-                theirs = set(hashes(folder, raw_files(folder)).values())
-            except (RunError, OSError):  # whatever is wrong with another run is for `virtperf check` to say
-                continue
-            same = sorted(path for path, digest in own.items() if digest in theirs)
-            if same and len(set(own.values()) & theirs) == min(len(set(own.values())), len(theirs)):
-                raise RunError(
-                    f"its raw files are those of the {kind} run {folder.name}, byte for byte",
-                    found=", ".join(same[:5]), remedy="a copy is no second measurement; add the files of another run",
-                )  # fmt: skip
-            if same:
-                warnings.append(f"{', '.join(same)}: the same bytes stand in the {kind} run {folder.name}")
+    for kind, folder in ((kind, folder) for kind, root in roots.items() for folder in run_folders(root)):
+        try:
+            theirs = _hashes(folder)
+        except (RunError, OSError):  # whatever is wrong with another run is for `virtperf check` to say
+            continue
+        same = sorted(own[digest] for digest in own.keys() & theirs.keys())
+        if same and len(same) == min(len(own), len(theirs)):
+            raise RunError(
+                f"its raw files are those of the {kind} run {folder.name}, byte for byte", found=", ".join(same[:5]),
+                remedy="a copy is no second measurement; add the files of another run",
+            )  # fmt: skip
+        if same:
+            warnings.append(f"{', '.join(same)}: the same bytes stand in the {kind} run {folder.name}")
     return warnings
+
+
+def _hashes(run: Path) -> dict[str, str]:
+    """A path by the SHA-256 of its content."""
+    hashed = {path: hash_file(run / path) for path in raw_files(run)}
+    return {digest: path for path, (digest, size) in hashed.items() if size}

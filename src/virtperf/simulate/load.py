@@ -53,7 +53,9 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
             expected = f"one of {', '.join(map(str, declared[part]))}"
             raise document.error(f"no block declares {node!r} among its {part}", *place, expected=expected)
         elif key == "at" or (len(place) == 2 and place[0] == "borrow"):
-            _check_levels(study, document, node, place)
+            for factor, level in ((factor, level) for factor, wanted in node.items() for level in listed(wanted)):
+                if wrong := study.level_problem(factor, level):
+                    raise document.error(wrong.pop("problem"), *place, factor, **wrong)
         elif key == "format":
             try:
                 get_writer(node)
@@ -87,18 +89,6 @@ def _is_expression(place: Place) -> bool:
     if part[0] == "run":
         return part[1] != "start"
     return part[-2] in ("signals", "fields") or part[-1] in ("is", "count", "from", "to", "step", "when", *NUMBERS)
-
-
-def _check_levels(study: Study, document: Document, at: Mapping[str, Any], place: Place) -> None:
-    for factor, wanted in at.items():
-        if factor not in study.factors:
-            expected = f"one of {', '.join(study.factors)}"
-            raise document.error(f"the study has no factor {factor!r}", *place, expected=expected)
-        levels = study.factors[factor].levels
-        for level in listed(wanted):
-            if level not in levels:
-                expected = f"one of {', '.join(map(repr, levels))}"
-                raise document.error(f"{factor} has no level {level!r}", *place, factor, expected=expected)
 
 
 def _check_expression(document: Document, text: str, place: Place, meanings: Mapping[str, str]) -> None:

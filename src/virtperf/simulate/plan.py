@@ -47,39 +47,29 @@ def plan_runs(
     borrow : dict
         By quantity: where the text says nothing of it under a run's condition, that condition's value is used.
     """
+
+    def truth(levels: Mapping[str, Level]) -> dict[str, float]:
+        """Every observed quantity under a condition: its centre, or the borrowed one; absent where neither exists."""
+        found = {}
+        for name, kind in study.quantities.items():
+            quantity = study.quantity_at(name, levels)
+            if quantity not in centre and name in borrow:
+                quantity = quantity.moved(borrow[name])
+            if kind.observed and quantity in centre:
+                found[name] = centre[quantity]
+        return found
+
     plans = []
     for block in study.runs:
         for levels in run_levels(block):
-            full = {name: levels.get(name, factor.default) for name, factor in study.factors.items()}
-            condition = _condition(study, borrow, centre, full)  # type: ignore[arg-type]
+            references = {}
+            for name in study.quantities:
+                found = study.reference_for(study.quantity_at(name, levels))
+                if found is not None:
+                    there = dict(found[0].at)
+                    references[name] = Condition(there, truth(there))
+            full: dict[str, Level] = study.filled(levels)  # type: ignore[assignment]
+            condition = Condition(full, truth(levels), references)
             name = block.name.format(**full)
             plans += [RunPlan(f"{name}-r{k}", k, condition) for k in range(1, replicates + 1)]
     return plans
-
-
-def _condition(
-    study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float],
-    levels: Mapping[str, Level],
-) -> Condition:  # fmt: skip
-    references = {}
-    for name in study.quantities:
-        found = study.reference_for(study.quantity_at(name, levels))
-        if found is not None:
-            there = dict(found[0].at)
-            references[name] = Condition(there, condition_truth(study, borrow, centre, there))
-    return Condition(levels, condition_truth(study, borrow, centre, levels), references)
-
-
-def condition_truth(
-    study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float],
-    levels: Mapping[str, Level],
-) -> dict[str, float]:  # fmt: skip
-    """Every observed quantity under a condition: its centre, or the borrowed one; absent where neither exists."""
-    truth = {}
-    for name, kind in study.quantities.items():
-        quantity = study.quantity_at(name, levels)
-        if quantity not in centre and name in borrow:
-            quantity = quantity.moved(borrow[name])
-        if kind.observed and quantity in centre:
-            truth[name] = centre[quantity]
-    return truth

@@ -271,18 +271,13 @@ def _instances(study: Study, claim: Claim) -> tuple[Instance, ...]:
 
 
 def _instance(study: Study, claim: Claim, also: Mapping[str, Level]) -> Instance:
-    kind = claim.kind
-    if kind == "ordering":
-        return Instance(tuple(study.expression(text, also) for text in claim.order))
-    if kind == "sum":
-        return Instance(tuple(study.expression(text, also) for text in (claim.of, *claim.parts)))
-    if kind == "response_law":
-        both = (study.expression(claim.of, also), study.expression(claim.to, also))
-        return Instance(both, (float(also.get(claim.over, 0)),))
-    if "levels" not in _NEEDS[kind]:
-        return Instance(
-            tuple(study.expression(getattr(claim, part), also) for part in _NEEDS[kind] if part in ("of", "to"))
+    kind, needs = claim.kind, _NEEDS[claim.kind]
+    if "levels" not in needs:
+        texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
+            kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)
         )
+        parts = tuple(study.expression(text, also) for text in texts)
+        return Instance(parts, (float(also.get(claim.over, 0)),) if kind == "response_law" else ())
     levels = claim.levels
     if kind in ("argmax", "argmin"):
         levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first

@@ -86,16 +86,26 @@ class Study(Model):
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
-            if factor not in self.factors:
-                raise ValueError(f"unknown factor {factor!r}; known are {', '.join(self.factors)}")
-            if level not in self.factors[factor].levels:
-                known = ", ".join(map(str, self.factors[factor].levels))
-                raise ValueError(f"unknown level {level!r} of {factor}; known are {known}")
-        at = tuple((f.name, levels.get(f.name, f.default)) for f in self.factors.values())
+            if wrong := self.level_problem(factor, level):
+                raise ValueError(f"{wrong['problem']}, expected {wrong['expected']}")
+        at = tuple(self.filled(levels).items())
         missing = [name for name, level in at if level is None]
         if missing:
             raise ValueError(f"{name}: no level for {', '.join(missing)}, which has no default")
         return Quantity(name, at)  # type: ignore[arg-type]
+
+    def level_problem(self, factor: str, level: Level) -> dict[str, str]:
+        """What is wrong with a level: problem and expected, as errors have them; empty where nothing is."""
+        if factor not in self.factors:
+            return {"problem": f"unknown factor {factor!r}", "expected": f"one of {', '.join(self.factors)}"}
+        levels = self.factors[factor].levels
+        if level in levels:
+            return {}
+        return {"problem": f"unknown level {level!r} of {factor}", "expected": f"one of {', '.join(map(repr, levels))}"}
+
+    def filled(self, levels: Mapping[str, Level]) -> dict[str, Level | None]:
+        """The level of every factor: as given, else its default, None where it has none."""
+        return {name: levels.get(name, factor.default) for name, factor in self.factors.items()}
 
     def expression(self, text: str, also: Mapping[str, Level] | None = None) -> Expression:
         """A sum of quantities; `also` adds levels to every one of them that does not write its own."""
@@ -216,8 +226,8 @@ def _check(study: Study, report: Report) -> None:
     for position, block in enumerate(study.runs):
         for levels in run_levels(block):
             for known, level in levels.items():
-                if known not in study.factors or level not in study.factors[known].levels:
-                    report(study.document.error(f"unknown factor or level {known}={level}", "runs", position))
+                if wrong := study.level_problem(known, level):
+                    report(study.document.error(wrong.pop("problem"), "runs", position, **wrong))
 
 
 def run_levels(block: RunBlock) -> list[dict[str, Level]]:

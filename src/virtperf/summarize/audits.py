@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from virtperf.core.mean import Mean
 from virtperf.summarize.series import RunSeries, Series, evaluate
 
 OK, VIOLATED = "ok", "violated"
@@ -74,53 +75,46 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
 
 def declared_clients(run: RunSeries) -> Iterator[Row]:
     """The drivers report as many clients as run.yaml declares."""
-    found = run.combined(CLIENTS, "driver", "sum")
-    if found and run.info["clients"] and found.steady.mean.n:
-        yield _close("clients", found.steady.mean.value, run.info["clients"], 0.0, "clients of all drivers together")
+    found = _total(run, CLIENTS, "driver")
+    if found and run.info["clients"]:
+        yield _close("clients", found.value, run.info["clients"], 0.0, "clients of all drivers together")
 
 
 def processor_accounting(run: RunSeries) -> Iterator[Row]:
     """z/VM: what guests are charged for, and what none is charged for, add up to what the processors did."""
-    busy, guests = run.combined(PROCESSORS, "processor", "sum"), run.combined(GUESTS, "guest", "sum")
-    if busy is None or guests is None or not busy.steady.mean.n or not guests.steady.mean.n:
+    busy, guests, system = (
+        _total(run, *what) for what in ((PROCESSORS, "processor"), (GUESTS, "guest"), (SYSTEM, "processor"))
+    )
+    if busy is None or guests is None:
         return
-    total, charged = busy.steady.mean.value, guests.steady.mean.value
-    system = run.combined(SYSTEM, "processor", "sum")
     if system is not None:
-        yield _close("processor time", charged + system.steady.mean.value, total, 0.0,
+        yield _close("processor time", guests.value + system.value, busy.value, 0.0,
                      "guests and uncharged hypervisor time, against the processors' own total")  # fmt: skip
     else:
-        high = total * (1 + TOLERANCE)
-        yield _row("processor time", charged, total, 0.0, high, charged <= high,
-                   "guests alone, against the processors' own total")  # fmt: skip
+        yield _at_most("processor time", guests.value, busy.value, "guests alone, against the processors' own total")
 
 
 def domain_accounting(run: RunSeries) -> Iterator[Row]:
     """Xen: all domains together use no more processors than there are."""
-    domains = run.combined(GUESTS, "domain", "sum")
-    processors = run.info["processors"]
-    if domains and processors and domains.steady.mean.n:
-        used, high = domains.steady.mean.value, processors * (1 + TOLERANCE)
-        yield _row("domains' processor time", used, processors, 0.0, high, used <= high,
-                   "sum over all domains, against the real processors")  # fmt: skip
+    domains, processors = _total(run, GUESTS, "domain"), run.info["processors"]
+    if domains and processors:
+        note = "sum over all domains, against the real processors"
+        yield _at_most("domains' processor time", domains.value, processors, note)
 
 
 def counter_against_share(run: RunSeries) -> Iterator[Row]:
     """The growth of the counters of processor seconds agrees with the printed shares."""
-    shares = run.combined(GUESTS, "domain", "sum")
-    source, counters = run.of(GUEST_SECONDS, "domain")
-    if shares is None or not counters or shares.steady.mean.n < 2:
+    shares, found = _total(run, GUESTS, "domain"), _total(run, GUEST_SECONDS, "domain")
+    if shares is None or found is None or min(shares.n, found.n) < 2:
         return
-    found = run.combined(GUEST_SECONDS, "domain", "sum", source)
-    if found is None or found.steady.mean.n < 2:
-        return
+    _, counters = run.of(GUEST_SECONDS, "domain")
     begin, end = run.window
     times = next(iter(counters.values())).t
     times = times[(times > begin) & (times <= end)]
     span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
     slack = COUNTER_STEP_S * len(counters) / span
-    yield _close("processor seconds", found.steady.mean.value, shares.steady.mean.value, slack,
-                 "growth of the counters, against the printed shares")  # fmt: skip
+    note = "growth of the counters, against the printed shares"
+    yield _close("processor seconds", found.value, shares.value, slack, note)
 
 
 def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
@@ -135,11 +129,11 @@ def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
             for other in names[1:]:
                 if sources[other] != sources[names[0]] or facts["kind"] == "total":
                     continue
-                a, b = (run.combined(metric, kind, "sum", s) for s in (names[0], other))
-                if a and b and a.steady.mean.n and b.steady.mean.n:
-                    errors = np.nan_to_num([a.steady.mean.se, b.steady.mean.se])
+                a, b = (_total(run, metric, kind, s) for s in (names[0], other))
+                if a and b:
+                    errors = np.nan_to_num([a.se, b.se])
                     slack = 3 * float(np.sqrt(errors @ errors))
-                    yield _close("agreement of sources", b.steady.mean.value, a.steady.mean.value, slack,
+                    yield _close("agreement of sources", b.value, a.value, slack,
                                  f"{metric} of all entities of kind {kind}: {other} against {names[0]}")  # fmt: skip
 
 
@@ -185,11 +179,11 @@ def coverage(run: RunSeries) -> Iterator[Row]:
 
 def failed_requests(run: RunSeries) -> Iterator[Row]:
     """Hardly any request failed."""
-    elements = run.combined(ELEMENTS_TOTAL, "driver", "sum")
-    totals = [f for metric in ERROR_TOTALS if (f := run.combined(metric, "driver", "sum")) is not None]
+    elements = _total(run, ELEMENTS_TOTAL, "driver")
+    totals = [found for metric in ERROR_TOTALS if (found := _total(run, metric, "driver"))]
     if elements is None or not totals:
         return
-    errors, limit = sum(f.steady.mean.value for f in totals), ERRORS * elements.steady.mean.value
+    errors, limit = sum(found.value for found in totals), ERRORS * elements.value
     yield _row("failed requests", errors, 0.0, 0.0, limit, errors <= limit, "errors of all drivers in the whole run")
 
 
@@ -197,6 +191,17 @@ AUDITS: tuple[Callable[[RunSeries], Iterator[Row]], ...] = (
     response_time_law, declared_clients, processor_accounting, domain_accounting, counter_against_share,
     agreement_of_sources, warm_up, coverage, failed_requests,
 )  # fmt: skip
+
+
+def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:
+    """The mean of the sum over all entities; None where the run has no sample of it in its window."""
+    found = run.combined(metric, entity_kind, "sum", source)
+    return found.steady.mean if found and found.steady.mean.n else None
+
+
+def _at_most(name: str, value: float, expected: float, note: str) -> Row:
+    high = expected * (1 + TOLERANCE)
+    return _row(name, value, expected, 0.0, high, value <= high, note)
 
 
 def _close(name: str, value: float, expected: float, slack: float, note: str) -> Row:

@@ -11,7 +11,7 @@ from virtperf.core.errors import StudyError, VirtperfError
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.units import conversion_factor
 from virtperf.study.definition import QuantityKind, Study
-from virtperf.study.quantities import Level
+from virtperf.study.quantities import Quantity
 from virtperf.summarize.lineage import lineage_rows
 from virtperf.summarize.series import Combined, RunSeries
 
@@ -48,13 +48,8 @@ def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
 
 
 def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, Combined]]]:
-    row: Row = {
-        "quantity": kind.name,
-        **dict.fromkeys(_NUMBERS, np.nan),
-        **dict.fromkeys(_TEXTS, ""),
-        "entities": 0,
-        "n": 0,
-    }
+    row: Row = {"quantity": kind.name, "entities": 0, "n": 0}
+    row |= dict.fromkeys(_NUMBERS, np.nan) | dict.fromkeys(_TEXTS, "")
     rule = kind.observed
     how, statistic = rule["combine"], rule.get("statistic", "mean")
     found = next(filter(None, (_found(run, source, how, statistic) for source in rule["from"])), None)
@@ -92,10 +87,8 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     try:
         return conversion_factor(unit, kind.unit, per=per) / kind.observed.get("cpus", 1)
     except VirtperfError as err:
-        raise StudyError(
-            f"{kind.name}: {err.problem}", file="study.yaml", expected=err.expected, found=err.found,
-            remedy="give the quantity a unit that its metric can be converted to.",
-        ) from err  # fmt: skip
+        remedy = "give the quantity a unit that its metric can be converted to."
+        raise err.restated(StudyError, problem=f"{kind.name}: {err.problem}", file="study.yaml", remedy=remedy) from err
 
 
 def _found(run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean") -> Combined | None:
@@ -119,7 +112,7 @@ def ratio(of: Mean, to: Mean) -> Mean:
     )
 
 
-def add_relative(study: Study, rows: Sequence[Row], levels: Mapping[str, Mapping[str, Level]]) -> None:
+def add_relative(study: Study, rows: Sequence[Row]) -> None:
     """Fill `relative`, `relative_se` and `relative_df`: the mean of the runs at the reference point is its value.
 
     A run is compared with runs of its own provenance only. The reference point of a run is the one that shares most
@@ -131,23 +124,18 @@ def add_relative(study: Study, rows: Sequence[Row], levels: Mapping[str, Mapping
     Parameters
     ----------
     rows : list of dict
-        Rows of `observe`, with run_id and provenance; changed in place.
-    levels : mapping
-        Factor levels by run id.
+        Rows of `observe`, with provenance and factors; changed in place.
     """
-    by_point: dict[tuple[str, str, tuple], list[Row]] = {}
+    by_point: dict[tuple[str, Quantity], list[Row]] = {}
     for row in rows:
-        at = study.quantity_at(row["quantity"], levels[row["run_id"]]).at
-        by_point.setdefault((row["provenance"], row["quantity"], at), []).append(row)
-    for (provenance, name, at), group in by_point.items():
-        kind = study.quantities[name]
-        if not kind.observed.get("relative"):
-            continue
-        found = study.reference_for(study.quantity_at(name, dict(at)))
-        if found is None:
+        quantity = study.quantity_at(row["quantity"], {factor: row[factor] for factor in study.factors})
+        by_point.setdefault((row["provenance"], quantity), []).append(row)
+    for (provenance, quantity), group in by_point.items():
+        found = study.reference_for(quantity)
+        if found is None or not study.quantities[quantity.name].observed.get("relative"):
             continue
         point, hundred = found
-        reference = [r for r in by_point.get((provenance, name, point.at), []) if np.isfinite(r["value"])]
+        reference = [r for r in by_point.get((provenance, point), []) if np.isfinite(r["value"])]
         for row in group:
             if np.isfinite(row["value"]):
                 _relate(row, reference, hundred, study.show(point))

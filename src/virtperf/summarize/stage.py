@@ -56,7 +56,7 @@ def summarize(
                 over_time[exhibit, info["run_id"]] = list(timeline(study.exhibit(exhibit), run))
         thumbnails += thumbnail(study, run)
         audits += audit(run)
-    add_relative(study, observed, {info["run_id"]: info["factors"] for info in index["runs"]})
+    add_relative(study, observed)
     progress("writing")
     timelines = [row for exhibit, ids in shown.items() for run_id in ids for row in over_time[exhibit, run_id]]
     factors = tuple(study.factors)
@@ -93,14 +93,8 @@ def _index(samples: Path) -> Mapping[str, Any]:
     path = samples / "index.json"
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as err:
-        raise VirtperfError(
-            "the samples have no index", file="index.json", remedy="run `virtperf ingest` first."
-        ) from err
     except (OSError, ValueError) as err:
         raise VirtperfError(
-            "the index of the samples can't be read",
-            file="index.json",
-            found=str(err),
-            remedy="run the stage ingest again.",
-        ) from err
+            "the index of the samples is missing or can't be read", file="index.json", found=str(err),
+            remedy="run `virtperf ingest` first.",
+        ) from err  # fmt: skip

@@ -60,8 +60,8 @@ class Stationarity:
     at: int = -1
 
 
-def mser(x: np.ndarray, batch: int = BATCH) -> Warmup:
-    """The cut that minimises the marginal standard error (MSER-5 for batches of five).
+def mser(x: np.ndarray) -> Warmup:
+    """The cut that minimises the marginal standard error (MSER-5: batches of five).
 
     Over means ``z`` of batches, the cut after ``d`` batches minimises ``sum((z[d:] - mean(z[d:]))**2) / (k - d)**2``,
     for k batches. A cut in the first half is taken; a later one means that the series is still moving.
@@ -70,14 +70,12 @@ def mser(x: np.ndarray, batch: int = BATCH) -> Warmup:
     ----------
     x : ndarray, shape (n,)
         Equally spaced samples from the run's start.
-    batch : int
-        Samples a batch.
     """
     x = np.asarray(x, dtype=float)
-    k = len(x) // batch
+    k = len(x) // BATCH
     if k < FEWEST_BATCHES:
         return Warmup(0, "too short")
-    z = x[: k * batch].reshape(k, batch).mean(axis=1)
+    z = x[: k * BATCH].reshape(k, BATCH).mean(axis=1)
     z = z - z[-1]  # the sums of squares below lose no digits to a large level
     left = np.arange(k, 0, -1)
     first = np.cumsum(z[::-1])[::-1]
@@ -85,7 +83,7 @@ def mser(x: np.ndarray, batch: int = BATCH) -> Warmup:
     statistic = np.maximum(squares - first**2 / left, 0.0) / left**2
     best = int(np.argmin(statistic[: k - LEFT_BATCHES + 1]))
     cut = int(np.argmin(statistic[: k // 2 + 1]))
-    return Warmup(cut * batch, "steady" if best == cut else "not steady")
+    return Warmup(cut * BATCH, "steady" if best == cut else "not steady")
 
 
 def warmup(x: np.ndarray) -> Warmup:
@@ -145,14 +143,8 @@ def _drift(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
     n = len(x)
     t = np.arange(n) - (n - 1) / 2
     slope = float(t @ x) / float(t @ t)
-    residuals = x - x.mean() - slope * t
-    f = inflation(correlation(residuals, 2), n)
-    squares = float(residuals @ residuals)
-    df = max(n / f - 2, 1.0)
-    se = np.sqrt(squares / (n - 2) * f / float(t @ t))
-    if _p(slope, se, df) >= alpha:
-        return None
-    return squares, Stationarity("drift", slope * (n - 1))
+    squares, p, _ = _tested(slope, x - x.mean() - slope * t, 1 / float(t @ t))
+    return (squares, Stationarity("drift", slope * (n - 1))) if p < alpha else None
 
 
 def _step(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
@@ -164,17 +156,20 @@ def _step(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
     gain = before**2 * n / (places * (n - places))  # what a step there takes off the sum of squares
     at = int(places[np.argmax(gain)])
     low, high = float(z[:at].mean()), float(z[at:].mean())
-    residuals = z - np.where(np.arange(n) < at, low, high)
+    squares, p, n_eff = _tested(high - low, z - np.where(np.arange(n) < at, low, high), 1 / at + 1 / (n - at))
+    found = p * max(min(len(places), n_eff), 1.0) < alpha
+    return (squares, Stationarity("step", high - low, at)) if found else None
+
+
+def _tested(estimate: float, residuals: np.ndarray, per_variance: float) -> tuple[float, float, float]:
+    """Sum of squares of the residuals, p-value of the estimate, effective number of samples.
+
+    The estimate's variance is that of a residual times `per_variance`, inflated by their correlation.
+    """
+    n = len(residuals)
     f = inflation(correlation(residuals, 2), n)
     squares = float(residuals @ residuals)
-    df = max(n / f - 2, 1.0)
-    se = np.sqrt(squares / (n - 2) * f * (1 / at + 1 / (n - at)))
-    if _p(high - low, se, df) * max(min(len(places), n / f), 1.0) >= alpha:
-        return None
-    return squares, Stationarity("step", high - low, at)
-
-
-def _p(estimate: float, se: float, df: float) -> float:
+    se = np.sqrt(squares / (n - 2) * f * per_variance)
     if se == 0:
-        return 0.0 if estimate else 1.0
-    return float(2 * special.stdtr(df, -abs(estimate) / se))
+        return squares, 0.0 if estimate else 1.0, n / f
+    return squares, float(2 * special.stdtr(max(n / f - 2, 1.0), -abs(estimate) / se)), n / f

@@ -21,7 +21,7 @@ FEWEST = 3
 
 def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]]) -> list[str]:
     """Of each provenance the first run, by its id, at the condition of a figure over time; in the order of `ORDER`."""
-    wanted = {f.name: exhibit.spec["run"]["at"].get(f.name, f.default) for f in study.factors.values()}
+    wanted = study.filled(exhibit.run.at if exhibit.run else {})
     found: dict[str, str] = {}
     for run in sorted(runs, key=lambda run: (ORDER.index(run["provenance"]), run["run_id"])):
         if all(run["factors"].get(name) == level for name, level in wanted.items()):
@@ -58,10 +58,9 @@ def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float
     try:
         return conversion_factor(unit, spec["unit"])
     except VirtperfError as err:
-        raise StudyError(
-            f"{exhibit.id}, {spec['label']}: {err.problem}", file="study.yaml", expected=err.expected, found=err.found,
-            remedy="give the series a unit that its metric can be converted to.",
-        ) from err  # fmt: skip
+        problem = f"{exhibit.id}, {spec['label']}: {err.problem}"
+        remedy = "give the series a unit that its metric can be converted to."
+        raise err.restated(StudyError, problem=problem, file="study.yaml", remedy=remedy) from err
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
