@@ -116,12 +116,12 @@ def test_only_the_disk_in_figure_10_is_unbounded(study, solved):
 
 
 def test_printed_times_survive(study, solved):
-    """22 and 28 minutes stand, 23 goes; the rules for saving and filling stand at every size."""
+    """22 minutes stand, 23 go; the rules for saving and filling stand at every size; 28 minutes stand in one resolution."""
     at = {"dcss_type": "sr", "size_gb": 16}
     for name, low, high in [
         ("cms_save", 1299.5, 1316.5),          # 12 +- 0.5 + 16 (81 +- 0.5), within 1320 +- 29.9
         ("fill_real", 179.5, 196.5),           # 12 +- 0.5 + 16 (11 +- 0.5)
-        ("linux_save_real", 1650.1, 1709.9),   # 28 minutes
+        ("linux_save_real", 1300.5, 1709.9),   # 28 minutes, or, where they are set aside, slower than the CMS command
         ("readd_real", 450.1, 509.9),          # 8 minutes
     ]:  # fmt: skip
         ends = solved.interval(study.quantity_at(name, at))
@@ -130,7 +130,7 @@ def test_printed_times_survive(study, solved):
 
 def test_what_is_dropped_names_what_it_conflicts_with(claims, solved):
     dropped = solved.contradictions.dropped
-    assert len(dropped) == 28
+    assert len(dropped) == 27
     assert all(claims[name].conflicts for name in dropped)
     assert not any(claims[name].assumed for name in dropped)
 

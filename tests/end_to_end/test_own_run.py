@@ -45,7 +45,7 @@ def test_a_run_of_a_users_own_is_drawn_solid_and_judges_claims(workplace: Workpl
     place(workplace, root, "measured")
     workplace.run("ingest", STUDY)
     page = workplace.after_ingest()
-    assert "solid: measured" in page
+    assert "measured, 95 % interval" in page
     assert "no common scale with the paper" in page  # nobody has run z/VM, whose 12 guests are 100 %
     decided = {
         claim: verdict

@@ -127,7 +127,7 @@ def ratios(
     of, to : mapping
         The rows of the numerator and of the denominator: column to level.
     by : str or sequence of str, optional
-        One ratio for each level that both sides have.
+        One ratio for each level; `Missing` where one side has no rows.
     label : str, optional
         How the results are named: a format of the columns of `by` and of ``of`` and ``to``, for example
         ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"`` without `by`.
@@ -256,15 +256,13 @@ def _compared(
     function: Callable[..., Any], value: str | list[str], frame: pd.DataFrame, of: Levels, to: Levels, by: By,
     label: str | None, options: dict[str, Any],
 ) -> dict[Hashable, Any]:  # fmt: skip
-    """A comparison of two sides, at each level of `by` that both have."""
+    """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
     columns(frame, *([value] if isinstance(value, str) else value))
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {"of": _words(of), "to": _words(to)}
     found: dict[Hashable, Any] = {}
-    for at, above in sides[0].items():
-        if at not in sides[1]:
-            continue
-        below = sides[1][at]
+    for at in dict.fromkeys([*sides[0], *sides[1]]):
+        above, below = (side.get(at, frame.iloc[:0]) for side in sides)
         levels = dict(zip(names_of(by), at if isinstance(at, tuple) else (at,), strict=False))
         name: Any = at
         if label is not None or by is None:
