@@ -10,7 +10,6 @@ import pytest
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 
-
 OWN = "your-own-plot"
 """The notebook that belongs to no study."""
 
