@@ -80,7 +80,7 @@ def test_tick_labels_do_not_overlap(visit: Opener, page_file: Path) -> None:
 def test_drawings_follow_the_theme(visit: Opener, page_file: Path) -> None:
     light, dark = (
         visit(page_file, color_scheme=scheme).page.evaluate(
-            f"""() => {DRAWINGS}.flatMap(s => [...s.querySelectorAll('[style*="stroke: #0072b2"]')]
+            f"""() => {DRAWINGS}.flatMap(s => [...s.querySelectorAll('[style*="stroke:#0072b2"]')]
                 .map(e => getComputedStyle(e).stroke))"""
         )
         for scheme in ("light", "dark")
@@ -91,8 +91,8 @@ def test_drawings_follow_the_theme(visit: Opener, page_file: Path) -> None:
 
 def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
     # A marker is drawn by a `use` element, into which rules about elements around the drawing do not reach.
-    marker = '<path id="m" d="M0 0H40V40H0Z" style="fill: #0072b2; stroke: #0072b2"/>'
-    svg = f'<svg viewBox="0 0 40 40"><defs>{marker}</defs><use href="#m" style="fill: #0072b2"/></svg>'
+    marker = '<path id="m" d="M0 0H40V40H0Z" style="fill:#0072b2; stroke:#0072b2"/>'
+    svg = f'<svg viewBox="0 0 40 40"><defs>{marker}</defs><use href="#m" style="fill:#0072b2"/></svg>'
     record = Record(kind="line", id="f", study="", title="T", drawing=Drawing(svg=svg, description="d", digest="0"))
     nbformat.write(notebook_of([cell("x", record)]), tmp_path / "in.ipynb")
     page = visit(render(tmp_path / "in.ipynb", tmp_path / "out.html"), color_scheme="dark").page

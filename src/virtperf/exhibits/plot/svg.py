@@ -91,6 +91,8 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
             elif element.tag == f"{{{_SVG}}}text" and name == "style":
                 value = _FONT.sub(_inherited, value)
+            elif name == "style":
+                value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
                 value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
