@@ -1,8 +1,8 @@
-"""Predictions of a curve: intervals of its mean, and of one new observation."""
+"""Predictions of a `glm_curve.GLMCurve`: intervals of its mean, and of one new observation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,10 @@ from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import t_quantile
 
-if TYPE_CHECKING:
-    from virtperf.models.glm_curve import GLMCurve
-
 METHODS = ("profile", "delta")
 
 
-def table(fit: GLMCurve, x: Array, interval: str, alpha: float, weights: ArrayLike | None, method: str) -> pd.DataFrame:
+def table(fit: Any, x: Array, interval: str, alpha: float, weights: ArrayLike | None, method: str) -> pd.DataFrame:
     """What `GLMCurve.predict` returns with an interval."""
     value, gradient = fit._curve(x)
     checks.one_of(interval, ("mean", "observation"), "interval")
@@ -38,7 +35,7 @@ def table(fit: GLMCurve, x: Array, interval: str, alpha: float, weights: ArrayLi
     return pd.DataFrame({"value": value, "se": se, "low": low, "high": high, "extrapolated": outside})
 
 
-def _with_noise(fit: GLMCurve, value: Array, low: Array, high: Array, noise: Array, method: str) -> tuple[Array, Array]:
+def _with_noise(fit: Any, value: Array, low: Array, high: Array, noise: Array, method: str) -> tuple[Array, Array]:
     with np.errstate(all="ignore"):
         if fit.noise == "proportional" and method == "profile":
             under, over = np.hypot(np.log(value / low), noise), np.hypot(np.log(high / value), noise)

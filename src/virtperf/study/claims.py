@@ -14,6 +14,7 @@ from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, 
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression
+from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
@@ -154,18 +155,6 @@ class _Assumption(Claim):
     why: str
 
 
-class TableClaims(Model):
-    """A printed table whose numeric cells are claims of their own."""
-
-    table: str = Field(pattern=r"^[a-z0-9-]+$")
-    key: dict[str, str] = {}
-    columns: dict[str, str] = Field(min_length=1)
-    half_width: NotNegative
-    about: tuple[str, ...] = Field(min_length=1)
-    section: Texts
-    ledger: Texts
-
-
 class _LeftOut(Model):
     ledger: Texts
     reason: str = Field(min_length=10)
@@ -229,12 +218,10 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
         With file and line: against the model, an unknown quantity, factor, level, exhibit or claim id, an id given
         twice, limits that exclude the printed value.
     """
-    from virtperf.study.table_claims import table_claims
-
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
     try:
-        entries += table_claims(study, file, document)
+        entries += [(w, Claim.model_validate(said)) for w, said in table_claims(study, file.tables, document)]
     except StudyError as err:
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]

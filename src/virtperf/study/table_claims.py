@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
+from pydantic import Field
 
+from virtperf.core.model import Model, NotNegative, Texts
 from virtperf.core.yamlio import Document
-from virtperf.study.claims import Claim, ClaimsFile, TableClaims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Level, parse_level
 
 Where = tuple[str, int]
 
 
-def table_claims(study: Study, file: ClaimsFile, document: Document) -> Iterator[tuple[Where, Claim]]:
-    """The claims that `tables` of `claims.yaml` stands for, one a cell.
+class TableClaims(Model):
+    """A printed table whose numeric cells are claims of their own."""
+
+    table: str = Field(pattern=r"^[a-z0-9-]+$")
+    key: dict[str, str] = {}
+    columns: dict[str, str] = Field(min_length=1)
+    half_width: NotNegative
+    about: tuple[str, ...] = Field(min_length=1)
+    section: Texts
+    ledger: Texts
+
+
+def table_claims(
+    study: Study, tables: Sequence[TableClaims], document: Document
+) -> Iterator[tuple[Where, dict[str, Any]]]:
+    """The claims, as `claims.yaml` would write them, that `tables` of `claims.yaml` stands for, one a cell.
 
     An entry of `tables` names a file in `tables/`, the column that holds each varying factor's level (`key`), and for
     every numeric column the quantity that it prints (`columns`). Empty cells print nothing.
@@ -26,7 +42,7 @@ def table_claims(study: Study, file: ClaimsFile, document: Document) -> Iterator
     StudyError
         No such file or column, a cell that is no number.
     """
-    for position, entry in enumerate(file.tables):
+    for position, entry in enumerate(tables):
         where = ("tables", position)
         path = study.folder / "tables" / f"{entry.table}.csv"
         if not path.is_file():
@@ -51,10 +67,10 @@ def table_claims(study: Study, file: ClaimsFile, document: Document) -> Iterator
 
 def _claim(
     entry: TableClaims, column: str, quantity: str, levels: Mapping[str, Level], cell: str, value: float
-) -> Claim:
+) -> dict[str, Any]:
     at = ", ".join(f"{factor} {level}" for factor, level in levels.items())
     name = " ".join([entry.table, column, *map(str, levels.values())])
-    return Claim.model_validate({
+    return {
         "id": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
         "kind": "value",
         "of": quantity,
@@ -65,4 +81,4 @@ def _claim(
         "about": entry.about,
         "section": entry.section,
         "ledger": entry.ledger,
-    })  # fmt: skip
+    }
