@@ -76,7 +76,7 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, tmp_path, error, said)
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("virtperf.cli._load", fails)
+    monkeypatch.setattr("virtperf.core.params.load_parameters", fails)
     result = CliRunner().invoke(main, ["--root", str(tmp_path), "summarize", "x"])
     assert result.exit_code == 1 and result.output == f"Error: {said}\n"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from virtperf.exhibits.records import Block, Diagram, Facts, Folded, Grid, Heading, Listing, Paragraph, Record, Words
 from virtperf.exhibits.wording import printable
 
-LONGEST = 32  # characters of a cell
+LONGEST = 36  # characters of a cell
 
 
 def record_text(record: Record) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import yaml
 
 from virtperf.core.files import write_atomically
@@ -33,9 +34,9 @@ def mend(root: Path, say: Say) -> None:
     A `dvc.lock` that is broken and has no copy is removed: its stages run again.
     """
     rwlock = root / RWLOCK
-    if rwlock.is_file() and not _is_json(rwlock):
+    if rwlock.is_file() and (problem := _left_behind(rwlock)):
         rwlock.unlink()
-        say(f"removed {RWLOCK}, which an interrupted run left broken")
+        say(f"removed {RWLOCK}, which an interrupted run left {problem}")
     for path, copy in _locks(root):
         if not path.is_file():
             continue
@@ -133,8 +134,22 @@ def _stage_names(path: Path) -> list[str]:
     return [str(name) for name in content.get("stages", {})]
 
 
-def _is_json(path: Path) -> bool:
+def _left_behind(rwlock: Path) -> str:
+    """What is wrong with DVC's list of who reads and writes what; "" where a process that lives stands in it."""
     try:
-        return isinstance(json.loads(path.read_bytes()), dict)
+        content = json.loads(rwlock.read_bytes())
     except ValueError:
-        return False
+        return "broken"
+    if not isinstance(content, dict):
+        return "broken"
+    entries = [entry for part in content.values() for entry in part.values()]
+    owners = [owner for entry in entries for owner in (entry if isinstance(entry, list) else [entry])]
+    # DVC takes a killed process that nobody has waited for yet (a zombie) for one that runs.
+    return "locked" if owners and all(_has_ended(owner["pid"]) for owner in owners) else ""
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

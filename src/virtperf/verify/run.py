@@ -128,7 +128,9 @@ def _outcome(
     layout: Layout, old: Place, new: Place, studies: Sequence[str], tolerances: Tolerances, findings: list[Finding]
 ) -> Outcome:
     changes = {study: _changes(old, new, study, tolerances) for study in studies}
-    stages = {stage.name + stage.study: stage for place in (old, new) for stage in place.stages(studies)}.values()
+    found = [{stage.name + stage.study: stage for stage in place.stages(studies)} for place in (old, new)]
+    # Pages over all studies are compared where both places have made them of the same studies.
+    stages = [s for name, s in (found[0] | found[1]).items() if s.study or all(name in place for place in found)]
     if isinstance(old.source, Path) or any((old.root / out).exists() for stage in stages for out in stage.outs):
         files = compare_files(old.root, new.root, stages, tolerances)
     else:
