@@ -49,16 +49,17 @@ def _output(output: NotebookNode) -> NotebookNode:
 
 
 def written(notebook: NotebookNode) -> str:
-    """A notebook as the text of a file, with each record on one line: indented, records would double the file."""
+    """A notebook as the text of a file, with the data of each output on one line: indented, they would double it."""
     content = json.loads(nbformat.writes(notebook))
-    records: list[str] = []
+    lines: list[str] = []
     for cell in content["cells"]:
-        for data in (output["data"] for output in cell.get("outputs", ()) if MIME in output.get("data", {})):
-            records.append(json.dumps(data[MIME], ensure_ascii=False, separators=(",", ":"), sort_keys=True))
-            data[MIME] = f"{MIME} {len(records) - 1} of this notebook"
+        for output in (o for o in cell.get("outputs", ()) if "data" in o):
+            data = {kind: "".join(part) if isinstance(part, list) else part for kind, part in output["data"].items()}
+            lines.append(json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=True))
+            output["data"] = f"{MIME} {len(lines) - 1} of this notebook"
     text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True)
-    for position, record in enumerate(records):
-        text = text.replace(json.dumps(f"{MIME} {position} of this notebook"), record, 1)
+    for position, line in enumerate(lines):
+        text = text.replace(json.dumps(f"{MIME} {position} of this notebook"), line, 1)
     return text + "\n"
 
 

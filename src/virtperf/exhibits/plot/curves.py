@@ -13,7 +13,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.near import near
 from virtperf.exhibits.plot.theme import Look
 
-STEPS = 41
+STEPS = 31
 _NAMES = {"mean": "value", "mean_ci_lower": "low", "mean_ci_upper": "high", "predicted": "value", "ci_lower": "low",
           "ci_upper": "high"}  # fmt: skip
 
