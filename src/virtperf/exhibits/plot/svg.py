@@ -89,9 +89,8 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
         for name, value in element.attrib.items():
             if name == _HREF:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
-            elif element.tag == f"{{{_SVG}}}text" and name == "style":
-                value = _FONT.sub(_inherited, value)
             elif name == "style":
+                value = _FONT.sub(_inherited, value) if element.tag == f"{{{_SVG}}}text" else value
                 value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
                 value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
