@@ -8,6 +8,8 @@ from tests.conftest import ROOT
 from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
 from virtperf.reconstruct.constraints import claim_rows
+from virtperf.reconstruct.feasible import solve
+from virtperf.reconstruct.leave_one_out import judge
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
@@ -110,3 +112,30 @@ def test_table_9_ratios_that_do_follow(study, claims):
     names += [f"{part}-{n}" for n in (20480, 9216, 8192, 7168) for part in ("central", "memory-ratio-at")]
     rows = [row for name in names for row in claim_rows(study, claims[name])]
     assert LinearSystem(rows).feasible()
+
+
+# Verdicts that an independent program found by leaving each claim out, with our assumptions: the claim's number, and
+# what the others allow for it.
+LEFT_OUT = {
+    "zvm-10-percent-loss-at-18": ("independent", -10.0, -0.2),
+    "zvm-66-percent-higher-at-12": ("independent", 65.77, 68.18),
+    "peaks-66-percent-apart": ("independent", 63.84, 66.22),
+    "zvm-small-loss-at-18": ("independent", -10.5, -9.5),
+    "zvm-response-below-xen": ("corroborated", None, None),
+}
+SHARP = {
+    "throughput[system=zvm, guests=6]": (59.96, 61.837),
+    "throughput[system=xen, guests=6]": (40.14, 60.32),
+}
+
+
+def test_no_claim_comes_back_through_the_response_time_law(study, claims):
+    feasible = solve(study, claims, explain=False)
+    for name, (verdict, low, high) in LEFT_OUT.items():
+        found = judge(feasible, claims[name])
+        assert found.verdict == verdict, name
+        if low is not None:
+            assert found.implied == pytest.approx((low, high), abs=0.006), name
+    for text, limits in SHARP.items():
+        ends = feasible.interval(study.quantity(text))
+        assert [end.value for end in ends] == pytest.approx(limits, abs=0.006), text
