@@ -107,9 +107,9 @@ def _parse(text: str, said: list[str], file: str) -> tuple[Any, Lines]:
         attempts = {"commas before a closing bracket were dropped": re.sub(r",(?=\s*[\]}])", "", text)}
         if line == text.count("\n") + 1:
             attempts["the file breaks off; its last sample was left out"] = _whole_samples(text)
-        for sentence, mended in attempts.items():
+        for sentence, rewritten in attempts.items():
             try:
-                found = with_lines(mended, _loads)
+                found = with_lines(rewritten, _loads)
             except (ValueError, RecursionError):
                 continue
             said.append(f"{file} line {line}: {sentence}")
