@@ -19,6 +19,8 @@ class Provenance(StrEnum):
     """Where a value comes from; the text after each member is what readers are told."""
 
     PUBLISHED = "published"
+    COMPUTED = "computed"
+    REDRAWN = "redrawn"
     RECONSTRUCTED = "reconstructed"
     MEASURED = "measured"
     SIMULATED = "simulated"
@@ -33,6 +35,8 @@ class Provenance(StrEnum):
 
 _WORDS = {
     Provenance.PUBLISHED: "printed in the paper",
+    Provenance.COMPUTED: "computed by us from numbers that the paper prints",
+    Provenance.REDRAWN: "drawn by us from the paper's words; the paper's picture is not available",
     Provenance.RECONSTRUCTED: "computed from the paper's claims only, not measured",
     Provenance.MEASURED: "from raw files that a tool wrote on a real or emulated machine",
     Provenance.SIMULATED: "from raw files that were simulated from the paper's text; not a measurement",

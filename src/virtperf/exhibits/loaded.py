@@ -156,8 +156,15 @@ class LoadedStudy:
         return self._made("claims", exhibit_id)
 
     def summary(self) -> Shown:
-        """The headline: what the text pins down, verdict counts, runs."""
-        return self._made("summary")
+        """The head of a report: the telling figure, findings, the study in a few numbers."""
+        kind = kinds()["summary"]
+        assert kind.draw is not None
+        figure = kind.draw(self.context)
+        return _shown(kind.record(self.context, figure), figure)
+
+    def setup(self) -> Shown:
+        """How the study was measured, as its paper says: machines, guests, workload, procedure; what we added."""
+        return self._made("setup")
 
     def contradictions(self) -> Shown:
         """Claims of the paper that cannot all hold."""

@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.yamlio import Document
-from virtperf.study.parts import Exhibit, Factor, QuantityKind, Series
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
 
@@ -31,6 +31,10 @@ class Study(Model):
         In the paper's order.
     data : dict
         Everything as `study.yaml` has it, for the descriptive parts.
+    findings : tuple of Finding
+        What was found, the most important first.
+    conventions : tuple of str
+        What we had to add to the paper's description to be able to compute.
     telling : str or None
         The figure that stands for the study.
     """
@@ -40,6 +44,8 @@ class Study(Model):
     bibliography: dict[str, Any]
     claims_in_ledger: Annotated[Whole, Field(ge=0)]
     summary: Annotated[str, Field(min_length=20)] = ""
+    findings: tuple[Finding, ...] = ()
+    conventions: tuple[Annotated[str, Field(min_length=10)], ...] = ()
     factors: Annotated[dict[str, Factor], Keyed]
     quantities: Annotated[dict[str, QuantityKind], Keyed]
     exhibits: tuple[Exhibit, ...]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number
+from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number, Texts
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 At = dict[str, Level]
@@ -102,6 +102,16 @@ class Series(Model):
     at: At = {}
     over: str = ""
     levels: Annotated[tuple[Level, ...], Field(min_length=1)]
+
+
+class Finding(Model):
+    """What a study found, in one sentence, and the claims that it rests on.
+
+    `says` may hold ``{claim-id}``: the number that this claim prints, with its unit.
+    """
+
+    says: Annotated[str, Field(min_length=20)]
+    claims: Texts = Field(alias="rests_on")
 
 
 class Condition(Model):

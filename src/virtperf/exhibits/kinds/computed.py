@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds import Context, Kind, analysis
 from virtperf.exhibits.kinds import note as remark
 from virtperf.exhibits.origins import frame_origin
@@ -36,7 +37,9 @@ def record(context: Context, frame: pd.DataFrame, *, title: str, note: str) -> R
     columns = tuple(map(str, shown.columns))
     rows = tuple(tuple(_words(v) for v in row) for row in shown.itertuples(index=False))
     table = Grid(label=title, columns=columns, rows=rows, numeric=numeric)
-    return analysis(context, "computed", title, origin, shown, table, remark(note))
+    made = analysis(context, "computed", title, origin, shown, table, remark(note))
+    ours = {Provenance.PUBLISHED: Provenance.COMPUTED}
+    return made.model_copy(update={"provenance": tuple(ours.get(word, word) for word in made.provenance)})
 
 
 def _words(value: object) -> str:

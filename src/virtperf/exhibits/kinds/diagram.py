@@ -73,7 +73,7 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     label = f"{name}: {exhibit.title}. {said}".strip()
     return Record(
         kind="diagram", id=exhibit.id, study=study.id, name=name, title=exhibit.title,
-        caption="Redrawn from the text; the layout is ours.", provenance=(Provenance.PUBLISHED,),
+        provenance=(Provenance.REDRAWN,),
         numbers=(Numbers.of(table, f"{study.id}-{exhibit.id}", words="Download the connections (CSV)"),),
         blocks=(
             Diagram(label=label, rows=spec.rows, edges=tuple(edges)),

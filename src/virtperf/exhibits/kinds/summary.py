@@ -1,62 +1,137 @@
-"""The headline of a report: how much the text pins down, what the verdicts are, what data there is."""
+"""The head of a report: one picture, what was found and how sure that is, and the study in a few numbers."""
 
 from __future__ import annotations
 
-from virtperf.exhibits.claim_words import verdict_counts
-from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS, reach
-from virtperf.exhibits.kinds import Context, Kind, note, register
-from virtperf.exhibits.records import Block, Fact, Facts, Heading, Listing, Paragraph, Record, Span, Words
-from virtperf.exhibits.wording import VERDICTS, plural
+import re
+from typing import TYPE_CHECKING
+
+from virtperf.core.errors import StudyError
+from virtperf.core.near import near
+from virtperf.exhibits.claim_words import unit_of, verdict_counts, verdict_words
+from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.key_numbers import reach
+from virtperf.exhibits.kinds import Context, Kind, kind_of, note, register
+from virtperf.exhibits.kinds._figure import drawing
+from virtperf.exhibits.kinds.contradictions import places
+from virtperf.exhibits.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
+from virtperf.exhibits.wording import exhibit_name, joined, plural, pretty
+from virtperf.study.claims import Claim
+from virtperf.study.parts import Finding
+
+if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
+    from matplotlib.figure import Figure
+
+SURE = {
+    "contradicted": "The paper contradicts it elsewhere",
+    "depends": "The paper's other statements contradict each other about it",
+    "independent": "Stated; the paper's other statements leave it open",
+    "corroborated": "Stated; the paper's other statements imply it",
+}
+"""How sure a finding is, by the verdict on its claims; the first that one of them has counts for all."""
+_PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
-def record(context: Context) -> Record:
-    """The headline box."""
+def record(context: Context, figure: Figure | None = None) -> Record:
+    """The head of a report; `figure` is the picture of the study's telling figure.
+
+    Raises
+    ------
+    StudyError
+        A finding names a claim that there is not, or the number of one that prints none.
+    """
+    data = context.data
+    blocks: list[Block] = [
+        findings(data) if data.study.findings else Paragraph(words=" ".join(data.study.summary.split())),
+        Facts(facts=_facts(context)),
+    ]
+    if data.missing:
+        blocks.append(note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}."))
+    claims = dict.fromkeys(c for finding in data.study.findings for c in finding.claims)
+    made = register(context, "summary", *blocks, claims=claims)
+    telling = next((e for e in data.study.exhibits if e.id == data.study.telling), None)
+    if telling is None or figure is None:
+        return made
+    whole = f"{exhibit_name(telling.id, telling.kind)}: {telling.title}"
+    return made.model_copy(update={"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())})
+
+
+def draw(context: Context) -> Figure | None:
+    """The study's telling figure, where study.yaml names one."""
+    telling = next((e for e in context.study.exhibits if e.id == context.study.telling), None)
+    draws = kind_of(telling).draw if telling is not None else None
+    return None if draws is None else draws(context, telling)
+
+
+def findings(data: StudyData) -> Listing:
+    """Each finding in words, with how sure it is and links to what it rests on."""
+    known = {claim.id: claim for claim in data.claims or ()}
+    numbers = places(data)
+    return Listing(items=tuple(_finding(data, finding, known, numbers) for finding in data.study.findings))
+
+
+def _finding(data: StudyData, finding: Finding, known: dict[str, Claim], numbers: dict[str, list[int]]) -> Words:
+    claims = [_known(known, name) for name in finding.claims]
+    verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
+    from_text = {text for text, _ in verdicts}
+    sure = next((word for word in SURE if word in from_text), "")
+    parts: list[str | Span] = [Span(text=filled(data, finding.says, known), style="strong"),
+                               f" {SURE[sure] if sure else 'Not judged yet'}"]  # fmt: skip
+    against = {n for claim in claims for n in numbers.get(claim.id, ()) if sure in ("contradicted", "depends")}
+    for k, number in enumerate(sorted(against)):
+        parts += [", " if k else " (", Span(text=f"contradiction {number}", link=f"#contradiction-{number}")]
+    parts.append("). " if against else ". ")
+    measured = dict.fromkeys(word for _, word in verdicts if word != "no measurement")
+    if measured:
+        parts.append(f"Measured runs: {joined(measured)}. ")
+    parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} statements: ")
+    for k, claim in enumerate(claims):
+        words = "one statement" if len(claims) == 1 else str(k + 1)
+        parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
+    return (*parts, ".")
+
+
+def filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
+    """The text with the printed number, and its unit, in place of each ``{claim-id}``."""
+
+    def number(found: re.Match[str]) -> str:
+        claim = _known(known, found[1])
+        if claim.value is None:
+            raise StudyError(f"findings: {claim.id} prints no number", file="study.yaml",
+                             expected="a claim with `value`", found=found[0])  # fmt: skip
+        return f"{pretty(abs(claim.value))}{unit_of(claim, data.study)}"
+
+    return _PLACEHOLDER.sub(number, " ".join(text.split()))
+
+
+def _known(known: dict[str, Claim], name: str) -> Claim:
+    if name not in known:
+        raise StudyError(f"findings: there is no claim {name!r}", file="study.yaml", remedy=near(name, known))
+    return known[name]
+
+
+def _facts(context: Context) -> tuple[Fact, ...]:
     data = context.data
     used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
-    left_out = len(data.claims.not_encoded) if data.claims else 0
     text, measured = verdict_counts(data)
-    runs = data.series.groupby("provenance")["run_id"].nunique()
     given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
-    simulated = plural(int(runs.get("simulated", 0)), "simulated run")
-    ledger = plural(int(data.study.data.get("claims_in_ledger", 0)), "note")
-    alone = f"{plural(bare.within[0], 'point')}; {bare.open_ended} are unbounded above"
-    facts = (
+    judged = sum(n for word, n in measured.items() if word != "no measurement")
+    runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
+    alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
+    return (
         Fact(
-            value=f"{given.within[0]} of {given.points}", label="plotted points pinned down to ±5 % or better",
-            note=f"by the text and {plural(len(used), 'assumption')} of ours; without our assumptions: {alone}"
-                 if used else f"by the text alone; {plural(bare.open_ended, 'point is', 'points are')} unbounded above",
+            value=f"{given.within[0]} of {given.points}", label="plotted points known to ±5 % or better",
+            note=f"{alone}{bare.open_ended} have no upper limit in the text",
         ),
         Fact(
-            value=str(len(data.paper_claims)), label="claims of the paper, as relations between numbers",
-            note=f"made from {ledger} on the paper; "
-                 f"{plural(left_out, 'note is', 'notes are')} not quantitative",
+            value=f"{text['contradicted'] + text['depends']} of {len(data.paper_claims)}",
+            label="statements that the paper contradicts or leaves to a contradiction",
+            note=f"{text['corroborated']} are implied by others",
         ),
         Fact(
-            value=str(text["contradicted"]), label="claims that the paper contradicts elsewhere",
-            note="listed under Contradictions",
-        ),
-        Fact(
-            value=str(int(runs.get("measured", 0))), label="measured runs",
-            note=f"beside {simulated}, which decide nothing",
+            value=str(runs), label="measured runs",
+            note=f"{plural(judged, 'statement')} tested by them" if runs else "nothing here is tested by measurement",
         ),
     )  # fmt: skip
-    blocks: list[Block] = [Paragraph(words=" ".join(str(data.study.data.get("summary", "")).split())),
-                           Facts(facts=facts)]  # fmt: skip
-    blocks += _counts("From the text alone", {w: text[w] for w in TEXT_VERDICTS})
-    blocks += _counts("From measured runs", {w: measured[w] for w in MEASURED_VERDICTS})
-    if data.missing:
-        files = ", ".join(data.missing)
-        blocks.append(note(f"Not there yet, so nothing is shown from it: {files}."))
-    return register(context, "summary", *blocks)
 
 
-def _counts(title: str, counts: dict[str, int]) -> list[Block]:
-    items: list[Words] = [
-        (Span(text=word, style="verdict"), " ", Span(text=str(count), style="strong"), " ",
-         Span(text=VERDICTS[word], style="small"))
-        for word, count in counts.items()
-    ]  # fmt: skip
-    return [Heading(text=title), Listing(items=tuple(items))]
-
-
-KIND = Kind("summary", record)
+KIND = Kind("summary", record, draw=draw)

@@ -1,0 +1,87 @@
+"""How a study was measured, as its paper says: machines, guests, workload, procedure; and what we had to add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from virtperf.exhibits.kinds import Context, Kind, note, register
+from virtperf.exhibits.records import Block, Grid, Heading, Listing, Record
+from virtperf.exhibits.wording import pretty
+from virtperf.study.definition import Study
+
+UNITS = {"mb": "MB", "gb": "GB", "ghz": "GHz", "mhz": "MHz", "s": "s", "ms": "ms", "min": "minutes", "percent": "%"}
+"""Last words of names in study.yaml that are units."""
+SPELLED = {
+    "vcpus": "virtual CPUs", "cpus": "CPUs", "xml": "XML", "ifls": "IFLs", "fcp": "FCP", "java": "Java",
+    "warmup": "warm-up", "dcss": "DCSS",
+}  # fmt: skip
+
+
+def record(context: Context) -> Record:
+    """Tables of machines and guests, lists of workload and procedure; what the paper does not state says so."""
+    study, written = context.study, context.study.data
+    called = {str(level): text for factor in study.factors.values() for level, text in factor.level_labels.items()}
+    blocks: list[Block] = []
+    for part, title in (("machines", "Machines"), ("guests", "Guests"), ("networks", "Networks")):
+        if entries := written.get(part):
+            blocks += [Heading(text=title), _grid(title, entries, called)]
+    for part, title in (("workload", "Workload"), ("procedure", "Procedure")):
+        values = {k: v for k, v in (written.get(part) or {}).items() if k != "steps"}
+        if values:
+            rows = tuple((named(name), said(name, value)) for name, value in values.items())
+            blocks += [Heading(text=title), Grid(label=title, columns=("What", "As the paper says"), rows=rows)]
+    if study.procedure.steps:
+        blocks += [Heading(text="Steps of a run"), Listing(items=study.procedure.steps)]
+    if not blocks:
+        blocks.append(note("The study has no description of its set-up."))
+    return register(context, "setup", *blocks, *_ours(study))
+
+
+def _ours(study: Study) -> list[Block]:
+    if not study.conventions:
+        return []
+    items = tuple(" ".join(text.split()) for text in study.conventions)
+    return [Heading(text="What we added"), Listing(items=items)]
+
+
+def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[str, str]) -> Grid:
+    """One column an entry, one row a fact that the paper tells of any of them; `called` has words for some names."""
+    facts = dict.fromkeys(name for entry in entries.values() for name in entry if name != "label")
+    columns = ("", *(str(entry.get("label", key)) for key, entry in entries.items()))
+    rows = [
+        (called.get(fact) or named(fact), *(said(fact, e[fact]) if fact in e else "" for e in entries.values()))
+        for fact in facts
+    ]
+    told = tuple(row for row in rows if {*row[1:]} - {"", said("", None)})
+    return Grid(label=title, columns=columns, rows=told)
+
+
+def named(name: str) -> str:
+    """A name of study.yaml in words, without its unit: ``memory_mb`` is ``Memory``."""
+    words = name.split("_")
+    if len(words) > 1 and words[-1] in UNITS:
+        words = words[:-1]
+    text = " ".join(SPELLED.get(word, word) for word in words)
+    return text[:1].upper() + text[1:]
+
+
+def said(name: str, value: Any) -> str:
+    """A value of study.yaml in words, with the unit that its name ends in."""
+    unit = UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
+    if value is None:
+        return "not stated"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{pretty(value)} {unit}".strip()
+    if isinstance(value, Mapping):
+        return "; ".join(f"{named(str(k))}: {said(str(k), v)}" for k, v in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) == 2 and all(isinstance(v, int | float) for v in value):
+            return f"{pretty(value[0])} to {pretty(value[1])} {unit}".strip()
+        return "; ".join(said("", v) for v in value) or "none"
+    return str(value)
+
+
+KIND = Kind("setup", record)
