@@ -46,7 +46,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     runs = 0
     chosen = list(studies) or layout.studies()
     for name in chosen:
-        study = check_study(layout.published(name), dictionary, problems)
+        study = check_study(layout.definition(name), dictionary, problems)
         if study is not None:
             check_notebook(layout.notebook(name), study, parameters, problems)
             runs += check_runs(layout.measured(name), study, problems)

@@ -16,7 +16,7 @@ def placeholders(layout: Layout, studies: list[str]) -> str:
     """Which files still say EXAMPLE and on how many lines, comments left out; "" where none does."""
     counts: dict[str, int] = {}
     for study in studies:
-        folder, notebook = layout.published(study), layout.notebook(study)
+        folder, notebook = layout.definition(study), layout.notebook(study)
         for path in [*sorted(folder.rglob("*.yaml")), *sorted(folder.rglob("*.csv")), notebook]:
             if count := sum(bool(_MARK.search(line)) for line in _lines(path)):
                 counts[path.relative_to(layout.root).as_posix()] = count

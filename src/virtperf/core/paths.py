@@ -25,7 +25,7 @@ class Layout:
         return self.root / "data" / "published" / study
 
     def measured(self, study: str) -> Path:
-        """Run folders that people add; nothing here is ever written by a stage."""
+        """Run folders that people add, and a measured study's definition; no stage ever writes here."""
         return self.root / "data" / "measured" / study
 
     def reconstructed(self, study: str) -> Path:
@@ -80,15 +80,21 @@ class Layout:
         return self.root / ".cache" / "ingest"
 
     def studies(self) -> list[str]:
-        """Ids of all studies."""
-        return sorted(p.parent.name for p in (self.root / "data" / "published").glob("*/study.yaml"))
+        """Ids of all studies: of papers, and those that begin with measurements."""
+        return sorted({p.parent.name for root in ("published", "measured")
+                       for p in (self.root / "data" / root).glob("*/study.yaml")})  # fmt: skip
+
+    def definition(self, study: str) -> Path:
+        """The folder of a study's study.yaml: `published` of a paper's, `measured` of one that begins with runs."""
+        measured = self.measured(study)
+        return measured if (measured / "study.yaml").is_file() else self.published(study)
 
     def known(self, study: str) -> Path:
-        """`published` of a study that exists; raises `VirtperfError` listing the known ones for any other."""
+        """`definition` of a study that exists; raises `VirtperfError` listing the known ones for any other."""
         studies = self.studies()
         if study not in studies:
             raise VirtperfError(
                 f"there is no study {study!r}", expected=f"one of {', '.join(studies)}" if studies else None,
                 remedy="run virtperf in the repository's folder, or name that folder by --root",
             )  # fmt: skip
-        return self.published(study)
+        return self.definition(study)

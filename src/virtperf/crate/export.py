@@ -143,7 +143,7 @@ def _metadata(
         {"@id": f"data/{word}/", "@type": "Dataset", "name": word, "description": text}
         for word, text in PROVENANCES.items() if any(path.startswith(f"data/{word}/") for path in paths)
     ]  # fmt: skip
-    papers = [_paper(layout, study) for study in layout.studies()]
+    papers = [_paper(layout, study) for study in layout.studies() if layout.published(study).is_dir()]
     actions = [action for stage in stages if (action := _action(stage, paths)) is not None]
     description = f"{' '.join(str(cited.get('abstract', '')).split())} Commit {commit}"
     description += ", with changes that are not committed." if changed else "."
@@ -162,7 +162,7 @@ def _metadata(
 
 
 def _paper(layout: Layout, study: str) -> dict[str, Any]:
-    data = load_yaml(layout.published(study) / "study.yaml").data
+    data = load_yaml(layout.definition(study) / "study.yaml").data
     source = json.dumps(data.get("bibliography", {}), ensure_ascii=False, default=str)
     return {
         "@id": f"#paper-{study}",

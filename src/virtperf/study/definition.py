@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
@@ -25,8 +25,12 @@ class Study(Model):
     Attributes
     ----------
     id : str
+    kind : str
+        "paper": regenerated from what a paper's text says. "measured": it begins with measurements.
+    question : str
+        What a measured study asks.
     folder : Path
-        `data/published/<id>`.
+        `data/published/<id>` of a paper, `data/measured/<id>` of a measured study.
     exhibits : tuple of Exhibit
         In the paper's order.
     data : dict
@@ -40,9 +44,11 @@ class Study(Model):
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
+    kind: Literal["paper", "measured"] = "paper"
     title: str
-    bibliography: dict[str, Any]
-    claims_in_ledger: Annotated[Whole, Field(ge=0)]
+    question: str = ""
+    bibliography: dict[str, Any] = {}
+    claims_in_ledger: Annotated[Whole, Field(ge=0)] = 0
     summary: Annotated[str, Field(min_length=20)] = ""
     findings: tuple[Finding, ...] = ()
     conventions: tuple[Annotated[str, Field(min_length=10)], ...] = ()
@@ -61,6 +67,13 @@ class Study(Model):
     errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
     _document: Document = PrivateAttr()
 
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed = ("question",) if self.kind == "measured" else ("bibliography", "claims_in_ledger")
+        if missing := [name for name in needed if name not in self.model_fields_set]:
+            raise ValueError(f"a study of kind {self.kind} needs {', '.join(missing)}")
+        return self
+
     @property
     def document(self) -> Document:
         """`study.yaml` with its lines."""
@@ -68,7 +81,7 @@ class Study(Model):
 
     @property
     def folder(self) -> Path:
-        """`data/published/<id>`."""
+        """`data/published/<id>`, or `data/measured/<id>` of a measured study."""
         return self._document.path.parent
 
     @property
@@ -170,7 +183,7 @@ class Study(Model):
 
 
 def load_study(folder: Path, report: Report = stop) -> Study:
-    """Load `study.yaml` of a folder `data/published/<study>`.
+    """Load `study.yaml` of a folder `data/published/<study>` or `data/measured/<study>`.
 
     Parameters
     ----------
