@@ -11,7 +11,6 @@ from virtperf.core.errors import ParameterError, Report, stop
 from virtperf.core.model import Flag, Model, Number, Whole, load_model, problems
 from virtperf.core.yamlio import Document
 
-
 Reading = Literal["strict", "default", "lenient"]
 """How words that stand for a number are read (`study.readings`)."""
 

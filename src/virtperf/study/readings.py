@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from virtperf.core.errors import Report, StudyError, stop
+from virtperf.core.errors import Report, stop
 from virtperf.core.model import Model, NotNegative, Positive, load_model
 from virtperf.core.near import near
 from virtperf.core.params import Reading
