@@ -45,7 +45,7 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
             change = interval(claim.low, claim.high, f"{NO_BREAK}%")
             return f"100 × ({_factor(parts[0])} ÷ {_factor(parts[1])} − 1): {change}"
         case "equivalence":
-            same = interval(1 - claim.margin, 1 + claim.margin)
+            same = interval(1 / (1 + claim.margin), 1 + claim.margin)
             return f"{_factor(parts[0])} ÷ {_factor(parts[1])}: {same}"
         case "ordering":
             return (" < " if claim.strict else " ≤ ").join(parts)

@@ -64,6 +64,11 @@ def _limits(claim: Claim, of: Expression, to: Expression | None, low: float, hig
     return rows
 
 
+def _within(claim: Claim) -> tuple[float, float]:
+    """Factors of a margin: a is within it of b where b is within it of a."""
+    return 1 / (1 + claim.margin), 1 + claim.margin
+
+
 def _value(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     return _limits(claim, instance.parts[0], None, claim.low, claim.high)
 
@@ -83,7 +88,7 @@ def _difference(study: Study, claim: Claim, instance: Instance) -> list[Row]:
 
 
 def _equivalence(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _limits(claim, instance.parts[0], instance.parts[1], 1 - claim.margin, 1 + claim.margin)
+    return _limits(claim, instance.parts[0], instance.parts[1], *_within(claim))
 
 
 def _sum(study: Study, claim: Claim, instance: Instance) -> list[Row]:
@@ -138,7 +143,7 @@ def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     slopes = _slopes(instance)
     rows = []
     for earlier, later in pairwise(slopes):
-        rows += _limits(claim, later, earlier, 1 - claim.margin, 1 + claim.margin)
+        rows += _limits(claim, later, earlier, *_within(claim))
     return rows
 
 

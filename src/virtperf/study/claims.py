@@ -11,9 +11,11 @@ from pydantic import Field, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
+from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression
+from virtperf.study.readings import READINGS, WITHIN, Readings, load_readings
 from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
@@ -70,11 +72,13 @@ class Claim(Model):
     strict : bool
         Whether an ordering must be visible (by the quantity's resolution).
     margin : float
-        Relative margin of an equivalence or of linearity.
+        Relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
     assumed : bool
         An assumption of ours, switchable.
+    word : str
+        A word of `data/readings.yaml` that gives the limits.
     reading, note : str
-        How a vague word was turned into numbers, where it was; any other remark.
+        How the words were turned into numbers, where they were, that of `word` first; any other remark.
     instances : tuple of Instance
         Filled when the claim is loaded for a study, as are `assumed` and `line`.
     """
@@ -103,6 +107,7 @@ class Claim(Model):
     constant: Number = 0.0
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
+    word: str = ""
     reading: str = ""
     note: str = ""
     why: str = ""
@@ -113,8 +118,8 @@ class Claim(Model):
     @model_validator(mode="before")
     @classmethod
     def _limits(cls, entry: object) -> object:
-        """The limits of a printed value are its half width away, where the entry does not give others."""
-        if not isinstance(entry, dict):
+        """The limits of a printed value are its half width away, where the entry does not give others or a word."""
+        if not isinstance(entry, dict) or "word" in entry:
             return entry
         value, half = entry.get("value"), entry.get("half_width")
         if not isinstance(value, int | float) or not isinstance(half, int | float):
@@ -123,9 +128,20 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
-        if missing := [name for name in _NEEDS[self.kind] if name not in self.model_fields_set]:
+        given = self.model_fields_set | ({"margin"} if self.word else set())
+        if missing := [name for name in _NEEDS[self.kind] if name not in given]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
+        if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
+            raise ValueError(f"word gives the limits: leave out {', '.join(sorted(twice))}")
         return self
+
+    def read(self, readings: Readings) -> Claim:
+        """The claim with the limits that its word has; raises `ValueError` as `Readings.read` does."""
+        if not self.word:
+            return self
+        found = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
+        limits = {"margin": found.high - 1} if self.kind in WITHIN else {"low": found.low, "high": found.high}
+        return self.model_copy(update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))})
 
     def consistent(self) -> None:
         """Raise `ValueError` where the claim's own numbers do not fit together."""
@@ -172,9 +188,10 @@ class ClaimsFile(Model):
 
 @dataclass(frozen=True)
 class Claims:
-    """All claims of a study, and what was left out of them with the reason."""
+    """All claims of a study under one reading of their words, and what was left out of them with the reason."""
 
     claims: tuple[Claim, ...]
+    reading: Reading
     not_encoded: Mapping[str, str]
     file: ClaimsFile
     document: Document
@@ -203,20 +220,22 @@ class Claims:
         )
 
 
-def load_claims(study: Study, report: Report = stop) -> Claims:
-    """Load and validate `claims.yaml` of a study.
+def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+    """Load and validate `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
     Parameters
     ----------
     study : Study
     report : callable, optional
         Told of every problem that leaves something to load, so that all can be listed.
+    reading : {"strict", "default", "lenient"}
+        How words that stand for a number are read.
 
     Raises
     ------
     StudyError
         With file and line: against the model, an unknown quantity, factor, level, exhibit or claim id, an id given
-        twice, limits that exclude the printed value.
+        twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
@@ -226,6 +245,8 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
     entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
+    worded = any(claim.word for _, claim in entries)
+    readings = load_readings(study.folder.parent.parent / READINGS, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []
@@ -240,6 +261,7 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
             if other not in ids:
                 report(document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts"))
         try:
+            claim = claim.read(readings)
             claim.consistent()
             instances = _instances(study, claim)
         except ValueError as err:
@@ -248,7 +270,7 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
         filled = {"instances": instances, "line": document.line(*where), "assumed": where[0] == "assumptions"}
         loaded.append(claim.model_copy(update=filled))
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
-    return Claims(tuple(loaded), left_out, file, document)
+    return Claims(tuple(loaded), reading, left_out, file, document)
 
 
 def _instances(study: Study, claim: Claim) -> tuple[Instance, ...]:
