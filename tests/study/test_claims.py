@@ -89,7 +89,7 @@ MISTAKES = {
     "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
     "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
-    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum' or 'response_law'; found 'rang'. Did you mean 'range'"),
+    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'"),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
     "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),
 }  # fmt: skip

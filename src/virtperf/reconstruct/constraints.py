@@ -147,6 +147,15 @@ def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     return rows
 
 
+def _rule(study: Study, claim: Claim, instance: Instance) -> list[Row]:
+    limits = [claim.rule_at(x) for x in instance.axis]
+    return [
+        row
+        for part, (low, high) in zip(instance.parts, limits, strict=True)
+        for row in _limits(claim, part, None, low, high)
+    ]
+
+
 def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     """A row that bounds nothing: it names the law's quantities, so that they belong to one group (`laws.LawSystem`)."""
     (_, response), (_, throughput) = instance.parts[0].terms[0], instance.parts[1].terms[0]
@@ -156,5 +165,5 @@ def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
 _RULES = {
     "value": _value, "range": _value, "ratio": _ratio, "percent_change": _percent_change, "difference": _difference,
     "equivalence": _equivalence, "sum": _sum, "ordering": _ordering, "argmax": _argmax, "argmin": _argmin,
-    "monotone": _monotone, "concave": _concave, "linear": _linear, "response_law": _response_law,
+    "monotone": _monotone, "concave": _concave, "linear": _linear, "rule": _rule, "response_law": _response_law,
 }  # fmt: skip

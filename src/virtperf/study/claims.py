@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -20,7 +21,7 @@ from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
-    "concave", "equivalence", "sum", "response_law",
+    "concave", "equivalence", "sum", "rule", "response_law",
 ]  # fmt: skip
 
 NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
@@ -32,6 +33,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "argmax": ("of", "over", "levels", "at"), "argmin": ("of", "over", "levels", "at"),
     "monotone": ("of", "over", "levels", "direction"), "linear": ("of", "over", "levels"),
     "concave": ("of", "over", "levels"), "sum": ("of", "parts"),
+    "rule": ("of", "over", "levels", "intercept", "slope", "intercept_half_width", "slope_half_width"),
     "response_law": ("of", "to", "constant", "over", "for_each"),
 }  # fmt: skip
 
@@ -44,10 +46,10 @@ class Instance:
     ----------
     parts : tuple of Expression
         value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending;
-        argmax, argmin: the winner, then the others; monotone, linear, concave: along the axis; sum: the total, then
-        its parts; response_law: (response time, throughput).
+        argmax, argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total,
+        then its parts; response_law: (response time, throughput).
     axis : tuple of float
-        The axis positions of `parts` for linear and concave.
+        The axis positions of `parts` for linear, concave and rule.
     """
 
     parts: tuple[Expression, ...]
@@ -73,6 +75,12 @@ class Claim(Model):
         Whether an ordering must be visible (by the quantity's resolution).
     margin : float
         Relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
+    intercept, slope, intercept_half_width, slope_half_width : float
+        The coefficients of a rule, "12 s plus 63 s a GB", and what their printed precision implies.
+    tolerance : float
+        How far each value may lie from the rule's, relative to it.
+    sentences : tuple of str
+        Keys of the sentences that say it, where they say something else besides; a row of a table has one by itself.
     assumed : bool
         An assumption of ours, switchable.
     word : str
@@ -105,6 +113,12 @@ class Claim(Model):
     direction: Literal["", "increasing", "decreasing", "nonincreasing", "nondecreasing"] = ""
     margin: NotNegative = 0.0
     constant: Number = 0.0
+    intercept: Number = 0.0
+    slope: Number = 0.0
+    intercept_half_width: NotNegative = 0.0
+    slope_half_width: NotNegative = 0.0
+    tolerance: NotNegative = 0.0
+    sentences: Texts = Field((), alias="sentence")
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
     word: str = ""
@@ -154,6 +168,15 @@ class Claim(Model):
             raise ValueError(f"the limits {self.low:g} to {self.high:g} exclude the printed value {self.value}")
         if self.kind in ("argmax", "argmin") and self.at not in self.levels:
             raise ValueError(f"at: {self.at} is not among the levels")
+        if self.kind == "rule" and not all(isinstance(level, int | float) for level in self.levels):
+            raise ValueError("the levels of a rule are numbers")
+
+    def rule_at(self, x: float) -> tuple[float, float]:
+        """The limits that a rule sets at one position of its axis."""
+        value = self.intercept + self.slope * x
+        half = self.intercept_half_width + self.slope_half_width * abs(x)
+        low, high = value - half, value + half
+        return low - self.tolerance * abs(low), high + self.tolerance * abs(high)
 
     @property
     def times_said(self) -> int:
@@ -269,6 +292,13 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
             continue
         filled = {"instances": instances, "line": document.line(*where), "assumed": where[0] == "assumptions"}
         loaded.append(claim.model_copy(update=filled))
+    keys = Counter(key for claim in loaded for key in claim.sentences)
+    for where, claim in entries:
+        for key in claim.sentences:
+            if keys[key] == 1 and where[0] != "tables":
+                problem = f"no other claim has the sentence {key!r}"
+                expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
+                report(document.error(problem, *where, "sentence", expected=expected))
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
     return Claims(tuple(loaded), reading, left_out, file, document)
 
