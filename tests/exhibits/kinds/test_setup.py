@@ -1,0 +1,58 @@
+"""The set-up of a study in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.exhibits import toy
+from tests.exhibits.plain import plain
+from virtperf.exhibits.kinds.setup import named, said
+from virtperf.exhibits.loaded import LoadedStudy, load_study
+
+SETUP = """
+machines:
+  host: {label: Host, machine: A machine, cpus: 8, clock_ghz: 1.7, storage: [one disk, two tapes]}
+  client: {label: Client, machine: Another}
+procedure: {run_s: 1200, window_s: [300, 900], replicates: null, steps: [start the guests, drive the load]}
+conventions: [The text does not say how many guests. We take four.]
+"""
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("memory_mb", 20480, "20,480 MB"), ("window_s", [300, 900], "300 to 900 s"), ("replicates", None, "not stated"),
+    ("crypto", True, "yes"), ("storage", ["one disk", "two tapes"], "one disk; two tapes"), ("crypto", [], "none"),
+    ("memory_mb", "between 1 and 2, by test", "between 1 and 2, by test"),
+    ("encryption", {"poll_s": 0, "path": "client to server"}, "Poll: 0 s; Path: client to server"),
+])  # fmt: skip
+def test_values_have_the_unit_that_their_name_ends_in(name: str, value: object, words: str) -> None:
+    assert said(name, value) == words
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("memory_mb", "Memory"), ("vcpus", "Virtual CPUs"), ("xml_interval_min", "XML interval"), ("s", "S"),
+])  # fmt: skip
+def test_names_lose_their_unit(name: str, words: str) -> None:
+    assert named(name) == words
+
+
+def test_every_fact_of_study_yaml_is_told_and_what_is_ours_stands_apart(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text() + SETUP)
+    told = plain(load_study("toy", data).setup())
+    for words in (
+        "A machine",
+        "1.7 GHz",
+        "one disk; two tapes",
+        "1,200 s",
+        "not stated",
+        "drive the load",
+        "We take four.",
+    ):
+        assert words in told
+
+
+def test_a_study_without_a_description_says_so(loaded: LoadedStudy) -> None:
+    assert "no description of its set-up" in plain(loaded.setup())
