@@ -72,7 +72,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
             "claims_set_aside": len(data.contradictions.get("dropped", ())),
         },
         "runs": {
-            **{name: int(runs.get(name, 0)) for name in ("measured", "simulated", "example")},
+            **{name: int(runs.get(name, 0)) for name in ("measured", "example")},
             "quarantined": len(data.index.get("quarantined", ())),
         },
         "audits": {"all": len(data.audits), "failed": int((data.audits["status"] == "violated").sum())},
