@@ -34,9 +34,9 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     -------
     DataFrame
         low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes
-        the text alone. low_text, high_text: without our assumptions. centre: the reconstruction's value. printed,
-        printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by: ids of the
-        claims that set the limits. reference: whether the value is what it is by convention.
+        the text alone. low_text, high_text: without our assumptions. printed, printed_half_width: the number
+        that the paper prints, NaN where it prints none. low_by, high_by: ids of the claims that set the limits.
+        reference: whether the value is what it is by convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
@@ -51,7 +51,7 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
         rows.append(
             row | {
                 "low": low, "high": high, "low_text": text[0], "high_text": text[1],
-                "centre": float(found.get("centre", math.nan)), "printed": value, "printed_half_width": half_width,
+                "printed": value, "printed_half_width": half_width,
                 "low_by": list(found.get("low_by", ())), "high_by": list(found.get("high_by", ())),
                 "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
                 "provenance": str(Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED),

@@ -25,9 +25,8 @@ def joined(
     DataFrame
         The columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run ``simulated``,
         ``simulated_low``, ``simulated_high`` (NaN without runs) and ``simulated_runs`` (their ids); ``scaled_at`` and
-        ``sets_scale``, see `frames.means`. ``reconstructed``: the value that was made from the text, NaN where it is
-        printed. ``told``: the one that words speak of. ``known``: whether a stage has computed limits; ``banded``:
-        whether a figure draws them.
+        ``sets_scale``, see `frames.means`. ``reconstructed``: the value that runs made from the text have. ``told``:
+        the one that words speak of. ``known``: whether limits are computed; ``banded``: whether a figure draws them.
     """
     points = frames.points(data, exhibit, assumptions=assumptions)
     means = frames.means(data, exhibit, level=level, of=points)
@@ -44,7 +43,7 @@ def joined(
     points["scaled_at"] = at.where(at != "", points["example_scaled_at"].fillna(""))
     points["sets_scale"] = points["measured_sets_scale"].eq(True).where(at != "", points["reference"])
     known, is_printed = points["low"].notna(), points["printed"].notna()
-    points["reconstructed"] = points["simulated"].fillna(points["centre"].mask(is_printed))
+    points["reconstructed"] = points["simulated"]
     points["told"] = points["printed"].fillna(points["reconstructed"]).fillna(points["measured"])
     points["known"] = known
     points["banded"] = known & (~is_printed | points["reconstructed"].notna())

@@ -92,7 +92,7 @@ class LoadedStudy:
     # ---- frames -----------------------------------------------------------------------------------------------------
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
-        """What the text allows at every point of a figure: low, high, centre, printed (`exhibits.frames.points`)."""
+        """What the text allows at every point of a figure: low, high, printed (`exhibits.frames.points`)."""
         return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
 
     def runs(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:

@@ -16,8 +16,8 @@ def rescaled(means: pd.DataFrame, points: pd.DataFrame, relative: Collection[str
     """Means of a figure in the figure's unit.
 
     Where a point of a relative quantity has its relative mean, or nobody ran the quantity, nothing changes. Where runs
-    of one provenance have no relative mean at any point, they are scaled so that their mean is the reconstruction's
-    value at the point whose interval is relatively narrowest. That point then says nothing about the paper; the others
+    of one provenance have no relative mean at any point, they are scaled so that their mean is the middle of the
+    interval that is relatively narrowest. That point then says nothing about the paper; the others
     do, relative to it.
 
     Parameters
@@ -26,7 +26,7 @@ def rescaled(means: pd.DataFrame, points: pd.DataFrame, relative: Collection[str
         series, quantity, provenance, scale ("own" or "relative"), place (the point in words), value, low, high, se and
         the column `over`: a figure's, in the runs' own unit and, where they have one, on the relative scale.
     points : DataFrame
-        The figure's: series, quantity, low, high, centre and the column `over`.
+        The figure's: series, quantity, low, high and the column `over`.
     relative : collection of str
         Quantities on a relative scale.
     over : str
@@ -52,15 +52,15 @@ def rescaled(means: pd.DataFrame, points: pd.DataFrame, relative: Collection[str
 
 def _scaled(rows: pd.DataFrame, points: pd.DataFrame, over: str) -> pd.DataFrame:
     known = rows.merge(
-        points[["series", "quantity", over, "low", "high", "centre"]], on=["series", "quantity", over], how="left",
+        points[["series", "quantity", over, "low", "high"]], on=["series", "quantity", over], how="left",
         suffixes=("_run", ""),
     )  # fmt: skip
     known.index = rows.index
-    width = (known["high"] - known["low"]).where((known["centre"] > 0) & np.isfinite(known["low"] + known["high"]))
-    relative_width = (width / known["centre"]).dropna()
+    middle = ((known["low"] + known["high"]) / 2).where(lambda m: np.isfinite(m) & (m > 0))
+    relative_width = ((known["high"] - known["low"]) / middle).dropna()
     if relative_width.empty:
         return rows.iloc[:0]
     here = rows.index == relative_width.idxmin()
-    factor = float(known["centre"][here].iloc[0]) / float(rows["value"][here].iloc[0])
+    factor = float(middle[here].iloc[0]) / float(rows["value"][here].iloc[0])
     scaled = {name: rows[name] * factor for name in ("value", "low", "high", "se")}
     return rows.assign(**scaled, scaled_at=rows["place"][here].iloc[0], sets_scale=here)

@@ -83,7 +83,6 @@ class Trace:
     high: float | None
     low_by: tuple[str, ...]
     high_by: tuple[str, ...]
-    centre: float | None
     means: tuple[MeanTrace, ...]
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
@@ -121,7 +120,7 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 unit=data.study.quantities[quantity.name].unit, formula=formula(data, quantity),
                 printed=_finite(row["printed"]), printed_by=_printed_by(data, quantity, row["printed"]),
                 low=_finite(row["low"]), high=_finite(row["high"]), low_by=tuple(row["low_by"]),
-                high_by=tuple(row["high_by"]), centre=_finite(row["centre"]), means=_means(data, quantity), runs=used,
+                high_by=tuple(row["high_by"]), means=_means(data, quantity), runs=used,
                 excluded=unseen + refused,
             )  # fmt: skip
 

@@ -152,7 +152,7 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
         **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
     ).drop(columns=factor.name).rename(columns={"x": factor.name, **_CALLED})  # fmt: skip
     runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
-    columns = ["exhibit", "series", factor.name, "quantity", "unit", *_CALLED.values(), "centre", "low_set_by",
+    columns = ["exhibit", "series", factor.name, "quantity", "unit", *_CALLED.values(), "low_set_by",
                "high_set_by", *runs, "printed"]  # fmt: skip
     return table[columns].replace([math.inf, -math.inf], math.nan)
 
