@@ -33,7 +33,7 @@ def timeline(
     frame : DataFrame
         x in seconds, y; perhaps hue and row, which count as None where the frame has no series and unit.
     points : DataFrame, optional
-        Levels that a text speaks of, drawn across the first panel: low, high, centre, perhaps printed.
+        Levels that a text speaks of, drawn across the first panel: low, high, perhaps printed.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def _label(part: pd.DataFrame, hue: str | None, unit: str) -> str:
 
 
 def shown(points: pd.DataFrame) -> pd.Series:
-    """The number that stands for a level: the printed one, else the centre."""
-    return points["printed"].fillna(points["centre"]) if "printed" in points else points["centre"]
+    """The number that stands for a level: the printed one."""
+    return points["printed"] if "printed" in points else pd.Series(math.nan, index=points.index)
 
 
 def _top(values: pd.Series, points: pd.DataFrame | None) -> float:
@@ -105,5 +105,5 @@ def _words(points: pd.DataFrame | None) -> list[legend.Entry]:
     dashes = Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=(0, (3, 3)))
     return [
         (Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA), "allowed by the text"),
-        (dashes, "printed or reconstructed level"),
+        (dashes, "printed level"),
     ]
