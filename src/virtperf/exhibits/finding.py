@@ -25,7 +25,7 @@ SHORT = 80  # characters of such a claim
 
 
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
-    """One sentence a series: its values or ranges, and its course where the ranges fix it; then orders, measured points.
+    """One sentence a series: its values or ranges, or its course where the ranges fix it; then orders, then runs.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     points, own = _with_measured(points)
     rows = rows_of(points)
     lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
+    ours = sum(_phrase(p) != _phrase(q) for p, q in zip(rows, rows_of(_by_text_alone(points)), strict=True))
+    lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'point')}." if ours and not lead else lead
     series = [(str(label), rows_of(part)) for label, part in points.groupby("series", sort=False)]
     sentences = [_series(label, part, factor) for label, part in series]
     wide = any(_phrase(p).startswith(_ORDER) for p in rows)
@@ -55,7 +57,12 @@ def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     return points.assign(**{name: points[name].mask(own, values) for name, values in taken.items()}), own
 
 
+def _by_text_alone(points: pd.DataFrame) -> pd.DataFrame:
+    return points.assign(**{name: points[f"{name}_text"] for name in ("low", "high", "pieces")})
+
+
 _ORDER = "order only"
+_AT_MOST = "at most "
 
 
 def _series(label: str, points: list[Any], factor: Factor) -> str:
@@ -67,12 +74,15 @@ def _series(label: str, points: list[Any], factor: Factor) -> str:
     course = _course(known, factor) if numeric and len(known) > 2 else ""
     if course:
         return f"{label}: {course}."
-    parts = []
+    parts: list[str] = []
+    before = ""
     for phrase, group in groupby(known, key=_phrase):
         levels = [p.x for p in group]
         words = [level_text(factor, x) for x in levels]
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
-        parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
+        said = phrase.removeprefix(_AT_MOST) if before.startswith(_AT_MOST) else phrase
+        parts.append(f"{said} at {joined(words)}" if numeric else f"{said} ({joined(words)})")
+        before = phrase
     if len(parts) > NAMED:
         parts = [*parts[: NAMED - 1], f"{parts[-1]}; the numbers have the rest"]
     return f"{label}: {', '.join(parts)}."
@@ -95,7 +105,8 @@ def _phrase(point: Any) -> str:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
         return (f"at least {_short(point.low)}" if point.low > 0 else "no upper limit") + aside
-    return f"between {_short(point.low)} and {_short(point.high)}{aside}"
+    limits = f"between {_short(point.low)} and {_short(point.high)}" if point.low > 0 else _AT_MOST + _short(point.high)
+    return f"{limits}{aside}"
 
 
 def is_narrow(low: float, high: float) -> bool:

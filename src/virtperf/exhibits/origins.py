@@ -89,8 +89,9 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
     word, runs = origin.provenance, provenance_of_runs(data)
     if word is Provenance.SIMULATED:
         raise ProvenanceError(
-            f"{label}: it rests on simulated runs, which say nothing about the paper", found=", ".join(origin.runs[:3]),
-            expected="measured runs, or printed numbers", remedy="compute it from study.runs(...) or study.printed(...).",
+            f"{label}: it rests on simulated runs, which say nothing about the paper",
+            expected="measured runs, or printed numbers", found=", ".join(origin.runs[:3]),
+            remedy="compute it from study.runs(...) or study.printed(...).",
         )  # fmt: skip
     if origin.study and origin.study != data.study.id:
         raise ProvenanceError(f"{label}: it was computed from values of {origin.study}", expected=data.study.id,

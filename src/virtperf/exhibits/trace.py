@@ -114,8 +114,8 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 x=str(x), quantity=quantity.key(), words=data.study.show(quantity),
                 unit=data.study.quantities[quantity.name].unit, formula=formula(data, quantity),
                 printed=_finite(row["printed"]), printed_by=_printed_by(data, quantity, row["printed"]),
-                low=_finite(row["low"]), high=_finite(row["high"]), allowed=allowed(row["pieces"]), low_by=tuple(row["low_by"]),
-                high_by=tuple(row["high_by"]), means=_means(data, quantity), runs=used,
+                low=_finite(row["low"]), high=_finite(row["high"]), allowed=allowed(row["pieces"]),
+                low_by=tuple(row["low_by"]), high_by=tuple(row["high_by"]), means=_means(data, quantity), runs=used,
                 excluded=unseen + refused,
             )  # fmt: skip
 

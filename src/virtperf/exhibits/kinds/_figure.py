@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from virtperf.core.errors import StudyError, VirtperfError
+from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
@@ -37,7 +38,7 @@ class Spec(ExhibitSpec):
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
-    """Series of one figure share one axis and have labels of their own."""
+    """Series of one figure share one axis, and have labels of their own and colours of the study."""
     axes = {series.over for series in exhibit.series}
     if len(axes) > 1:
         raise StudyError(f"{exhibit.id}: its series stand over different factors", file="study.yaml",
@@ -47,6 +48,17 @@ def check(study: Study, exhibit: Exhibit) -> None:
     if twice:
         raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
                          expected="a label of its own for every series")  # fmt: skip
+    check_colours(study, exhibit)
+
+
+def check_colours(study: Study, exhibit: Exhibit) -> None:
+    """A colour is the label of a series of the study."""
+    known = {s["label"] for e in study.exhibits for s in e.spec.get("series", ()) if "label" in s}
+    for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
+        if colour not in known:
+            raise StudyError(f"{exhibit.id}: no series is called {colour!r}", file="study.yaml",
+                             expected="the label of a series whose colour this one has",
+                             remedy=near(colour, known))  # fmt: skip
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]) -> Record:
