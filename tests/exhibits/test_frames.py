@@ -26,7 +26,7 @@ def test_points_are_typed_and_in_the_studys_order(loaded: LoadedStudy) -> None:
 
 def test_a_study_without_stages_has_its_points_without_limits(bare: LoadedStudy) -> None:
     points = bare.points("figure-2")
-    assert len(points) == 7 and points[["low", "high", "centre"]].isna().all(axis=None)
+    assert len(points) == 7 and points[["low", "high"]].isna().all(axis=None)
     assert bare.means("figure-2").empty and bare.runs("figure-2").empty and bare.timeline("figure-5").empty
     assert {"guests", "value", "se", "run_id", "provenance"} <= set(bare.runs("figure-2").columns)
 

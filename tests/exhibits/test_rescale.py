@@ -15,8 +15,8 @@ PLACE = ["series", "quantity", "guests"]
 @pytest.fixture
 def points() -> pd.DataFrame:
     """Three points of a relative quantity; bands of 10 to either side, but of 2 at the second."""
-    rows = [("s", "throughput", g, 100.0 - w, 100.0 + w, 100.0) for g, w in ((2, 10), (4, 2), (8, 10))]
-    return pd.DataFrame(rows, columns=[*PLACE, "low", "high", "centre"])
+    rows = [("s", "throughput", g, 100.0 - w, 100.0 + w) for g, w in ((2, 10), (4, 2), (8, 10))]
+    return pd.DataFrame(rows, columns=[*PLACE, "low", "high"])
 
 
 def means(scale: str = "own", provenance: str = "measured") -> pd.DataFrame:

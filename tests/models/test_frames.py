@@ -97,11 +97,14 @@ def test_frame_without_rows(runs: pd.DataFrame) -> None:
     none = runs.iloc[:0]
     assert len(models.usl("value ~ guests", none, by="series")) == 0
     assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests") == {}
-    (alone,) = models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}).values()
-    assert isinstance(alone, Missing) and "no rows of z/VM" in alone.reason
-    test = models.equivalence("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, margin=1.02)
-    assert not test.available
+    assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}) == {}
+    assert models.pairwise("value ~ series", none) == models.best("value", none, by="series", seed=1) == {}
+    assert dict(models.line("value ~ guests", none)) == {}
+    assert models.equivalence("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, margin=1.02) is None
+    assert models.order("value", none, by="series", ascending=["Xen", "z/VM"], seed=1) is None
     assert not models.line("value ~ guests", none).only.slope().available
+    with pytest.raises(ModelError, match="no column"):
+        models.ratios("value", none, of={"serie": "z/VM"}, to={"series": "Xen"})
 
 
 def test_equivalence_printed_pairs_anova(runs: pd.DataFrame) -> None:

@@ -59,8 +59,7 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
         return
     wanted: dict[str, Any] = {"level": parameters.level, "seed": parameters.seed, **parameters.report.model_dump()}
     for name, value in wanted.items():
-        own = "published" if name == "provenance" and given.get(name, "").strip("\"'") == "published" else value
-        if name in given and given[name].strip("\"'") != str(own):
+        if name in given and given[name].strip("\"'") != str(value):
             problems.say(f"{name} has another default than params.yaml", path, expected=str(value), found=given[name])
 
 

@@ -224,7 +224,7 @@ def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
 
     _load(layout, study_id)
     shown = loaded(study_id, layout.root / "data").show(exhibit)
-    if shown.figure is None:
+    if shown.figure is None or shown.record is None:
         raise VirtperfError(f"{exhibit} has no drawing", expected="a line, bar or time figure")
     record = shown.record
     title = f"{record.name}: {record.title}"

@@ -32,7 +32,6 @@ class ReportParameters(Model):
 
     assumptions: Flag = True
     show_examples: Flag = False
-    provenance: Literal["simulated", "measured"] = "simulated"
 
 
 class Parameters(Model):
@@ -50,7 +49,6 @@ class NotebookParameters(ReportParameters):
     data: str = ""
     level: Number = Field(default=0.95, gt=0.5, lt=1)
     seed: Whole = Field(default=0, ge=0)
-    provenance: Literal["published", "simulated", "measured"] = "simulated"  # type: ignore[assignment]
 
 
 def load_parameters(path: Path, report: Report = stop) -> Parameters:

@@ -28,11 +28,12 @@ class Kind(StrEnum):
     TRUTH = "truth"  # bool
     LEVEL = "level"  # int, float or str as the study writes it; text, as `levels.level_text` makes it
     NAMES = "names"  # list of str, perhaps empty; list of string
+    NUMBERS = "numbers"  # list of float, perhaps empty, infinities stay; list of float64
 
 
 _ARROW = {
     Kind.TEXT: pa.string(), Kind.NUMBER: pa.float64(), Kind.WHOLE: pa.int64(), Kind.TRUTH: pa.bool_(),
-    Kind.LEVEL: pa.string(), Kind.NAMES: pa.list_(pa.string()),
+    Kind.LEVEL: pa.string(), Kind.NAMES: pa.list_(pa.string()), Kind.NUMBERS: pa.list_(pa.float64()),
 }  # fmt: skip
 _DTYPES: dict[Kind, Any] = {Kind.WHOLE: "int64", Kind.TRUTH: "bool", Kind.TEXT: "str"}
 
@@ -145,6 +146,9 @@ class Table:
             return _levels(column.tolist(), column.index)
         if kind is Kind.NAMES:
             return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
+        if kind is Kind.NUMBERS:
+            cells = [list(map(float, cell if self.digits is None else rounded(cell, self.digits))) for cell in column]
+            return pd.Series(cells, index=column.index, dtype="object")
         return column.astype(_DTYPES[kind])
 
 
@@ -163,7 +167,7 @@ def _array(column: pd.Series, kind: Kind) -> pa.Array:
 
 
 def _series(column: pa.ChunkedArray, kind: Kind) -> pd.Series:
-    if kind is Kind.NAMES:
+    if kind in (Kind.NAMES, Kind.NUMBERS):
         return pd.Series(column.to_pylist(), dtype="object")
     if kind is Kind.LEVEL:
         coded = column.combine_chunks().dictionary_encode()
@@ -177,4 +181,6 @@ def _series(column: pa.ChunkedArray, kind: Kind) -> pd.Series:
 def _fits(found: pa.DataType, kind: Kind) -> bool:
     if kind is Kind.NAMES:
         return pa.types.is_list(found) and pa.types.is_string(found.value_type)
+    if kind is Kind.NUMBERS:
+        return pa.types.is_list(found) and pa.types.is_float64(found.value_type)
     return found == _ARROW[kind]

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from virtperf.core.schema import Kind, Table
 
-TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES = Kind
+TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES, NUMBERS = Kind
 
 # ---- reconstruct: data/reconstructed/<study> ------------------------------------------------------------------------
 
 POINTS = Table("points.parquet", "reconstruct", {
-    "exhibit": TEXT, "series": TEXT, "x": LEVEL, "quantity": TEXT, "low": NUMBER, "high": NUMBER, "centre": NUMBER,
-    "low_text": NUMBER, "high_text": NUMBER, "low_by": NAMES, "high_by": NAMES,
+    "exhibit": TEXT, "series": TEXT, "x": LEVEL, "quantity": TEXT, "low": NUMBER, "high": NUMBER,
+    "low_text": NUMBER, "high_text": NUMBER, "pieces": NUMBERS, "pieces_text": NUMBERS, "low_by": NAMES,
+    "high_by": NAMES,
 }, digits=7)  # fmt: skip
 """One row a plotted point: the range that the claims and our assumptions allow (low, high), what the text alone allows
-(low_text, high_text), the claims that set low and high. Where nothing sets a limit it is infinite."""
+(low_text, high_text), the claims that set low and high. Where nothing sets a limit it is infinite. `pieces` and
+`pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending order, the union over
+all cheapest ways to resolve contradictions."""
 
 CLAIMS = Table("claims.parquet", "reconstruct", {
     "claim": TEXT, "kind": TEXT, "text_verdict": TEXT, "verdict_with_assumptions": TEXT, "value": NUMBER, "low": NUMBER,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
+from virtperf.exhibits.colours import colours
 from virtperf.exhibits.wording import joined, pretty, printable
 from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
@@ -16,8 +18,9 @@ def axes_of(study: Study, figure: Exhibit) -> dict[str, Any]:
     Returns
     -------
     dict
-        labels: factor or quantity to words with the unit; levels: factor to its levels in the axis' order, each with
-        its words; bounds: quantity to its natural [low, high].
+        labels: factor, quantity or panel to words with the unit; levels: factor to its levels in the axis' order, each
+        with its words; bounds: quantity or panel to its natural [low, high]; panels: quantity to the panel that it
+        shares with others of its unit; colours: label of a series to its position in the palette.
     """
     at = study.points(figure)
     factor = study.factors[figure.series[0].over]
@@ -28,11 +31,25 @@ def axes_of(study: Study, figure: Exhibit) -> dict[str, Any]:
     label = printable(factor.label)
     labels = {factor.name: label[:1].upper() + label[1:]}
     labels |= {name: quantity_label(study, name, [q for _, _, q in at if q.name == name]) for name in names}
+    bounds = {name: [study.quantities[name].low, study.quantities[name].high] for name in names}
+    by_unit: dict[str, list[str]] = {}
+    for name in names:
+        by_unit.setdefault(unit_words(study, name, [q for _, _, q in at if q.name == name]), []).append(name)
+    panels: dict[str, str] = {}
+    for unit, shared in by_unit.items():
+        if len(shared) > 1:
+            panel = " ".join(shared)
+            panels |= dict.fromkeys(shared, panel)
+            words = [study.quantities[name].label for name in shared]
+            same = commonprefix([f"{label} " for label in words])  # noqa: RUF071 (not of paths)
+            same = same.rpartition(" ")[0].rstrip(" ,")
+            labels[panel] = f"{same or joined(words)}, {unit}"
+            bounds[panel] = [min(bounds[name][0] for name in shared), max(bounds[name][1] for name in shared)]
     return {
         "labels": labels,
         "levels": {factor.name: [(level, level_text(factor, level)) for level in shown]},
-        "bounds": {name: [study.quantities[name].low, study.quantities[name].high] for name in names},
-    }
+        "bounds": bounds, "panels": panels, "colours": colours(study),
+    }  # fmt: skip
 
 
 def quantity_label(study: Study, name: str, points: Sequence[Quantity]) -> str:

@@ -32,14 +32,13 @@ _WITHOUT_NUMBER = {"corroborated": "nothing else", "independent": "this and more
 
 @dataclass(frozen=True)
 class Said:
-    """A claim in words: its number, what the other claims allow, both verdicts; what runs give, "" without any."""
+    """A claim in words: its number, what the other claims allow, both verdicts; what measured runs give, or ""."""
 
     printed: str
     allowed: str
     text_verdict: str
     measured_verdict: str
     measured: str
-    simulated: str
     reason: str
 
 
@@ -49,8 +48,7 @@ def said(claim: Claim, data: StudyData) -> Said:
     reason = result.get("reason")
     return Said(
         printed(claim, unit), implied(claim, result, unit), *verdict_words(claim, result),
-        measured=estimate_words(result, "estimate", "estimate", unit),
-        simulated=estimate_words(result, "simulated_estimate", "simulated", unit),
+        measured=estimate_words(result, unit),
         reason=reason if isinstance(reason, str) else "",
     )  # fmt: skip
 
@@ -114,11 +112,12 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
     return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
 
 
-def estimate_words(result: dict[str, Any], value: str, limits: str, unit: str) -> str:
-    """An estimate with its interval, ``66.2 (64.5 to 67.9) %``; empty where there is none."""
-    if value not in result or not math.isfinite(float(result[value])):
+def estimate_words(result: dict[str, Any], unit: str) -> str:
+    """The estimate from measured runs with its interval, ``66.2 (64.5 to 67.9) %``; empty where there is none."""
+    values = [float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")]
+    if not math.isfinite(values[0]):
         return ""
-    shown, low, high = as_precise(*(float(result[name]) for name in (value, f"{limits}_low", f"{limits}_high")))
+    shown, low, high = as_precise(values[0], values[1], values[2])
     return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
 
 

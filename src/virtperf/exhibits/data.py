@@ -16,10 +16,13 @@ from virtperf.core import stage_tables
 from virtperf.core.errors import VirtperfError
 from virtperf.core.mean import Mean
 from virtperf.core.near import near
+from virtperf.core.provenance import Provenance
 from virtperf.core.schema import Table
-from virtperf.study.claims import Claim, Claims, load_claims
+from virtperf.core.stage_tables import TRUTH_VALUES
+from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Study, load_study
+from virtperf.study.hypotheses import claims_of
 from virtperf.study.quantities import Quantity
 
 
@@ -34,6 +37,8 @@ class StudyData:
     points, claim_results, series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
         The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
         stage has not run.
+    truth : DataFrame
+        The table `TRUTH_VALUES`, in a rehearsal only.
     contradictions, index : dict
         `contradictions.json` and the samples' `index.json`; empty where the stage has not run.
     missing : tuple of str
@@ -54,6 +59,7 @@ class StudyData:
     audits: pd.DataFrame
     index: dict[str, Any]
     verdicts: pd.DataFrame
+    truth: pd.DataFrame
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
@@ -102,8 +108,14 @@ class StudyData:
         return found
 
 
-def load(study_id: str, data: Path) -> StudyData:
+def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
     """Read a study's files below the data folder.
+
+    Parameters
+    ----------
+    rehearsal : bool
+        False: of runs everything but simulated ones, which say nothing about the paper. True: simulated ones only, with
+        the values that they were made around.
 
     Raises
     ------
@@ -111,28 +123,40 @@ def load(study_id: str, data: Path) -> StudyData:
         The study is unknown (naming the known ones), or a file can't be read or has other columns than it should
         (naming the stage to run again).
     """
-    folder = data / "published" / study_id
-    if not folder.is_dir():
-        known = sorted(p.name for p in (data / "published").glob("*") if p.is_dir())
+    folders = {
+        p.parent.name: p.parent for root in ("measured", "published") for p in (data / root).glob("*/study.yaml")
+    }
+    if study_id not in folders:
+        known = sorted(folders)
         raise VirtperfError(
             f"there is no study {study_id!r}",
-            file=folder,
+            file=data / "published" / study_id,
             expected=f"one of {', '.join(known) or 'none'}",
             remedy=near(study_id, known),
         )
-    study = load_study(folder)
+    study = load_study(folders[study_id])
     missing: list[str] = []
 
     def there(stage: str, file: str) -> Path | None:
         path = data / stage / study_id / file
         if path.is_file():
             return path
+        if study.kind == "measured" and stage == "reconstructed":
+            return None  # it has no text to reconstruct from
         missing.append(f"{stage}/{study_id}/{file}")
         return None
 
     def frame(stage: str, table: Table) -> pd.DataFrame:
         path, factors = there(stage, table.file), tuple(study.factors)
         return table.frame((), factors) if path is None else table.read(path, factors)
+
+    def of_runs(table: Table) -> pd.DataFrame:
+        found = frame("runs", table)
+        own = found["provenance"].map(chosen) if "provenance" in found else found["run_id"].isin(read)
+        return found[own.astype(bool)].reset_index(drop=True)
+
+    def chosen(kind: str) -> bool:
+        return (kind == Provenance.SIMULATED) == rehearsal
 
     def mapping(stage: str, file: str) -> dict[str, Any]:
         path = there(stage, file)
@@ -144,23 +168,29 @@ def load(study_id: str, data: Path) -> StudyData:
                 remedy="run the stage that writes it again.",
             ) from err  # fmt: skip
 
-    claimed = there("published", "claims.yaml")
+    claimed = there(study.folder.parent.name, "hypotheses.yaml" if study.kind == "measured" else "claims.yaml")
     contradictions = mapping("reconstructed", "contradictions.json")
     reading = contradictions.get("reading", "default")  # under which the stage made the other tables
+    index = mapping("samples", "index.json")
+    if index:
+        index["runs"] = [run for run in index["runs"] if chosen(run["provenance"])]
+        index["quarantined"] = [run for run in index["quarantined"] if chosen(run["root"])]
+    read = {run["run_id"] for run in index.get("runs", ())}
     return StudyData(
         study=study,
-        claims=load_claims(study, reading=reading) if claimed else None,
+        claims=claims_of(study, reading=reading) if claimed else None,
         points=frame("reconstructed", stage_tables.POINTS),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
         contradictions=contradictions,
-        series=frame("runs", stage_tables.SERIES),
-        observations=frame("runs", stage_tables.OBSERVATIONS),
-        means=frame("runs", stage_tables.MEANS),
-        lineage=frame("runs", stage_tables.LINEAGE),
-        timelines=frame("runs", stage_tables.TIMELINES),
-        thumbnails=frame("runs", stage_tables.THUMBNAILS),
-        audits=frame("runs", stage_tables.AUDITS),
-        index=mapping("samples", "index.json"),
+        series=of_runs(stage_tables.SERIES),
+        observations=of_runs(stage_tables.OBSERVATIONS),
+        means=of_runs(stage_tables.MEANS),
+        lineage=of_runs(stage_tables.LINEAGE),
+        timelines=of_runs(stage_tables.TIMELINES),
+        thumbnails=of_runs(stage_tables.THUMBNAILS),
+        audits=of_runs(stage_tables.AUDITS),
+        index=index,
         verdicts=frame("verdicts", stage_tables.VERDICTS),
+        truth=frame("reconstructed", TRUTH_VALUES) if rehearsal else TRUTH_VALUES.frame(),
         missing=tuple(missing),
     )

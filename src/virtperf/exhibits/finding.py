@@ -1,89 +1,140 @@
-"""What a figure shows, in sentences computed from its points: caption and alternative text."""
+"""What a figure shows, in sentences computed from its points: caption and alternative text.
+
+A single value is told only where the range is narrow, a course only where the ranges leave no other.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import groupby, pairwise
 from typing import Any
 
 import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
-from virtperf.exhibits.joined import rows_of
+from virtperf.exhibits.joined import allowed, rows_of
+from virtperf.exhibits.rescale import NARROW
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
 
-NAMED = 6  # measured points whose values are told
-FLAT = 0.01  # a series whose values differ by less than this share of the largest is called constant
+NAMED = 6  # points of one series, and measured points, whose values are told
+WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
+ORDERS = 3  # claims that are told where they state nothing but an order
+SHORT = 80  # characters of such a claim
 
 
-def finding(points: pd.DataFrame, factor: Factor) -> str:
-    """One sentence a series and one on the bands: direction, extremes, widest and open bands, measured points.
+def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
+    """One sentence a series: its values or ranges, or its course where the ranges fix it; then orders, then runs.
 
     Parameters
     ----------
     points : DataFrame
-        As `exhibits.joined.joined` makes it.
+        As `exhibits.joined.joined` makes it, with a column `ordered`: whether a claim orders the point among others.
     factor : Factor
         Of the figure's axis.
+    orders : sequence of str
+        The claims that state nothing but an order.
     """
+    points, own = _with_measured(points)
     rows = rows_of(points)
-    printed = int(points["printed"].notna().sum())
-    if printed == len(rows):
-        lead = "Values as printed. "
-    else:
-        lead = "Reconstructed values. " if points["reconstructed"].notna().any() else ""
-        lead += f"{plural(printed, 'value').capitalize()} as printed. " if printed else ""
-    series = points.groupby("series", sort=False)
-    several = len(series) > 1
-    sentences = [_course(label, part.dropna(subset="told"), factor) for label, part in series]
-    sentences += [_bands(rows, factor, several), _measured(rows, factor, several, printed == len(rows))]
-    return lead + " ".join(filter(None, sentences))
+    lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
+    ours = sum(_phrase(p) != _phrase(q) for p, q in zip(rows, rows_of(_by_text_alone(points)), strict=True))
+    lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'point')}." if ours and not lead else lead
+    series = [(str(label), rows_of(part)) for label, part in points.groupby("series", sort=False)]
+    sentences = [_series(label, part, factor) for label, part in series]
+    wide = any(_phrase(p).startswith(_ORDER) for p in rows)
+    short = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
+    told = f"The text says: {' '.join(short)}" if short else ""
+    return " ".join(filter(None, [lead, *sentences, told, _measured(rows_of(points[~own]), factor, len(series) > 1)]))
 
 
-def _course(label: object, told: pd.DataFrame, factor: Factor) -> str:
-    """How a series runs: the levels in their order, each with the value that words speak of."""
-    levels, values = told["x"].tolist(), told["told"].tolist()
-    if not values:
-        return f"{label}: no values yet."
-    if not all(isinstance(level, int | float) for level in levels):
-        shown = (f"{_short(v)} ({level_words(factor, level)})" for v, level in zip(values, levels, strict=True))
-        return f"{label}: {joined(shown)}."
-    first = f"{_short(values[0])} at {level_words(factor, levels[0])}"
-    if len(values) == 1:
-        return f"{label}: {first}."
-    lowest, highest = min(values), max(values)
-    if highest - lowest < FLAT * max(abs(lowest), abs(highest)):
-        return f"{label}: constant, about {_short((highest + lowest) / 2)}."
+def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Where a text says nothing of a point, its measured mean and interval take the place of value and range."""
+    own = ~points["known"] & points["printed"].isna() & points["measured"].notna()
+    ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
+    taken = {"low": ends["low"], "high": ends["high"], "printed": points["measured"], "known": own}
+    return points.assign(**{name: points[name].mask(own, values) for name, values in taken.items()}), own
 
-    def at(value: float) -> str:
-        return f"{_short(value)} at {level_text(factor, levels[values.index(value)])}"
 
-    last = f"{_short(values[-1])} at {level_text(factor, levels[-1])}"
-    if values == sorted(values):
-        return f"{label}: rising from {first} to {last}."
-    if values == sorted(values, reverse=True):
-        return f"{label}: falling from {first} to {last}."
-    if 0 < values.index(highest) < len(values) - 1:
-        return f"{label}: from {first} up to {at(highest)}, then down to {last}."
-    return f"{label}: from {first} down to {at(lowest)}, then up to {last}."
+def _by_text_alone(points: pd.DataFrame) -> pd.DataFrame:
+    return points.assign(**{name: points[f"{name}_text"] for name in ("low", "high", "pieces")})
+
+
+_ORDER = "order only"
+_AT_MOST = "at most "
+
+
+def _series(label: str, points: list[Any], factor: Factor) -> str:
+    """The points of one series in the order of their levels."""
+    known = [p for p in points if p.known or math.isfinite(p.printed)]
+    if not known:
+        return "" if any(math.isfinite(p.measured) for p in points) else f"{label}: no values yet."
+    numeric = all(isinstance(p.x, int | float) for p in known)
+    course = _course(known, factor) if numeric and len(known) > 2 else ""
+    if course:
+        return f"{label}: {course}."
+    parts: list[str] = []
+    before = ""
+    for phrase, group in groupby(known, key=_phrase):
+        levels = [p.x for p in group]
+        words = [level_text(factor, x) for x in levels]
+        words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
+        said = phrase.removeprefix(_AT_MOST) if before.startswith(_AT_MOST) else phrase
+        parts.append(f"{said} at {joined(words)}" if numeric else f"{said} ({joined(words)})")
+        before = phrase
+    if len(parts) > NAMED:
+        parts = [*parts[: NAMED - 1], f"{parts[-1]}; the numbers have the rest"]
+    return f"{label}: {', '.join(parts)}."
+
+
+def _phrase(point: Any) -> str:
+    """What is known of one point: a value, a range, or an order among others."""
+    printed = math.isfinite(point.printed)
+    if printed and (not point.known or point.low <= point.printed <= point.high):
+        return _short(point.printed)
+    aside = f" (printed: {_short(point.printed)})" if printed else ""
+    if len(point.pieces) > 2 and math.isfinite(point.high):
+        return f"{allowed(point.pieces)}{aside}"
+    if is_narrow(point.low, point.high):
+        middle, ends = _short((point.low + point.high) / 2), {_short(point.low), _short(point.high)}
+        return f"{middle if ends == {middle} else f'about {middle}'}{aside}"
+    if point.high <= WIDE * point.low:
+        return f"{_short(point.low)} to {_short(point.high)}{aside}"
+    if point.ordered:
+        return f"{_ORDER}{aside}"
+    if math.isinf(point.high):
+        return (f"at least {_short(point.low)}" if point.low > 0 else "no upper limit") + aside
+    limits = f"between {_short(point.low)} and {_short(point.high)}" if point.low > 0 else _AT_MOST + _short(point.high)
+    return f"{limits}{aside}"
+
+
+def is_narrow(low: float, high: float) -> bool:
+    """Whether the middle of a range may stand for it."""
+    return high - low <= NARROW * (high + low) and math.isfinite(high)
+
+
+def _course(points: list[Any], factor: Factor) -> str:
+    """How values run that their ranges leave only one direction at every step; "" where some step is open."""
+    steps = [_step(a, b) for a, b in pairwise(points)]
+    turns = [k for k, (a, b) in enumerate(pairwise(steps), 1) if a != b]
+    if 0 in steps or len(turns) > 1 or not all(is_narrow(p.low, p.high) for p in (points[0], points[-1])):
+        return ""
+    ends = [f"{_phrase(p)} at {level_text(factor, p.x)}" for p in points]
+    first = f"{_phrase(points[0])} at {level_words(factor, points[0].x)}"
+    ways = {1: "rising", -1: "falling"}
+    if not turns:
+        return f"{ways[steps[0]]} from {first} to {ends[-1]}"
+    return f"{ways[steps[0]]} from {first} to {ends[turns[0]]}, then {ways[steps[-1]]} to {ends[-1]}"
+
+
+def _step(a: Any, b: Any) -> int:
+    """1 where b is above a for certain, -1 where it is below, 0 where the ranges overlap."""
+    return int(b.low > a.high) - int(b.high < a.low)
 
 
 def _short(value: float) -> str:
     return pretty(value, PROSE_SIGNIFICANT)
-
-
-def _bands(points: list[Any], factor: Factor, several: bool) -> str:
-    known = [p for p in points if p.banded]
-    parts = []
-    open_ended = [p for p in known if math.isinf(p.high)]
-    if open_ended:
-        parts.append(f"The text sets no upper limit for {joined(_place(p, factor, several) for p in open_ended)}.")
-    closed = [p for p in known if math.isfinite(p.high) and math.isfinite(p.low)]
-    widest = max(closed, key=_relative_width, default=None)
-    if widest is not None and _relative_width(widest) > 1e-9:
-        where = _place(widest, factor, several)
-        parts.append(f"Least certain: {where}, {_short(widest.low)} to {_short(widest.high)}.")
-    return " ".join(parts)
 
 
 def _place(point: Any, factor: Factor, several: bool) -> str:
@@ -92,26 +143,17 @@ def _place(point: Any, factor: Factor, several: bool) -> str:
     return f"{point.series}{joint}{words}" if several else words
 
 
-def _relative_width(point: Any) -> float:
-    scale = max(abs(point.low), abs(point.high))
-    return (point.high - point.low) / scale if scale else 0.0
-
-
-def _measured(points: list[Any], factor: Factor, several: bool, all_printed: bool) -> str:
+def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     measured = [p for p in points if not math.isnan(p.measured)]
     if not measured:
-        return "" if all_printed else "Not yet tested by measurement."
-    text = plural(len(measured), "measured point")
-    if len(measured) <= NAMED:
-        shown = [f"{_short(p.measured)} ({_place(p, factor, several)})" for p in measured]
-        text = f"Measured: {joined(shown)}. {text}"
+        return ""
+    shown = [f"{_short(p.measured)} ({_place(p, factor, several)})" for p in measured]
+    text = f"Measured: {joined(shown)}." if len(measured) <= NAMED else f"{plural(len(measured), 'measured point')}."
     compared = [p for p in measured if p.known and not p.sets_scale]
     inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)
     if not compared:
-        return f"{text}."
-    if len(compared) == 1:
-        which = "which" if len(measured) == 1 else "the one of which that can be compared"
-        return f"{text}, {which} {'agrees' if inside else 'does not agree'} with what the text allows."
-    all_of = "which" if len(compared) == len(measured) else f"the {len(compared)} that can be compared"
-    which = f"{'all' if inside == len(compared) else inside or 'none'} of {all_of}"
-    return f"{text}, {which} {'agree' if inside > 1 else 'agrees'} with what the text allows."
+        return text
+    which = "The interval" if len(compared) == 1 else f"{inside} of {len(compared)} intervals"
+    verb = "overlaps" if (len(compared) == 1 and inside) or (len(compared) > 1 and inside == 1) else "overlap"
+    verb = "does not overlap" if len(compared) == 1 and not inside else verb
+    return f"{text} {which} {verb} what the text allows."

@@ -24,7 +24,9 @@ from virtperf.study.conditions import OWN, RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
 
-RUN_KINDS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
+RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE, Provenance.SIMULATED)
+"""Of runs; a study's exhibits have no simulated ones, a rehearsal has no others (`exhibits.data.load`)."""
+_NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
 
 
 def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True) -> pd.DataFrame:
@@ -34,9 +36,10 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     -------
     DataFrame
         low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes
-        the text alone. low_text, high_text: without our assumptions. centre: the reconstruction's value. printed,
-        printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by: ids of the
-        claims that set the limits. reference: whether the value is what it is by convention.
+        the text alone. low_text, high_text: without our assumptions. pieces, pieces_text: the same as lists low, high,
+        low, high, ... of disjoint ranges, empty where no stage has set them. printed, printed_half_width: the number
+        that the paper prints, NaN where it prints none. low_by, high_by: ids of the claims that set the limits.
+        reference: whether the value is what it is by convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
@@ -45,13 +48,12 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     rows = []
     for row, quantity in _base(data, figure):
         found = limits.get((row["series"], row[_over(figure)]), {})
-        text = [float(found.get(name, math.nan)) for name in ("low_text", "high_text")]
-        low, high = [float(found.get(name, math.nan)) for name in ("low", "high")] if assumptions else text
+        text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
+        given = {name: found.get(name, none) for name, none in _NO_LIMITS.items()} if assumptions else text
         value, half_width = prints.get(quantity, (math.nan, math.nan))
         rows.append(
-            row | {
-                "low": low, "high": high, "low_text": text[0], "high_text": text[1],
-                "centre": float(found.get("centre", math.nan)), "printed": value, "printed_half_width": half_width,
+            row | given | {f"{name}_text": limit for name, limit in text.items()} | {
+                "printed": value, "printed_half_width": half_width,
                 "low_by": list(found.get("low_by", ())), "high_by": list(found.get("high_by", ())),
                 "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
                 "provenance": str(Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED),
@@ -71,16 +73,14 @@ def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     return found.assign(se=found["half_width"] / math.sqrt(3))[kept].reset_index(drop=True)
 
 
-def runs(data: StudyData, exhibit: str | Exhibit, provenance: str | None = None) -> pd.DataFrame:
+def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     """The runs behind a figure: run_id, value, se, df in the figure's unit; runs without a value are left out."""
     figure = _figure(data, exhibit)
-    rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q, provenance)]
+    rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q)]
     return _framed(data, figure, rows, ("run_id", "value", "se", "df", "provenance"))
 
 
-def condition(
-    data: StudyData, quantity: str, levels: Mapping[str, Level], provenance: str | None = None
-) -> pd.DataFrame:
+def condition(data: StudyData, quantity: str, levels: Mapping[str, Level]) -> pd.DataFrame:
     """The runs of a quantity at factor levels that no figure shows; factors that are not named have their default."""
     study = data.study
     refuse_unknown(quantity, study.quantities, "quantity")
@@ -93,7 +93,7 @@ def condition(
         raise StudyError(str(err), file="study.yaml") from err
     row = {"study": study.id, "exhibit": "", "series": study.quantities[quantity].label, "quantity": quantity,
            **dict(at.at)}  # fmt: skip
-    found = [row | run for run in _runs_of(data, at, provenance)]
+    found = [row | run for run in _runs_of(data, at)]
     return pd.DataFrame(found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"])
 
 
@@ -201,13 +201,14 @@ def _with_axes(data: StudyData, figure: Exhibit, frame: pd.DataFrame) -> pd.Data
 
 
 def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
-    """Value and half step of every number that the paper prints as it stands: no vague word, not set aside."""
-    if data.claims is None:
-        return {}
+    """Value and half step of every number that the paper prints as it stands, without a vague word.
+
+    Of two for one point the one that is not set aside; a number that is set aside is a printed one nevertheless.
+    """
     dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
     found: dict[Quantity, tuple[float, float]] = {}
-    for claim in data.claims:
-        if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading or claim.id in dropped:
+    for claim in sorted(data.claims or (), key=lambda claim: claim.id in dropped):
+        if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading:
             continue
         for instance in claim.instances:
             terms = instance.parts[0].terms
@@ -216,16 +217,14 @@ def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
     return found
 
 
-def _runs_of(data: StudyData, quantity: Quantity, provenance: str | None) -> list[dict[str, Any]]:
-    if provenance is not None:
-        refuse_unknown(provenance, [str(kind) for kind in RUN_KINDS], "provenance")
+def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
     rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
     of_relative = ("relative", "relative_se", "relative_df")
     value, se, df = of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
     return [
         {"run_id": row["run_id"], "value": row[value], "se": row[se], "df": row[df], "provenance": row["provenance"]}
         for row in rows.to_dict("records")
-        if math.isfinite(row[value]) and provenance in (None, row["provenance"])
+        if math.isfinite(row[value])
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,9 +10,10 @@ import pandas as pd
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.wording import interval
 from virtperf.study.definition import Exhibit
 
-KINDS = ("simulated", "measured", "example")
+KINDS = ("measured", "example")
 _PARTS = ("low", "high", "runs", "scaled_at", "sets_scale")
 
 
@@ -23,11 +25,9 @@ def joined(
     Returns
     -------
     DataFrame
-        The columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run ``simulated``,
-        ``simulated_low``, ``simulated_high`` (NaN without runs) and ``simulated_runs`` (their ids); ``scaled_at`` and
-        ``sets_scale``, see `frames.means`. ``reconstructed``: the value that was made from the text, NaN where it is
-        printed. ``told``: the one that words speak of. ``known``: whether a stage has computed limits; ``banded``:
-        whether a figure draws them.
+        The columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run ``measured``,
+        ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids); ``scaled_at`` and
+        ``sets_scale``, see `frames.means`. ``known``: whether a stage has computed limits.
     """
     points = frames.points(data, exhibit, assumptions=assumptions)
     means = frames.means(data, exhibit, level=level, of=points)
@@ -43,12 +43,15 @@ def joined(
     at = points["measured_scaled_at"].fillna("")
     points["scaled_at"] = at.where(at != "", points["example_scaled_at"].fillna(""))
     points["sets_scale"] = points["measured_sets_scale"].eq(True).where(at != "", points["reference"])
-    known, is_printed = points["low"].notna(), points["printed"].notna()
-    points["reconstructed"] = points["simulated"].fillna(points["centre"].mask(is_printed))
-    points["told"] = points["printed"].fillna(points["reconstructed"]).fillna(points["measured"])
-    points["known"] = known
-    points["banded"] = known & (~is_printed | points["reconstructed"].notna())
+    points["known"] = points["low"].notna()
     return points
+
+
+def allowed(pieces: Sequence[float]) -> str:
+    """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without any."""
+    return (
+        " or ".join(interval(low, high) for low, high in zip(pieces[::2], pieces[1::2], strict=True)) or "not computed"
+    )
 
 
 def rows_of(points: pd.DataFrame) -> list[Any]:

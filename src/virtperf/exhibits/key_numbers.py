@@ -13,6 +13,8 @@ from virtperf.study.definition import Study
 
 PERCENTS = (5, 10)
 """Half-widths, in percent of a range's middle, up to which points are counted."""
+ENOUGH = 4
+"""Points of a figure that may stand for its study."""
 TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
@@ -72,7 +74,7 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
             "claims_set_aside": len(data.contradictions.get("dropped", ())),
         },
         "runs": {
-            **{name: int(runs.get(name, 0)) for name in ("measured", "simulated", "example")},
+            **{name: int(runs.get(name, 0)) for name in ("measured", "example")},
             "quarantined": len(data.index.get("quarantined", ())),
         },
         "audits": {"all": len(data.audits), "failed": int((data.audits["status"] == "violated").sum())},
@@ -94,6 +96,17 @@ def width_table(data: StudyData) -> pd.DataFrame:
     share = 100 * np.arange(1, len(table) + 1) / max(len(free), 1)
     table.insert(0, "share_of_points", share.round(3))
     return table[["share_of_points", "half_width", "exhibit", "series", "x"]].reset_index(drop=True)
+
+
+def best_known(data: StudyData) -> str:
+    """The figure with the largest share of points within ±10 %, the first of equals, of those with `ENOUGH` points.
+
+    "" where there is none.
+    """
+    free = _free_points(data.study, data.points)
+    within = (_half_widths(free["low"], free["high"]) <= PERCENTS[-1]).groupby(free["exhibit"], sort=False)
+    shares = within.mean()[within.size() >= ENOUGH]
+    return str(shares.idxmax()) if len(shares) else ""
 
 
 def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:

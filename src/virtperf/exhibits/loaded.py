@@ -92,15 +92,15 @@ class LoadedStudy:
     # ---- frames -----------------------------------------------------------------------------------------------------
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
-        """What the text allows at every point of a figure: low, high, centre, printed (`exhibits.frames.points`)."""
+        """What the text allows at every point of a figure: low, high, pieces, printed (`exhibits.frames.points`)."""
         return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
 
-    def runs(self, exhibit_id: str, provenance: str | None = None) -> pd.DataFrame:
-        """The runs behind a figure, one row a run and point: run_id, value, se, provenance.
+    def runs(self, exhibit_id: str) -> pd.DataFrame:
+        """The measured runs behind a figure, one row a run and point, perhaps none: run_id, value, se, provenance.
 
-        Without `provenance`, example runs are left out unless the study was loaded with `show_examples`.
+        Made-up example runs are among them where the study was loaded with `show_examples`.
         """
-        return self._without_examples(frames.runs(self.data, exhibit_id, provenance), provenance)
+        return self._without_examples(frames.runs(self.data, exhibit_id))
 
     def printed(self, exhibit_id: str) -> pd.DataFrame:
         """The numbers that the paper prints for a figure's points: value, half_width, se of rounding."""
@@ -108,18 +108,18 @@ class LoadedStudy:
 
     def means(self, exhibit_id: str) -> pd.DataFrame:
         """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
-        return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level), None)
+        return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level))
 
     def timeline(self, exhibit_id: str) -> pd.DataFrame:
         """The samples behind a figure over time: series, unit, provenance, run_id, t_s, value."""
         return frames.timeline(self.data, exhibit_id, examples=self.context.examples)
 
-    def condition(self, quantity: str, provenance: str | None = None, **levels: Level) -> pd.DataFrame:
+    def condition(self, quantity: str, **levels: Level) -> pd.DataFrame:
         """The runs of a quantity at a condition that no figure shows; as `runs`."""
-        return self._without_examples(frames.condition(self.data, quantity, levels, provenance), provenance)
+        return self._without_examples(frames.condition(self.data, quantity, levels))
 
-    def _without_examples(self, frame: pd.DataFrame, provenance: str | None) -> pd.DataFrame:
-        if provenance is not None or self.context.examples:
+    def _without_examples(self, frame: pd.DataFrame) -> pd.DataFrame:
+        if self.context.examples:
             return frame
         return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
 
@@ -183,22 +183,28 @@ class LoadedStudy:
         return self._made("quality")
 
     def estimates(self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = "") -> Shown:
-        """A table of estimates of one provenance: label to `Estimate`, or label to a mapping of them."""
-        return self._made("estimates", estimates, title=title, unit=unit)
+        """A table of estimates of one provenance: label to `Estimate`, or label to a mapping of them.
+
+        This and the following show one line in the notebook and nothing in the report where there is nothing to compute
+        from: an empty mapping or frame, None, or only values that are missing since there are no rows.
+        """
+        return self._computed("estimates", estimates, title=title, unit=unit)
 
     def equivalence(self, test: Any, *, title: str) -> Shown:
         """The outcome of an equivalence test (`virtperf.models.tost`)."""
-        return self._made("equivalence", test, title=title)
+        return self._computed("equivalence", test, title=title)
 
     def tests(self, tests: Mapping[str, Any], *, title: str) -> Shown:
         """A table of significance tests: label to `FTest`."""
-        return self._made("tests", tests, title=title)
+        return self._computed("tests", tests, title=title)
 
     def regions(
         self, fits: Mapping[str, Any], published: Mapping[str, tuple[float, float]], *, title: str,
         axes: tuple[str, str],
     ) -> Shown:  # fmt: skip
         """Joint confidence regions of straight lines, with the printed pairs of intercept and slope."""
+        if _is_nothing(fits):
+            return Shown(None)
         kind = kinds()["regions"]
         assert kind.draw is not None
         figure = kind.draw(self.context, fits, published, title=title, axes=axes)
@@ -210,10 +216,22 @@ class LoadedStudy:
 
     def computed(self, frame: pd.DataFrame, *, title: str, note: str) -> Shown:
         """A small table that the notebook has computed, and how; its column `provenance` says from what."""
-        return self._made("computed", frame, title=title, note=note)
+        return self._computed("computed", frame, title=title, note=note)
+
+    def _computed(self, kind: str, values: Any, **named: Any) -> Shown:
+        return Shown(None) if _is_nothing(values) else self._made(kind, values, **named)
 
     def _made(self, kind: str, *arguments: Any, **named: Any) -> Shown:
         return _shown(kinds()[kind].record(self.context, *arguments, **named), None)
+
+
+def _is_nothing(values: Any) -> bool:
+    """Whether there was nothing to compute from: no value at all, or none that rests on anything."""
+    if values is None or (isinstance(values, pd.DataFrame) and values.empty):
+        return True
+    if isinstance(values, Mapping):
+        return all(map(_is_nothing, values.values()))
+    return not getattr(values, "available", True) and getattr(values, "origin", None) is None
 
 
 def _shown(record: Record, figure: Figure | None) -> Shown:

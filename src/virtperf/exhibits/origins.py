@@ -14,7 +14,7 @@ from virtperf.exhibits.data import StudyData
 
 TEXT = "text"
 """Stands for the paper's prose where an exhibit is named, as in claims.yaml."""
-_OF_RUNS = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
+_OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
 def provenance_of_runs(data: StudyData) -> Mapping[str, str]:
@@ -82,10 +82,17 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
     Raises
     ------
     ProvenanceError
-        It is another study's; it names runs or exhibits that the study does not have; its runs are of another
-        provenance; values from runs name none; values from the text name runs, or exhibits without such values.
+        It rests on simulated runs; it is another study's; it names runs or exhibits that the study does not have; its
+        runs are of another provenance; values from runs name none; values from the text name runs, or exhibits without
+        such values.
     """
     word, runs = origin.provenance, provenance_of_runs(data)
+    if word is Provenance.SIMULATED:
+        raise ProvenanceError(
+            f"{label}: it rests on simulated runs, which say nothing about the paper",
+            expected="measured runs, or printed numbers", found=", ".join(origin.runs[:3]),
+            remedy="compute it from study.runs(...) or study.printed(...).",
+        )  # fmt: skip
     if origin.study and origin.study != data.study.id:
         raise ProvenanceError(f"{label}: it was computed from values of {origin.study}", expected=data.study.id,
                               found=origin.study, remedy="show it with the study that it belongs to.")  # fmt: skip

@@ -41,7 +41,7 @@ class Span(_Part):
         opens on a click, behind `summary`.
     link : str
         ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>`` (``study/figure-5`` or a longer
-        key), ``run:<id>``, ``https://...``; the template makes an address of it.
+        key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``; the template makes an address of it.
     """
 
     text: str

@@ -12,6 +12,7 @@ from virtperf.exhibits.text import record_text
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 """Data by MIME type, and metadata."""
+NOTHING = "no measured runs: nothing to estimate"
 NOTEBOOK_ONLY = {"virtperf": "notebook"}
 """Metadata of an output that repeats, for readers of the notebook, what the record beside it says."""
 
@@ -22,17 +23,18 @@ class Shown:
 
     Attributes
     ----------
-    record : Record
-        What pages, downloads and comparisons read.
+    record : Record or None
+        What pages, downloads and comparisons read; None where there was nothing to compute from, which only the
+        notebook says.
     figure : matplotlib.figure.Figure or None
         The picture's figure, to be changed, saved or shown again.
     """
 
-    record: Record
+    record: Record | None
     figure: Figure | None = None
 
     def __repr__(self) -> str:
-        return record_text(self.record)
+        return NOTHING if self.record is None else record_text(self.record)
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -47,8 +49,11 @@ class Shown:
         -------
         list of (data, metadata)
             A record without a drawing is one output with the record, its HTML and its text. One with a drawing is two:
-            the record with its picture and text, then the HTML of caption and links, which pages leave out.
+            the record with its picture and text, then the HTML of caption and links, which pages leave out. Without a
+            record it is one line of text, which pages leave out.
         """
+        if self.record is None:
+            return [({"text/plain": NOTHING}, dict(NOTEBOOK_ONLY))]
         # Pages are made above this layer. A notebook's display is the one moment when an exhibit needs one of their
         # templates, so it asks for it then, and neither layer has to be loaded for the other.
         from virtperf.render.record import record_html

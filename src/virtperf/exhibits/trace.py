@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.wording import interval, slug
+from virtperf.exhibits.joined import allowed
+from virtperf.exhibits.wording import slug
 from virtperf.study.quantities import Quantity
 
 STATISTICS = {
@@ -18,7 +18,6 @@ STATISTICS = {
     "median": "median over the window",
     "max": "maximum over the window",
 }
-_ORDER = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class MeanTrace:
 
 @dataclass(frozen=True)
 class Trace:
-    """Everything behind one plotted value; `key` names it for good."""
+    """Everything behind one plotted value; `key` names it for good, `allowed` is what the text allows, in words."""
 
     key: str
     exhibit: str
@@ -81,17 +80,12 @@ class Trace:
     printed_by: tuple[str, ...]
     low: float | None
     high: float | None
+    allowed: str
     low_by: tuple[str, ...]
     high_by: tuple[str, ...]
-    centre: float | None
     means: tuple[MeanTrace, ...]
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
-
-    @property
-    def allowed(self) -> str:
-        """The range that the text allows, in words."""
-        return interval(-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -120,8 +114,8 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
                 x=str(x), quantity=quantity.key(), words=data.study.show(quantity),
                 unit=data.study.quantities[quantity.name].unit, formula=formula(data, quantity),
                 printed=_finite(row["printed"]), printed_by=_printed_by(data, quantity, row["printed"]),
-                low=_finite(row["low"]), high=_finite(row["high"]), low_by=tuple(row["low_by"]),
-                high_by=tuple(row["high_by"]), centre=_finite(row["centre"]), means=_means(data, quantity), runs=used,
+                low=_finite(row["low"]), high=_finite(row["high"]), allowed=allowed(row["pieces"]),
+                low_by=tuple(row["low_by"]), high_by=tuple(row["high_by"]), means=_means(data, quantity), runs=used,
                 excluded=unseen + refused,
             )  # fmt: skip
 
@@ -150,7 +144,7 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
 
 
 def _means(data: StudyData, quantity: Quantity) -> tuple[MeanTrace, ...]:
-    found = [(kind, data.mean(quantity, kind)) for kind in _ORDER]
+    found = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
     return tuple(
         MeanTrace(str(kind), mean.value, _finite(mean.low), _finite(mean.high), mean.level, mean.n)
         for kind, mean in found
@@ -165,7 +159,7 @@ def _runs(
     # A run whose reference was not run has no relative value.
     column = "relative" if data.study.quantities[quantity.name].references else "value"
     rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
-    rows.sort(key=lambda row: (_ORDER.index(row["provenance"]), row["run_id"]))
+    rows.sort(key=lambda row: (frames.RUN_KINDS.index(row["provenance"]), row["run_id"]))
     used, unseen = [], []
     for row in rows:
         if _finite(row[column]) is None:

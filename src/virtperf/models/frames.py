@@ -1,7 +1,8 @@
 """Models of tidy frames: ``usl("value ~ guests", runs, by="series")`` and the like.
 
 Each function takes a frame with one row a run (or a point), and formulas of its columns. The result knows what it rests
-on (`core.provenance`); a group whose rows allow no fit gives a `Missing` that says why.
+on (`core.provenance`); a group whose rows allow no fit gives a `Missing` that says why. A frame without rows gives an
+empty mapping, or None where one result is asked for.
 """
 
 from __future__ import annotations
@@ -107,6 +108,8 @@ def pairwise(formula: str, frame: pd.DataFrame, **options: Any) -> dict[Hashable
     """
     y, by = _sides(formula)
     columns(frame, y, by)
+    if frame.empty:
+        return {}
     samples = {label: rows[y] for label, rows in groups(frame, by)}
     found = attributed(source(frame), compare_means, samples, **options)
     sign = "-" if options.get("noise") == "constant" else "/"
@@ -184,15 +187,21 @@ def equivalence(
 
     Returns
     -------
-    Equivalence or Missing
-        Without `by`; else a dict of them by level.
+    Equivalence, Missing or None
+        Without `by`; None for a frame without rows. Else a dict of them by level.
     """
     found = _compared(tost.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin})
-    return found if by is not None else next(iter(found.values()))
+    return found if by is not None else next(iter(found.values()), None)
 
 
 def order(value: str, frame: pd.DataFrame, *, by: str, ascending: Sequence[Any], seed: int, **options: Any) -> Any:
-    """Probability that the means at the given levels ascend; see `virtperf.models.ordering.order_probability`."""
+    """Probability that the means at the given levels ascend; see `virtperf.models.ordering.order_probability`.
+
+    None for a frame without rows.
+    """
+    columns(frame, value, by)
+    if frame.empty:
+        return None
     parts = [rows_at(frame, {by: level}) for level in ascending]
     chosen = pd.concat(parts)
     return attributed(source(chosen), ordering.order_probability, [p[value] for p in parts], seed=seed, **options)
@@ -229,9 +238,9 @@ def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -
 
 def _fits(function: Callable[..., Any], formula: str, frame: pd.DataFrame, by: By, options: dict[str, Any]) -> Fits:
     y, x = _sides(formula)
-    columns(frame, y, x)
+    columns(frame, y, x, *names_of(by))
     fits: dict[Hashable, Fit | Missing] = {}
-    for label, rows in groups(frame, by):
+    for label, rows in groups(frame, by) if len(frame) else ():
         fits[y if label is None else label] = _fit(function, source(rows), rows[x], rows[y], **options)
     return Fits(fits, formula, y, x, names_of(by))
 
@@ -257,7 +266,9 @@ def _compared(
     label: str | None, options: dict[str, Any],
 ) -> dict[Hashable, Any]:  # fmt: skip
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
-    columns(frame, *([value] if isinstance(value, str) else value))
+    columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
+    if frame.empty:
+        return {}
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
     words = {"of": _words(of), "to": _words(to)}
     found: dict[Hashable, Any] = {}

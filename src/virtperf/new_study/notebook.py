@@ -52,5 +52,4 @@ def _parameters(parameters: Parameters) -> str:
         f"seed = {parameters.seed!r}  # of everything that draws random numbers",
         f"assumptions = {report.assumptions!r}  # False: what the paper's text allows without our assumptions",
         f"show_examples = {report.show_examples!r}  # True: draw made-up example runs too, with their own marker",
-        f'provenance = "{report.provenance}"  # the runs that models are fitted to',
     ])  # fmt: skip

@@ -35,11 +35,15 @@ class Contradictions:
         All cheapest such sets.
     conflicts : tuple of tuple of str
         Irreducible sets of claims that cannot hold together: without any one of them the others can.
+    choices : tuple of tuple of tuple of str
+        For each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone. One of
+        each group together with what has no choice is one of `resolutions`.
     """
 
     dropped: tuple[str, ...]
     conflicts: tuple[tuple[str, ...], ...]
     resolutions: tuple[tuple[str, ...], ...] = ((),)
+    choices: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
 
 def drop_cost(claim: Claim) -> float:
@@ -75,7 +79,10 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
         more = _conflicts_with(system, claim, others) if explain else []
         found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
         named |= dict.fromkeys(sorted(found, key=lambda c: (len(c), c))[:MOST_CONFLICTS])
-    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named), tuple(resolutions))
+    groups = [{c for conflict in group for c in conflict} for group in _connected(conflicts)]
+    options = [tuple(dict.fromkeys(tuple(c for c in r if c in group) for r in resolutions)) for group in groups]
+    choices = tuple(option for option in options if len(option) > 1)
+    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named), tuple(resolutions), choices)
 
 
 def cheapest_resolutions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
+
+TOUCHING = 1e-6
+"""Relative distance at which two ranges count as one: below the digits that are exported."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Feasible:
     contradictions: Contradictions
     systems: tuple[LinearSystem, ...]
     resolutions: tuple[tuple[tuple[str, ...], ...], ...]
+    _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(default_factory=dict, compare=False)
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
         """The group that a quantity belongs to, None when no claim is about it."""
@@ -54,8 +58,23 @@ class Feasible:
             (h for _, h in pieces), key=lambda e: e.value
         )
 
+    def union(self, quantity: Quantity) -> list[float]:
+        """The range of one quantity with its gaps: low1, high1, low2, high2, ..., over all cheapest resolutions."""
+        ends: list[float] = []
+        for low, high in sorted((low.value, high.value) for low, high in self.pieces(quantity)):
+            if ends and low <= ends[-1] + TOUCHING * max(1.0, abs(ends[-1])):
+                ends[-1] = max(ends[-1], high)
+            else:
+                ends += [low, high]
+        return ends
+
     def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
         """The range of one quantity under each cheapest resolution."""
+        if quantity not in self._pieces:
+            self._pieces[quantity] = self._pieces_of(quantity)
+        return self._pieces[quantity]
+
+    def _pieces_of(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
         system = self.system_of(quantity)
         if system is None:
             kind = self.study.quantities[quantity.name]
@@ -86,8 +105,9 @@ def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: b
     ]
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
-        tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts)
-    )
+        tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts),
+        choices=tuple(choice for f in found for choice in f.choices),
+    )  # fmt: skip
     kept = tuple(c for c in active if c.id not in dropped)
     return Feasible(study, active, kept, contradictions, systems, tuple(f.resolutions for f in found))
 

@@ -14,6 +14,7 @@ from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, TRUTH_VALUES
 from virtperf.core.tables import rounded
+from virtperf.reconstruct.alternatives import alternatives
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.simulate.load import load_raw
@@ -44,7 +45,7 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
         written = begin(plans) if begin else iter(())
         progress("points")
-        POINTS.write(_points(study, feasible, alone, centre), folder / POINTS.file)
+        POINTS.write(_points(study, feasible, alone), folder / POINTS.file)
         progress("claims, each left out in turn")
         CLAIMS.write(_verdicts(feasible, alone, claims), folder / CLAIMS.file)
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible, claims.reading)))
@@ -64,7 +65,7 @@ def _digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _points(study: Study, feasible: Feasible, alone: Feasible, centre: dict[Quantity, float]) -> pd.DataFrame:
+def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
     rows = []
     for exhibit in study.exhibits:
         for series, level, quantity in study.points(exhibit):
@@ -72,8 +73,8 @@ def _points(study: Study, feasible: Feasible, alone: Feasible, centre: dict[Quan
             text_low, text_high = alone.interval(quantity)
             rows.append({
                 "exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key(),
-                "low": low.value, "high": high.value, "centre": centre.get(quantity, np.nan),
-                "low_text": text_low.value, "high_text": text_high.value,
+                "low": low.value, "high": high.value, "low_text": text_low.value, "high_text": text_high.value,
+                "pieces": feasible.union(quantity), "pieces_text": alone.union(quantity),
                 "low_by": low.held_by, "high_by": high.held_by,
             })  # fmt: skip
     return POINTS.frame(rows)
@@ -107,6 +108,7 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, object]:
             {"claims": list(conflict), "dropped": [c for c in conflict if c in dropped]}
             for conflict in feasible.contradictions.conflicts
         ],
+        "alternatives": alternatives(feasible),
     }
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.wording import slug
 
-KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
+KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "rehearsal:", "https://", "http://")
 
 
 def trace_page(study: str) -> str:
@@ -19,6 +19,11 @@ def trace_page(study: str) -> str:
 def quality_page(study: str) -> str:
     """The file name of a study's page of data quality."""
     return f"quality-{study}.html"
+
+
+def rehearsal_page(study: str) -> str:
+    """The file name of a study's page of simulated runs."""
+    return f"rehearsal-{study}.html"
 
 
 def trace_place(key: str) -> str:
@@ -72,6 +77,8 @@ class Place:
         if kind == "trace":
             of, _, _ = rest.partition("/")
             return f"{self.folder}{quote(trace_page(of))}#{trace_place(rest)}"
+        if kind == "rehearsal":
+            return f"{self.folder}{quote(rehearsal_page(rest))}"
         if kind == "run":
             return f"{self.folder}{quote(quality_page(study))}#run-{quote(rest)}" if study else ""
         raise VirtperfError(f"a link of no known kind: {link!r}", expected=f"one that begins with {' or '.join(KINDS)}")

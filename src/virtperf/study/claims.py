@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Literal
@@ -268,6 +268,15 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
     entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
+    loaded = finished(study, entries, document, report, reading)
+    left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
+    return Claims(loaded, reading, left_out, file, document)
+
+
+def finished(
+    study: Study, entries: Sequence[tuple[tuple[str, int], Claim]], document: Document, report: Report, reading: Reading
+) -> tuple[Claim, ...]:
+    """Claims with their limits and instances, each with its place in the document; wrong ones are reported."""
     worded = any(claim.word for _, claim in entries)
     readings = load_readings(study.folder.parent.parent / READINGS, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
@@ -299,8 +308,7 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
                 problem = f"no other claim has the sentence {key!r}"
                 expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
                 report(document.error(problem, *where, "sentence", expected=expected))
-    left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
-    return Claims(tuple(loaded), reading, left_out, file, document)
+    return tuple(loaded)
 
 
 def _instances(study: Study, claim: Claim) -> tuple[Instance, ...]:

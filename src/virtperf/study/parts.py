@@ -95,9 +95,13 @@ class QuantityKind(Model):
 
 
 class Series(Model):
-    """One line or bar group of a figure: `quantity` at `at`, over the levels of one factor."""
+    """One line or bar group of a figure: `quantity` at `at`, over the levels of one factor.
+
+    `colour` is the label of another series of the study, whose colour this one has: that of the same system.
+    """
 
     label: str
+    colour: str = ""
     quantity: str = ""
     at: At = {}
     over: str = ""

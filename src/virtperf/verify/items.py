@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from virtperf.core import stage_tables
@@ -80,7 +81,12 @@ def table_items(path: Path) -> list[Item]:
     for row in frame.to_dict("records"):
         label = _numbered(", ".join(str(_value(row[key])) for key in keys), seen)
         width = _width(row)
-        found += [Item(path.stem, label, field, kind, _value(row[field]), width) for field in rest]
+        for field in rest:
+            cells = row[field]
+            if _are_numbers(cells):
+                found += [Item(path.stem, label, f"{field} {k}", kind, float(v), width) for k, v in enumerate(cells, 1)]
+            else:
+                found.append(Item(path.stem, label, field, kind, _value(cells), width))
     return found
 
 
@@ -155,6 +161,10 @@ def _value(cell: Any) -> float | str:
         listed = cell.tolist() if hasattr(cell, "tolist") else cell
         return ";".join(map(str, listed)) if isinstance(listed, list | tuple) else _value(listed)
     return float(cell)
+
+
+def _are_numbers(cells: Any) -> bool:
+    return isinstance(cells, np.ndarray) and cells.dtype.kind == "f"
 
 
 def _width(row: dict[Any, Any]) -> float:

@@ -15,7 +15,7 @@ def test_the_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> 
     assert record.provenance == ("measured",) and "Run measured-a-4-r1" in plain(record)
     assert "median 101 1/s, at most 102 1/s at 0:20 min" in record.caption
     assert "The text allows 90 to 110 for throughput." in record.caption
-    assert record.drawing is not None and "printed or reconstructed level" in record.drawing.svg
+    assert record.drawing is not None and "printed level" in record.drawing.svg
     assert "<script" not in record.drawing.svg
 
 

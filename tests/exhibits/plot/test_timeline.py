@@ -23,7 +23,7 @@ def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) 
 
 
 def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:
-    points = pd.DataFrame({"low": [90.0], "high": [110.0], "centre": [100.0]})
+    points = pd.DataFrame({"low": [90.0], "high": [110.0]})
     (above, _) = plot.timeline(loaded.timeline("figure-5"), points=points).axes
     (band,) = above.collections
     (corners,) = [path.vertices for path in band.get_paths()]

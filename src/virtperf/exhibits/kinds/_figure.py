@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from virtperf.core.errors import StudyError, VirtperfError
+from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
 from virtperf.exhibits.finding import finding
-from virtperf.exhibits.joined import KINDS, joined, rows_of
+from virtperf.exhibits.joined import KINDS, allowed, joined
 from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
+from virtperf.exhibits.orders import orders
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
-from virtperf.exhibits.wording import exhibit_name, interval, pretty
+from virtperf.exhibits.wording import exhibit_name, number, pretty
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
@@ -36,7 +38,7 @@ class Spec(ExhibitSpec):
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
-    """Series of one figure share one axis and have labels of their own."""
+    """Series of one figure share one axis, and have labels of their own and colours of the study."""
     axes = {series.over for series in exhibit.series}
     if len(axes) > 1:
         raise StudyError(f"{exhibit.id}: its series stand over different factors", file="study.yaml",
@@ -46,6 +48,17 @@ def check(study: Study, exhibit: Exhibit) -> None:
     if twice:
         raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
                          expected="a label of its own for every series")  # fmt: skip
+    check_colours(study, exhibit)
+
+
+def check_colours(study: Study, exhibit: Exhibit) -> None:
+    """A colour is the label of a series of the study."""
+    known = {s["label"] for e in study.exhibits for s in e.spec.get("series", ()) if "label" in s}
+    for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
+        if colour not in known:
+            raise StudyError(f"{exhibit.id}: no series is called {colour!r}", file="study.yaml",
+                             expected="the label of a series whose colour this one has",
+                             remedy=near(colour, known))  # fmt: skip
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]) -> Record:
@@ -53,7 +66,9 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     study, data = context.study, context.data
     points = joined(data, exhibit, level=context.level, assumptions=context.assumptions, examples=context.examples)
     factor = study.factors[exhibit.series[0].over]
-    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor)
+    ordered, claims = orders(data, exhibit)
+    points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
+    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, claims)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
     curves = _curves(points, fits, factor, context.level)
     if len(curves):
@@ -66,7 +81,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
             if not getattr(fit, "available", True)
         ),
         trace(study, exhibit),
-        Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers"),)),
+        Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers", context.assumptions),)),
     ]
     return Record(
         kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
@@ -136,8 +151,8 @@ def _scale_note(points: pd.DataFrame) -> list[Block]:
         return []
     words = (
         "These runs have no common scale with the paper, since its reference point was not run. They are scaled so "
-        f"that {places[0]} has the reconstructed value. That point says nothing about the paper, the others do, "
-        "relative to it."
+        f"that {places[0]} lies in the middle of what the text allows. That point says nothing about the paper, the "
+        "others do, relative to it."
     )
     return [note(words)]
 
@@ -149,48 +164,55 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
     table = points.assign(
         unit=points["quantity"].map(units), low_set_by=points["low_by"].map(";".join),
         high_set_by=points["high_by"].map(";".join),
+        **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
         **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
     ).drop(columns=factor.name).rename(columns={"x": factor.name, **_CALLED})  # fmt: skip
     runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
-    columns = ["exhibit", "series", factor.name, "quantity", "unit", *_CALLED.values(), "centre", "low_set_by",
-               "high_set_by", *runs, "printed"]  # fmt: skip
+    columns = ["exhibit", "series", factor.name, "quantity", "unit", *_CALLED.values(), "low_set_by", "high_set_by",
+               *runs, "printed"]  # fmt: skip
     return table[columns].replace([math.inf, -math.inf], math.nan)
 
 
 _CALLED = {
-    "low": "allowed_low", "high": "allowed_high", "low_text": "allowed_low_without_assumptions",
-    "high_text": "allowed_high_without_assumptions",
+    "low": "allowed_low", "high": "allowed_high", "pieces": "allowed", "low_text": "text_alone_low",
+    "high_text": "text_alone_high", "pieces_text": "text_alone",
 }  # fmt: skip
+
+
+def _pieces(pieces: Sequence[float]) -> str:
+    """Disjoint ranges for a program: ``60 61; 90 inf``."""
+    return "; ".join(f"{number(low, 6)} {number(high, 6)}" for low, high in zip(pieces[::2], pieces[1::2], strict=True))
 
 
 def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
     there = {
         Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["banded"] | points["reconstructed"].notna(),
-        Provenance.SIMULATED: points["simulated"].notna(),
+        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
         Provenance.MEASURED: points["measured"].notna(),
         Provenance.EXAMPLE: points["example"].notna(),
     }
     return tuple(kind for kind, rows in there.items() if rows.any())
 
 
-def _table(points: pd.DataFrame, factor: Factor, label: str) -> Grid:
-    example, printed = (bool(points[name].notna().any()) for name in ("example", "printed"))
-    head = factor.label[:1].upper() + factor.label[1:]
-    columns = ("Series", head, "The text allows", "Without our assumptions", "Reconstructed", *(["Printed"] * printed),
-               "Measured", *(["Example"] * example))  # fmt: skip
-    rows = []
-    for p in rows_of(points):
-        allowed = (interval(p.low, p.high), interval(p.low_text, p.high_text)) if p.known else ("not computed",) * 2
-        cells = [_mean_words(p.simulated, p.simulated_low, p.simulated_high, pretty(p.reconstructed))]
-        cells += [pretty(p.printed) if not math.isnan(p.printed) else "no"] * printed
-        cells += [_mean_words(p.measured, p.measured_low, p.measured_high)]
-        cells += [_mean_words(p.example, p.example_low, p.example_high)] * example
-        rows.append((p.series, level_text(factor, p.x), *allowed, *cells))
-    return Grid(label=label, columns=columns, rows=tuple(rows), numeric=(1, *range(4, len(columns))))
+def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) -> Grid:
+    """Columns that say nothing of any point are left out."""
+    cells = {
+        "Series": points["series"],
+        factor.label[:1].upper() + factor.label[1:]: [level_text(factor, x) for x in points["x"]],
+        "The text alone allows": points["pieces_text"].map(allowed),
+        "With our assumptions": points["pieces"].map(allowed) if assumptions else [],
+        "Printed": points["printed"].map(_value),
+        **{kind.capitalize(): list(map(_mean_words, points[kind], points[f"{kind}_low"], points[f"{kind}_high"]))
+           for kind in KINDS},
+    }  # fmt: skip
+    kept = {name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}}
+    numeric = [k for k, name in enumerate(kept) if k == 1 or name in ("Printed", *map(str.capitalize, KINDS))]
+    return Grid(label=label, columns=tuple(kept), rows=tuple(zip(*kept.values(), strict=True)), numeric=tuple(numeric))
 
 
-def _mean_words(value: float, low: float, high: float, otherwise: str = "none") -> str:
-    if math.isnan(value):
-        return "none" if otherwise == pretty(math.nan) else otherwise
-    return f"{pretty(value)} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else pretty(value)
+def _value(value: float) -> str:
+    return "" if math.isnan(value) else pretty(value)
+
+
+def _mean_words(value: float, low: float, high: float) -> str:
+    return f"{_value(value)} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else _value(value)

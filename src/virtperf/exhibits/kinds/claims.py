@@ -25,6 +25,9 @@ _NUMBERS = (
     "claim", "text_verdict", "implied_low", "implied_high", "measured_verdict", "estimate", "estimate_low",
     "estimate_high",
 )  # fmt: skip
+_COLUMNS = (
+    "The paper says", "Printed", "Its other claims allow", "Verdict from the text", "Verdict from measurements",
+)  # fmt: skip
 
 Row = tuple[Words, ...]
 
@@ -65,9 +68,10 @@ def record(context: Context, about: str | None = None) -> Record:
         rows.append((claim, cells, any(word in _AGAINST for word in verdicts.values())))
         found.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
+    measured = (table["measured_verdict"] != "no measurement").any()
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if chosen:
-        blocks = [Paragraph(words=_tally(table)), *_tables(rows, title, _columns(table, rows))]
+        blocks = [Paragraph(words=_tally(table)), *_tables(rows, title, _COLUMNS[: 5 if measured else 4])]
     anchor = f"{about or 'all'}-claims"
     return Record(
         kind="claims", id=anchor, study=data.study.id, title=title, claims=tuple(c.id for c in chosen),
@@ -97,14 +101,6 @@ def _tally(table: pd.DataFrame) -> Words:
     else:
         parts.append("Not yet tested by measurement.")
     return tuple(parts)
-
-
-def _columns(table: pd.DataFrame, rows: Sequence[tuple[Claim, Row, bool]]) -> tuple[str, ...]:
-    """Headings; where nothing was measured the last column only compares, and where it is empty it is left out."""
-    columns = ("The paper says", "Printed", "Its other claims allow", "Verdict from the text")
-    if (table["measured_verdict"] != "no measurement").any():
-        return (*columns, "Verdict from measurements")
-    return (*columns, "Simulated runs give") if any(cells[4] for _, cells, _ in rows) else columns
 
 
 def _tables(rows: Sequence[tuple[Claim, Row, bool]], title: str, columns: tuple[str, ...]) -> list[Block]:
@@ -149,13 +145,11 @@ def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Wor
 
 
 def _measured_cell(told: Said) -> Words:
-    """The verdict with its estimate; without a measurement only what simulated runs give, which decides nothing."""
+    """The verdict with its estimate; empty without a measurement."""
     if told.measured_verdict == "no measurement":
-        return told.simulated
-    notes = [f"measured {told.measured}" if told.measured else "", told.reason,
-             f"simulated runs, for comparison: {told.simulated}" if told.simulated else ""]  # fmt: skip
-    verdict = Span(text=told.measured_verdict, style="verdict")
-    return (verdict, *(Span(text=note, style="small") for note in notes if note))
+        return ""
+    notes = filter(None, [f"measured {told.measured}" if told.measured else "", told.reason])
+    return (Span(text=told.measured_verdict, style="verdict"), *(Span(text=note, style="small") for note in notes))
 
 
 KIND = Kind("claims", record)

@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.errors import VirtperfError
-from virtperf.exhibits.kinds import Context, Kind, analysis, note
+from virtperf.exhibits.kinds import Context, Kind, analysis
 from virtperf.exhibits.origins import one_origin
 from virtperf.exhibits.records import Grid, Record
 from virtperf.exhibits.wording import as_precise, pretty
 
-NOTHING = "There are no values yet that anything could be estimated from."
 _COLUMNS = ["estimate", "value", "low", "high", "unit", "level", "method", "warnings"]
 _PARTS = ("value", "low", "high", "level", "method")
 
@@ -60,8 +59,8 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
     shown = slice(4 if all(row[4] == "none" for row in rows) else 5)
     table = Grid(label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2))
-    numbers = pd.DataFrame(csv, columns=_COLUMNS if csv else [])
-    return analysis(context, "estimates", title, origin, numbers, table if rows else note(NOTHING))
+    numbers = pd.DataFrame(csv, columns=_COLUMNS)
+    return analysis(context, "estimates", title, origin, numbers, table)
 
 
 def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.kinds import Context, Kind, register
-from virtperf.exhibits.records import Block, Grid, Heading, Listing, Paragraph, Record, Words
+from virtperf.exhibits.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import joined, plural, pretty
 
 PASSED = ("ok", "pass", "passed")
@@ -25,9 +25,16 @@ _STATIONARITY = {
 
 
 def record(context: Context) -> Record:
-    """Excluded runs, warnings, audits by kind with their exceptions, warm-up against the declared one, stationarity."""
+    """Excluded runs, warnings, audits by kind with their exceptions, warm-up against the declared one, stationarity.
+
+    Of measured runs; where there is none, one line says so.
+    """
     data = context.data
     quarantined, runs = (list(data.index.get(part, ())) for part in ("quarantined", "runs"))
+    if not runs and not quarantined:
+        rehearsal = (" ", Span(text="Rehearsal on simulated runs", link=f"rehearsal:{context.study.id}"))
+        said = ("No measured run exists.", *(rehearsal if context.study.runs else ()))
+        return register(context, "quality", Paragraph(words=said))
     warned = pd.DataFrame([(run["run_id"], w) for run in runs for w in warnings_of(run)], columns=["run_id", "warning"])
     kinds = Counter(run["provenance"] for run in runs)
     statuses = sorted(Counter(data.audits["status"]).items())

@@ -10,12 +10,11 @@ import pandas as pd
 from virtperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
-from virtperf.exhibits.joined import joined as joined_points
-from virtperf.exhibits.joined import rows_of
+from virtperf.exhibits.joined import allowed, joined, rows_of
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, trace
-from virtperf.exhibits.kinds._figure import drawing
+from virtperf.exhibits.kinds._figure import check_colours, drawing
 from virtperf.exhibits.records import Numbers, Paragraph, Record
-from virtperf.exhibits.wording import clock, exhibit_name, interval, joined, pretty
+from virtperf.exhibits.wording import clock, exhibit_name, pretty
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Condition
 
@@ -27,6 +26,7 @@ COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
 
 class _Line(Model):
     label: str
+    colour: str = ""
     metric: str
     entity_kind: str
     unit: str
@@ -42,32 +42,37 @@ class Spec(ExhibitSpec):
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
-    """The figure with its numbers."""
+    """The figure with its numbers: the samples of a measured run; without one, the levels that the text states."""
     table = _samples(context, exhibit)
     marks = _marks(context, exhibit)
     name, said = exhibit_name(exhibit.id, "figure"), _finding(table, marks)
-    numbers = [Numbers.of(table, f"{context.study.id}-{exhibit.id}")]
+    numbers, blocks = [], [trace(context.study, exhibit)]
+    if len(table):
+        numbers.append(Numbers.of(table, f"{context.study.id}-{exhibit.id}"))
+        note = f"Run {table['run_id'].iloc[0]}: every sample that its raw files hold for these metrics, unsmoothed."
+        blocks.insert(0, Paragraph(words=note, style="small"))
     if len(marks):
-        limits = marks[["series", "low", "high", "told"]].replace([math.inf, -math.inf], math.nan)
-        numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=""))
-    run = table["run_id"].iloc[0] if len(table) else "none"
-    note = f"Run {run}: every sample that its raw files hold for these metrics. Nothing is smoothed."
+        limits = marks[["series", "low", "high", "low_text", "high_text", "printed"]]
+        words = "" if numbers else "Download the numbers (CSV)"
+        limits = limits.replace([math.inf, -math.inf], math.nan)
+        numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=words))
     kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))
     return Record(
         kind="timeseries", id=exhibit.id, study=context.study.id, name=name, title=exhibit.title, caption=said,
         provenance=kinds or ((Provenance.RECONSTRUCTED,) if len(marks) else ()), numbers=tuple(numbers),
-        claims=context.data.claims_about(exhibit.id),
-        blocks=(Paragraph(words=note, style="small"), trace(context.study, exhibit)),
+        claims=context.data.claims_about(exhibit.id), blocks=tuple(blocks),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
     )  # fmt: skip
 
 
-def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
-    """The default picture: one panel a unit."""
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+    """The default picture: one panel a unit; without a run the stated levels side by side, None without these."""
     from virtperf.exhibits import plot
 
-    marks = _marks(context, exhibit)
-    return plot.timeline(_samples(context, exhibit), points=marks if len(marks) else None)
+    samples, marks = _samples(context, exhibit), _marks(context, exhibit)
+    if len(samples):
+        return plot.timeline(samples, points=marks if len(marks) else None)
+    return plot.bars(marks, x="series", xlabel="Stated in the text") if len(marks) else None
 
 
 def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:
@@ -75,10 +80,10 @@ def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:
 
 
 def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:
-    """The levels that the text speaks of, drawn as bands across the whole time."""
+    """The levels that the text speaks of."""
     if not exhibit.series:
-        return pd.DataFrame(columns=["series", "low", "high", "told"])
-    return joined_points(context.data, exhibit, level=context.level, assumptions=context.assumptions,
+        return pd.DataFrame()
+    return joined(context.data, exhibit, level=context.level, assumptions=context.assumptions,
                          examples=context.examples)  # fmt: skip
 
 
@@ -88,11 +93,9 @@ def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
         most, median = rows.iloc[int(rows["value"].argmax())], pretty(rows["value"].median(), 3)
         highest = f"at most {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
         parts.append(f"{label}: median {median} {most['unit']}, {highest}.")
-    parts = parts or ["No run shows this yet."]
-    if len(marks):
-        allowed = joined(f"{interval(p.low, p.high)} for {p.series.lower()}" for p in rows_of(marks))
-        parts.append(f"The text allows {allowed}.")
+    parts = parts or ["No run was measured, so there is no course over time."]
+    parts += [f"{p.series}: {allowed(p.pieces)}." for p in rows_of(marks)]
     return " ".join(parts)
 
 
-KIND = Kind("timeseries", record, spec=Spec, draw=draw)
+KIND = Kind("timeseries", record, spec=Spec, draw=draw, check=check_colours)

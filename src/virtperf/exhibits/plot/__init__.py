@@ -1,7 +1,6 @@
 """Figures: seaborn on Matplotlib, for a study's frames and for anybody's own. Change what comes back as you like."""
 
-from virtperf.exhibits.plot.bars import bars
-from virtperf.exhibits.plot.lines import lines
+from virtperf.exhibits.plot.lines import bars, lines
 from virtperf.exhibits.plot.regions import regions
 from virtperf.exhibits.plot.svg import svg
 from virtperf.exhibits.plot.theme import theme

@@ -16,7 +16,8 @@ from virtperf.exhibits.plot.theme import CHARACTER, FONT, WIDTH
 from virtperf.exhibits.wording import pretty, printable, wrapped
 
 CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top
-TALL = 2.2  # an axis reaches at most this many times beyond the highest point; wider bands run out of the top
+FAR = 4.0  # ranges that reach so many times higher than all that is known well would press it together
+TALL = 2.2  # an axis then reaches so many times as high; those ranges run out of the top
 MANY = 14  # numeric levels that each get a tick label
 ABOVE = 8  # points between an axis and the words above it
 ROOM = WIDTH - 80  # width of a panel, about
@@ -29,13 +30,21 @@ class Words:
     labels: Mapping[str, str]
     levels: Mapping[str, Sequence[tuple[Any, str]]]
     bounds: Mapping[str, Sequence[float]]
+    colours: Mapping[str, int]
+    panels: Mapping[str, str]
 
     @classmethod
     def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> Words:
         """The words of the first frame that has any; `labels` go before them."""
         known = (frame.attrs.get("axes") for frame in frames if frame is not None)
         axes: dict[str, Any] = next((words for words in known if words), {})
-        return cls({**axes.get("labels", {}), **labels}, axes.get("levels", {}), axes.get("bounds", {}))
+        return cls(
+            {**axes.get("labels", {}), **labels}, *(axes.get(n, {}) for n in ("levels", "bounds", "colours", "panels"))
+        )
+
+    def panel(self, quantity: object) -> str:
+        """The panel that a quantity is drawn in: its own, or one with others of its unit."""
+        return self.panels.get(str(quantity), str(quantity))
 
     def label(self, name: object) -> str:
         """The words for a column, or for a row's value."""
@@ -52,18 +61,21 @@ class Levels:
         Position of every level in data units: itself if `numeric`, else its place.
     texts : tuple of str
         Of the tick labels, in the order of `where`.
+    side : float
+        Points beyond the first and the last number.
     """
 
     where: Mapping[Any, float]
     texts: tuple[str, ...]
     numeric: bool
+    side: float = 28.0
 
     @property
     def limits(self) -> tuple[float, float]:
         """Left and right end of the axis; the left one is the larger if the levels descend."""
         places = list(self.where.values()) or [0.0]
         low, high = min(places), max(places)
-        margin = ((high - low) or 1.0) * 0.06 if self.numeric else 0.5
+        margin = ((high - low) or 1.0) * self.side / (ROOM - 2 * self.side) if self.numeric else 0.5
         ends = (low - margin, high + margin)
         return ends[::-1] if places[0] > places[-1] else ends
 
@@ -74,7 +86,7 @@ class Levels:
         axes.tick_params(axis="x", length=4 if self.numeric else 0, labelbottom=labelled)
         axes.set_xlabel("")
         if not self.numeric or len(self.where) <= MANY:
-            turned = self.numeric and max(map(len, self.texts)) * CHARACTER + 6 > self._room
+            turned = self.numeric and max(map(len, self.texts)) * CHARACTER + 6 > self.room
             axes.set_xticks(list(self.where.values()), self._tick_labels(turned), rotation=90 if turned else 0)
         else:
             axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
@@ -82,16 +94,22 @@ class Levels:
             axes.set_xlabel(wrapped(label, int(ROOM / CHARACTER)), labelpad=6)
 
     @property
-    def _room(self) -> float:
+    def per_point(self) -> float:
+        """Data units in a point."""
+        left, right = self.limits
+        return abs(right - left) / ROOM
+
+    @property
+    def room(self) -> float:
         """Points between the nearest two levels."""
         left, right = self.limits
         near = min((b - a for a, b in pairwise(sorted(self.where.values()))), default=abs(right - left))
-        return near / abs(right - left) * ROOM
+        return near / self.per_point
 
     def _tick_labels(self, turned: bool) -> list[str]:
         """Labels that do not run into each other: wrapped words, or upright numbers some of which are left out."""
         if not turned:
-            characters = max(6, int(self._room / CHARACTER) - 1)
+            characters = max(6, int(self.room / CHARACTER) - 1)
             return list(self.texts) if self.numeric else [wrapped(text, characters) for text in self.texts]
         left, right = self.limits
         shown, last = dict.fromkeys(self.where, ""), -math.inf
@@ -101,7 +119,9 @@ class Levels:
         return list(shown.values())
 
 
-def levels_of(frames: Iterable[pd.DataFrame], x: str, words: Words, *, numeric: bool = True) -> Levels:
+def levels_of(
+    frames: Iterable[pd.DataFrame], x: str, words: Words, *, numeric: bool = True, side: float = 0.0
+) -> Levels:
     """The levels of an axis: in a study's order where the frames bring one, else numbers ascending, words as found.
 
     `numeric` False gives every number a place of its own, as bars need it.
@@ -117,14 +137,25 @@ def levels_of(frames: Iterable[pd.DataFrame], x: str, words: Words, *, numeric: 
         texts = [pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in found]
     numeric = numeric and all(isinstance(level, int | float) for level in found)
     where = {level: float(level) if numeric else float(k) for k, level in enumerate(found)}
-    return Levels(where, tuple(texts), numeric)
+    return Levels(where, tuple(texts), numeric, max(side, Levels.side))
 
 
-def top_of(values: Iterable[float], bands: Iterable[float], bound: float = math.inf) -> float:
-    """Where a y axis ends: above all values, and above all bands unless they are `TALL` times as high."""
-    highest = max((v for v in values if math.isfinite(v)), default=0.0)
-    ends = [v for v in bands if math.isfinite(v)]
-    top = min(max([highest, *ends]), TALL * highest) if highest > 0 else max(ends, default=1.0)
+def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
+    """Where a y axis ends: above all values and ranges, or at `TALL` times what is known well if the rest is `FAR`.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Of marks and curves.
+    bands : DataFrame
+        Ranges in low and high; one whose upper limit is at most twice the lower one is known well.
+    """
+    low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
+    known = finite(np.fromiter(values, float), high[high <= 2 * low])
+    ends = [*known, *finite(high), *(1.25 * v for v in finite(low[np.isinf(high)]))]
+    well, top = max(known, default=0.0), max(ends, default=1.0)
+    if 0 < FAR * well < top and well >= max(finite(low), default=0.0):
+        top = TALL * well
     top = (top or 1.0) * 1.06
     return min(top, bound * 1.05) if math.isfinite(bound) else top
 
@@ -160,6 +191,6 @@ def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = 
     above.set_xlabel(wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=ABOVE)
 
 
-def finite(*columns: Sequence[float] | pd.Series) -> list[float]:
+def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:
     """The finite values of columns."""
-    return [float(v) for column in columns for v in np.asarray(column, dtype=float) if math.isfinite(v)]
+    return [float(v) for column in columns for v in np.ravel(np.asarray(column, dtype=float)) if math.isfinite(v)]

@@ -14,8 +14,10 @@ from virtperf.core.near import near
 from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.axis import Words
 from virtperf.exhibits.plot.marks import Columns
+from virtperf.exhibits.plot.theme import Look, look
 
 QUANTITY = "quantity"  # the column of a study's frames that says what is measured
+PANEL = "panel"  # the column made of it where quantities of one unit share a panel
 ONLY = ""  # the one panel, or the one series, of a figure without such a column
 
 
@@ -53,11 +55,6 @@ class Layers:
         return self.columns.x
 
     @property
-    def frames(self) -> list[pd.DataFrame]:
-        """Everything that is drawn."""
-        return [self.bands, self.marks, self.runs]
-
-    @property
     def label(self) -> str:
         """Words at the y axis of the first panel."""
         return self.ylabel or self.words.label(self.quantity)
@@ -73,6 +70,10 @@ class Layers:
         low, high = self.words.bounds.get(self.quantity, (0.0, math.inf))
         return low, high
 
+    def look(self, label: Any) -> Look:
+        """How a series looks: in the colour that its study gives it, else by its place in the figure."""
+        return look(self.words.colours.get(str(label), self.series.index(label)))
+
     def part(self, row: Any) -> Layers:
         """One panel."""
         name = self.columns.row
@@ -82,37 +83,15 @@ class Layers:
         """One series; those of all are kept in `series`."""
         return self._where(self.columns.hue, label) if self.columns.hue else self
 
-    def at(self, level: Any) -> Layers:
-        """One level of the axis."""
-        return self._where(self.x, level)
-
-    def has(self, label: Any) -> bool:
-        """Whether there is anything to draw of a series."""
-        return any(len(frame) for frame in self.only(label).frames)
-
     def levels(self, label: Any) -> list[Any]:
-        """The levels of a series."""
-        return list(dict.fromkeys(v for frame in self.only(label).frames for v in frame[self.x].tolist()))
+        """The levels at which a series has anything."""
+        own = self.only(label)
+        return list(dict.fromkeys(v for frame in (own.bands, own.marks, own.runs) for v in frame[self.x].tolist()))
 
     def is_solid(self, label: Any) -> bool:
         """Whether a series has measured marks or runs only."""
         own = self.only(label)
         return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
-
-    def several(self, label: Any) -> bool:
-        """Whether there is a line between points of a series."""
-        return len(self.levels(label)) > 1
-
-    def joined(self) -> pd.DataFrame:
-        """What the line between the points of a series follows, one row a level.
-
-        Hollow marks, printed ones where there are none, else means that were measured, else the mean of the runs.
-        """
-        for wanted in ([marks.HOLLOW, marks.PRINTED], [marks.SOLID, marks.OWN], [marks.CROSS]):
-            rows = self.marks[self.marks["mark"].isin(wanted)]
-            if len(rows):
-                return rows.sort_values("mark").drop_duplicates(self.columns.keys())  # hollow before printed
-        return self.runs.groupby(self.columns.keys(), sort=False)["value"].mean().reset_index()
 
     def _where(self, column: str, value: Any) -> Layers:
         chosen = {name: frame[frame[column] == value] for name, frame in
@@ -136,18 +115,21 @@ def gathered(
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:
         raise VirtperfError("there is nothing to draw", expected="one of the frames points, means, printed, runs")
-    quantities = list(dict.fromkeys(q for f in frames.values() if QUANTITY in f for q in f[QUANTITY].tolist()))
-    if row is None and len(quantities) > 1 and all(QUANTITY in f for f in frames.values()):
-        row = QUANTITY  # different units share no axis
+    words = Words.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
+    if all(QUANTITY in frame for frame in frames.values()):
+        frames = {n: f.assign(**{PANEL: f[QUANTITY].map(words.panel)}) for n, f in frames.items()}
+    shown = list(dict.fromkeys(p for f in frames.values() if PANEL in f for p in f[PANEL].tolist()))
+    if row is None and len(shown) > 1:
+        row = PANEL  # different units share no axis
     columns = Columns(x, hue, row)
     for name, frame in frames.items():
         for column in (*columns.keys(), *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
                 raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
-    words = Words.of(frames.values(), {**(labels or {}), **({x: xlabel} if xlabel else {})})
-    only = str(quantities[0]) if len(quantities) == 1 and str(quantities[0]) in words.labels else y
+    only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
+    points, means, printed, runs = (frames.get(name) for name in given)
     drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
-    bands = marks.bands_of(columns, points, drawn)
+    bands = marks.bands_of(columns, points)
     single = marks.marks_of(columns, None, _values(runs, y), None)
     own = {*drawn["mark"], *single["mark"]} <= {marks.OWN} and not len(bands)
 

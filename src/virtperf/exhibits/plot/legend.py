@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.layers import Layers
-from virtperf.exhibits.plot.theme import CHARACTER, FONT, INK_COLOUR, SURFACE_COLOUR, WIDTH, Look, grow
+from virtperf.exhibits.plot.theme import CHARACTER, FONT, INK_COLOUR, SURFACE_COLOUR, WIDTH, grow
 from virtperf.exhibits.wording import pretty, printable, wrapped
 
 LINE = FONT * 1.6  # height of a line of the legend
@@ -21,7 +22,7 @@ HANDLE = 44  # width of a mark with the space around it
 MOST = 4  # columns
 WRAP = 32  # characters of a line, so that two columns fit
 _RUNS = {
-    marks.HOLLOW: (SURFACE_COLOUR, "single runs, simulated"), marks.SOLID: (INK_COLOUR, "single runs, measured"),
+    marks.SOLID: (INK_COLOUR, "single runs, measured"),
     marks.CROSS: (INK_COLOUR, "single runs, made up"), marks.OWN: (INK_COLOUR, "single runs, own data"),
 }  # fmt: skip
 
@@ -44,40 +45,37 @@ def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> 
     )  # fmt: skip
 
 
-def series_entry(label: str, style: Look, *, bars: bool = False, solid: bool = False, line: bool = True) -> Entry:
-    """A series: its line and marker, or its bar."""
-    if bars:
-        inner = style.colour if solid else "none"
-        return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch * 2, linewidth=1.3), label
-    fill = style.colour if solid else SURFACE_COLOUR
-    dash: Any = style.dash if line else "none"
+def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
+    """A series: its marker and, between several, its line; a box where it is bars or has a range without a mark."""
+    style, own, levels = layers.look(label), layers.only(label), layers.levels(label)
+    if bars or not {*levels} <= {*own.marks[layers.x], *own.runs[layers.x]}:
+        return Patch(
+            facecolor=to_rgba(style.colour, 0.45),
+            edgecolor=style.colour,
+            hatch=style.hatch,
+            linewidth=1,
+        ), label
+    dash: Any = style.dash if len(levels) > 1 else "none"
+    fill = style.colour if layers.is_solid(label) else SURFACE_COLOUR
     return Line2D([], [], color=style.colour, linestyle=dash, marker=style.marker, markerfacecolor=fill,
                   markeredgewidth=1.5, markersize=6.5), label  # fmt: skip
 
 
-def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> list[Entry]:
+def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
     """The layers that a figure has."""
     drawn, bands = layers.marks, layers.bands
-    kinds = set(drawn["mark"])
-    percent = f"{pretty(100 * level)} %"
+    kinds, percent = set(drawn["mark"]), f"{pretty(100 * level)} %"
     entries: list[Entry] = []
-    wider = len(bands) > 0 and bool(marks.without_assumptions(bands).any())
-    if len(bands):
-        words = "allowed by text and assumptions" if wider else "allowed by the text"
-        entries.append((Patch(facecolor=INK_COLOUR, alpha=0.3), words))
-    if wider:
-        end = Line2D([], [], color=INK_COLOUR, marker="|", linestyle="-", linewidth=1, markersize=8)
-        open_ended = bool(bands["high_text"].map(math.isinf).any())
-        entries.append((end, f"allowed by the text alone{' (no cap: no limit)' * open_ended}"))
-    if len(bands) and bands["high"].map(math.isinf).any():
-        entries.append((_mark(6, INK_COLOUR), "no upper limit"))
-    if marks.HOLLOW in kinds:
-        outline = Patch(facecolor="none", edgecolor=INK_COLOUR, linewidth=1.3)
-        entries.append((outline if bars else _mark("o", SURFACE_COLOUR), "reconstructed, not measured"))
+    text = (bands["kind"] == marks.TEXT).any()
+    for kind, words in ((marks.TEXT, "text alone"), (marks.GIVEN, "with our assumptions" if text else "range")):
+        if (bands["kind"] == kind).any():
+            entries.append((box(INK_COLOUR, kind), words))
+    if np.isinf(bands["high"].astype(float)).any():
+        entries.append((_mark("^", INK_COLOUR), "no upper limit"))
     if marks.PRINTED in kinds:
         half = _mark("o", INK_COLOUR)
         half.set(fillstyle="bottom", markerfacecoloralt=SURFACE_COLOUR)
-        entries.append((half, "printed in the paper"))
+        entries.append((half, "printed"))
     for kind, words, interval in ((marks.SOLID, "measured", f", {percent} interval"), (marks.OWN, "own data", "")):
         if kind in kinds and layers.needs_words:
             limits = drawn.loc[drawn["mark"] == kind, ["low", "high"]].notna().all(axis=1).any()
@@ -90,6 +88,12 @@ def layer_entries(layers: Layers, *, bars: bool, curves: bool, level: float) -> 
     if curves:
         entries.append((Line2D([], [], color=INK_COLOUR), f"fitted, dots: {percent} interval"))
     return entries
+
+
+def box(colour: str, kind: str) -> Patch:
+    """The box of a kind of ranges."""
+    fill, edge = to_rgba(colour, marks.ALPHAS[kind]), to_rgba(colour, marks.EDGES[kind])
+    return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
 
 
 def _mark(marker: Any, fill: str, size: float = 7) -> Line2D:

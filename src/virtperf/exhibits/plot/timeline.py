@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -14,11 +13,13 @@ from matplotlib.patches import Patch
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.near import near
-from virtperf.exhibits.plot import axis, legend
+from virtperf.exhibits.plot import axis, legend, marks
 from virtperf.exhibits.plot.axis import Words
-from virtperf.exhibits.plot.marks import BAND_ALPHA
 from virtperf.exhibits.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
 from virtperf.exhibits.wording import clock
+
+ALPHAS = {marks.TEXT: 0.12, marks.GIVEN: 0.25}
+DASHES = (0, (3, 3))
 
 
 def timeline(
@@ -33,7 +34,7 @@ def timeline(
     frame : DataFrame
         x in seconds, y; perhaps hue and row, which count as None where the frame has no series and unit.
     points : DataFrame, optional
-        Levels that a text speaks of, drawn across the first panel: low, high, centre, perhaps printed.
+        Levels that a text states, drawn across the first panel: a column `series`, low, high, perhaps printed.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def timeline(
             axis.y_axis(panel, axis.bottom_of(part[y], _top(part[y], marked)), _top(part[y], marked), text)
             for label in series:
                 line = part[part[hue] == label] if hue else part
-                style = look(series.index(label))
+                style = look(words.colours.get(str(label), series.index(label)))
                 if len(line):
                     sns.lineplot(
                         x=line[x].to_numpy(), y=line[y].to_numpy(), ax=panel, color=style.colour, zorder=3,
@@ -70,7 +71,10 @@ def timeline(
             panel.tick_params(labelbottom=panel is axes[-1])
             if marked is not None:
                 _levels(panel, marked, end)
-        entries = [(Line2D([], [], color=look(k).colour, linestyle=look(k).dash), str(s)) for k, s in enumerate(series)]
+        looks = [look(words.colours.get(str(s), k)) for k, s in enumerate(series)]
+        entries = [
+            (Line2D([], [], color=o.colour, linestyle=o.dash), str(s)) for o, s in zip(looks, series, strict=True)
+        ]
         legend.legend(figure, entries if hue else [], _words(points))
     return figure
 
@@ -80,30 +84,33 @@ def _label(part: pd.DataFrame, hue: str | None, unit: str) -> str:
     return f"{names[0]}, {unit}" if len(names) == 1 else unit
 
 
-def shown(points: pd.DataFrame) -> pd.Series:
-    """The number that stands for a level: the printed one, else the centre."""
-    return points["printed"].fillna(points["centre"]) if "printed" in points else points["centre"]
-
-
 def _top(values: pd.Series, points: pd.DataFrame | None) -> float:
-    ends = axis.finite(values, *(() if points is None else (shown(points), points["low"], points["high"])))
+    ends = axis.finite(values, *(() if points is None else (points[name] for name in _ENDS if name in points)))
     return 1.08 * (max(ends, default=1.0) or 1.0)
 
 
+_ENDS = ("low", "high", "low_text", "high_text", "printed")
+
+
 def _levels(axes: Axes, points: pd.DataFrame, end: float) -> None:
+    """The levels that a text states, as bands over the whole time."""
     bottom, top = axes.get_ylim()
-    for low, high, value in zip(points["low"], points["high"], shown(points), strict=True):
-        if not math.isnan(low):
-            axes.fill_between([0, end], max(low, bottom), min(high, top), color=MUTED_COLOUR, alpha=0.18, linewidth=0)
-        if math.isfinite(value):
-            axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=(0, (3, 3)), zorder=2)
+    bands = marks.bands_of(marks.Columns("series", None, None), points)
+    for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
+        axes.fill_between([0, end], max(low, bottom), min(high, top), color=MUTED_COLOUR, alpha=ALPHAS[kind],
+                          linewidth=0, zorder=1)  # fmt: skip
+    for value in axis.finite(points["printed"]) if "printed" in points else ():
+        axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=DASHES, zorder=2)
 
 
 def _words(points: pd.DataFrame | None) -> list[legend.Entry]:
     if points is None or not len(points):
         return []
-    dashes = Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=(0, (3, 3)))
-    return [
-        (Patch(facecolor=MUTED_COLOUR, alpha=BAND_ALPHA), "allowed by the text"),
-        (dashes, "printed or reconstructed level"),
+    kinds = set(marks.bands_of(marks.Columns("series", None, None), points)["kind"])
+    words = {marks.TEXT: "text alone", marks.GIVEN: "with our assumptions" if marks.TEXT in kinds else "range"}
+    entries: list[legend.Entry] = [
+        (Patch(facecolor=MUTED_COLOUR, alpha=ALPHAS[k]), words[k]) for k in words if k in kinds
     ]
+    if "printed" in points and points["printed"].notna().any():
+        entries.append((Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=DASHES), "printed"))
+    return entries

@@ -9,9 +9,10 @@ from virtperf.core.files import json_text, write_atomically
 from virtperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
+from virtperf.exhibits.data import load
 from virtperf.exhibits.trace import traces
-from virtperf.render.places import quality_page, trace_page
-from virtperf.render.site import claims, contradictions, index, methods, quality, trace
+from virtperf.render.places import quality_page, rehearsal_page, trace_page
+from virtperf.render.site import claims, contradictions, index, methods, quality, rehearsal, trace
 from virtperf.render.site.gather import gather
 from virtperf.render.templating import refuse_large
 
@@ -46,7 +47,7 @@ def build_site(
 
 
 def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
-    """Write one study's pages into the folder `out`: data quality, and the traces of its values, also as JSON.
+    """Write one study's pages into the folder `out`: data quality, rehearsal, traces of its values (also as JSON).
 
     Raises as `build_site` does.
     """
@@ -54,6 +55,7 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
         quality_page(study): quality.study_page(facts),
+        rehearsal_page(study): rehearsal.rehearsal_page(facts, load(study, layout.root / "data", rehearsal=True)),
         trace_page(study): trace.trace_page(facts, entries),
         f"trace-{study}.json": json_text([entry.as_dict() for entry in entries]),
     }

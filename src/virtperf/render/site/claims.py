@@ -20,10 +20,7 @@ from virtperf.render.site.intervals import Interval, interval
 from virtperf.render.site.shell import page
 from virtperf.study.claims import Claim
 
-FROM_STAGES = (
-    "implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "simulated_estimate", "simulated_low",
-    "simulated_high", "reason",
-)  # fmt: skip
+FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
 
 
 @dataclass(frozen=True)
@@ -76,17 +73,10 @@ def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
         about=tuple((e, _exhibit(e), e in known) for e in claim.exhibits),
         seen={
             "study": facts.id, "exhibit": " ".join(f"{facts.id}/{e}" for e in claim.exhibits), "kind": claim.kind,
-            "verdict": f"{told.text_verdict}|{told.measured_verdict}", "provenance": _provenance(told),
+            "verdict": f"{told.text_verdict}|{told.measured_verdict}",
             "printed": "" if claim.value is None else str(claim.value),
         },
     )  # fmt: skip
-
-
-def _provenance(told: Said) -> str:
-    """What stands beside the claim: measured runs, simulated ones, or nothing but the paper."""
-    if told.measured_verdict != "no measurement":
-        return "measured"
-    return "simulated" if told.simulated else "published"
 
 
 def _exhibit(exhibit_id: str) -> str:
@@ -107,7 +97,6 @@ def _filters(rows: Sequence[Row], studies: Sequence[StudyFacts]) -> list[tuple[s
             "Verdict",
             _counted(word for row in rows for word in (row.said.text_verdict, row.said.measured_verdict)),
         ),
-        ("provenance", "Data behind it", _counted(row.seen["provenance"] for row in rows)),
     ]
 
 

@@ -10,7 +10,7 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.claim_words import verdict_counts
 from virtperf.exhibits.data import StudyData, load
-from virtperf.exhibits.key_numbers import Reach, reach
+from virtperf.exhibits.key_numbers import Reach, best_known, reach
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Record
 from virtperf.render.outputs import records_of
@@ -70,10 +70,13 @@ class StudyFacts:
 
     @property
     def telling(self) -> Record | None:
-        """The exhibit that stands for the study: `telling` of study.yaml, else the first that has a drawing."""
-        drawn = [record for record in self.shown.values() if record.drawing is not None]
-        named = self.shown.get(str(self.data.study.data.get("telling")))
-        return named if named in drawn else next(iter(drawn), None)
+        """The exhibit that stands for the study: `telling` of study.yaml, else the figure whose points are known best.
+
+        Without a drawing of it the first exhibit that has one.
+        """
+        drawn = {name: record for name, record in self.shown.items() if record.drawing is not None}
+        named = self.data.study.telling or best_known(self.data)
+        return drawn.get(named, next(iter(drawn.values()), None))
 
     @property
     def place(self) -> Place:

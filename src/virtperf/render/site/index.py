@@ -10,7 +10,7 @@ from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.shell import page
 
 MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
-EXPLAINED = (Provenance.PUBLISHED, Provenance.RECONSTRUCTED, Provenance.MEASURED, Provenance.SIMULATED)
+EXPLAINED = (Provenance.PUBLISHED, Provenance.RECONSTRUCTED, Provenance.MEASURED)
 
 
 def index_page(studies: Sequence[StudyFacts]) -> str:

@@ -1,4 +1,4 @@
-"""A claim's numbers as a small drawing: what is printed, what the other claims allow, what runs give."""
+"""A claim's numbers as a small drawing: what is printed, what the other claims allow, what measured runs give."""
 
 from __future__ import annotations
 
@@ -15,15 +15,6 @@ WIDTH, HEIGHT, EDGE = 132, 18, 6
 
 
 @dataclass(frozen=True)
-class Mark:
-    """What runs give: a point at `x`, a whisker from `low` to `high` where there is one; `solid` for measured runs."""
-
-    x: float
-    whisker: tuple[float, float] | None
-    solid: bool
-
-
-@dataclass(frozen=True)
 class Interval:
     """Places along the drawing, in its own units.
 
@@ -35,22 +26,26 @@ class Interval:
         Whether they set no limit on that side: the line ends in an arrow.
     bar : tuple of float
         Begin and width of the printed number with its rounding.
-    marks : tuple of Mark
+    measured : float or None
+        What measured runs give.
+    whisker : tuple of float or None
+        Its interval.
     """
 
     line: tuple[float, float]
     open_low: bool
     open_high: bool
     bar: tuple[float, float]
-    marks: tuple[Mark, ...]
+    measured: float | None
+    whisker: tuple[float, float] | None
 
 
 def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
     """What to draw for a claim; None where there is no number to draw."""
     printed = (claim.low, claim.high)
     allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
-    runs = [_run(result, "simulated_estimate", "simulated"), _run(result, "estimate", "estimate")]
-    ends = [v for v in (*printed, *allowed, *(v for run in runs for v in run)) if math.isfinite(v)]
+    value, low, high = (_number(result, name, math.nan) for name in ("estimate", "estimate_low", "estimate_high"))
+    ends = [v for v in (*printed, *allowed, value, low, high) if math.isfinite(v)]
     if not any(map(math.isfinite, printed)) or not ends:
         return None
     x = _scale(min(ends), max(ends))
@@ -58,18 +53,9 @@ def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
     return Interval(
         (x(allowed[0]), x(allowed[1])), math.isinf(allowed[0]), math.isinf(allowed[1]),
         (round(bar[0] - 1, 1), round(bar[1] - bar[0], 1) + 2),
-        tuple(
-            Mark(x(value), (x(low), x(high)) if math.isfinite(low + high) and high > low else None, solid=solid)
-            for (value, low, high), solid in zip(runs, (False, True), strict=True)
-            if math.isfinite(value)
-        ),
+        x(value) if math.isfinite(value) else None,
+        (x(low), x(high)) if math.isfinite(low + high) and high > low else None,
     )  # fmt: skip
-
-
-def _run(result: Mapping[str, Any], value: str, limits: str) -> tuple[float, float, float]:
-    """What one kind of runs gives: the value and its limits, NaN where there are none."""
-    found = [_number(result, name, math.nan) for name in (value, f"{limits}_low", f"{limits}_high")]
-    return found[0], found[1], found[2]
 
 
 def _scale(low: float, high: float) -> Callable[[float], float]:

@@ -33,7 +33,8 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
         status = facts.data.audits["status"]
         read = joined(f"{n:,} {kind}" for kind, n in sorted(kinds.items())) or "none"
         refused = len(facts.data.index.get("quarantined", []))
-        rows.append((facts, read, refused, f"{int(status.isin(PASSED).sum()):,} of {len(status):,}"))
+        audits = f"{int(status.isin(PASSED).sum()):,} of {len(status):,}" if len(status) else "none"
+        rows.append((facts, read, refused, audits))
     return page("quality", "quality.html", "Data quality", rows=rows)
 
 

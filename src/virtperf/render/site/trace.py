@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from virtperf.core.provenance import Provenance
 from virtperf.exhibits.trace import Trace
 from virtperf.exhibits.trace_tables import TableTrace, table_traces
 from virtperf.exhibits.wording import exhibit_name
@@ -14,11 +13,7 @@ from virtperf.render.places import trace_place
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.shell import page
 
-FOLDERS = {
-    Provenance.SIMULATED: "data/reconstructed/{study}/runs",
-    Provenance.MEASURED: "data/measured/{study}",
-    Provenance.EXAMPLE: "data/measured/{study}",
-}
+FOLDER = "../data/measured/{study}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +39,6 @@ def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
         c.id: (facts.place.address(f"claim:{c.id}", facts.id), c.says.rstrip(".")) for c in facts.data.claims or ()
     }
     return page(
-        "trace", "", f"Traces: {facts.title}", facts=facts, sections=sections, claims=claims, trace_place=trace_place,
-        folders={str(kind): f"../{folder.format(study=facts.id)}" for kind, folder in FOLDERS.items()},
+        "trace", "", f"Traces: {facts.title}", facts=facts, measured=len(facts.data.observations), sections=sections,
+        claims=claims, trace_place=trace_place, folder=FOLDER.format(study=facts.id),
     )  # fmt: skip

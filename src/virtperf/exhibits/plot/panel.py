@@ -1,0 +1,133 @@
+"""One panel of a line or bar figure: ranges as boxes, marks, lines and curves in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.transforms import Transform, offset_copy
+
+from virtperf.exhibits.plot import axis, curves, marks
+from virtperf.exhibits.plot.layers import Layers
+from virtperf.exhibits.plot.theme import Look
+
+GROUP = 0.84  # of the distance between two levels, for all series together
+WIDEST = {False: 14.0, True: 56.0}
+"""Points that one series takes at a level, of lines and of bars."""
+BESIDE = 0.75  # a measured mark stands so many of these widths to the right of a range
+
+Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
+
+
+def draw(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, pd.DataFrame], *, bars: bool) -> None:
+    """Draw a panel; the ticks of its levels and the legend are the figure's."""
+    at = {label: found for label in layers.series if (found := layers.levels(label))}
+    curve_values = [fitted[label]["value"] for label in at if label in fitted]
+    values = axis.finite(layers.marks[["value", "low", "high"]], layers.runs["value"], *curve_values)
+    low, high = layers.bounds
+    top = axis.top_of(values, layers.bands, high)
+    bottom = axis.bottom_of([*values, *axis.finite(layers.bands["low"])], top, low, lines=not bars)
+    axis.y_axis(axes, bottom, top, layers.label)
+    # A group of bars holds only those that it has; a line stands equally far from all of its levels.
+    groups = {level: [label for label in at if level in at[label] or not bars] for level in levels.where}
+    width = min(WIDEST[bars], GROUP * levels.room / max(map(len, groups.values()), default=1))
+    for label, own in at.items():
+        shifts = {v: (groups[v].index(label) - (len(groups[v]) - 1) / 2) * width for v in own}
+        _Series(axes, layers.only(label), layers.look(label), levels, shifts, width, bars).draw(fitted.get(label))
+
+
+@dataclass(frozen=True)
+class _Series:
+    """One series of a panel.
+
+    Attributes
+    ----------
+    shifts : dict
+        Of each of its levels, points to the right of it.
+    width : float
+        Points that the series takes at a level.
+    """
+
+    axes: Axes
+    layers: Layers
+    style: Look
+    levels: axis.Levels
+    shifts: Mapping[Any, float]
+    width: float
+    bars: bool
+
+    def draw(self, curve: pd.DataFrame | None) -> None:
+        """Ranges first, then what is known better."""
+        layers, style = self.layers, self.style
+        for at, x, rows in self._placed(layers.bands):
+            marks.boxes(self.axes, x, rows, style, at, self._width)
+            marks.arrows(self.axes, x, rows, style.colour, at)
+            if not self.bars:
+                inner = (rows["kind"] == layers.bands["kind"].iloc[-1]).to_numpy()
+                marks.link(self.axes, x[inner], rows[inner], style.colour, at)
+        for kind, rows in layers.marks.groupby("mark", sort=False):
+            (self._columns if self.bars else self._points)(str(kind), rows, joined=curve is None)
+        for kind, rows in layers.runs.groupby("mark", sort=False):
+            for at, x, part in self._placed(rows, beside=True):
+                marks.scatter(self.axes, x, part["value"].to_numpy(dtype=float), str(kind), style, at, area=marks.RUN)
+        if curve is not None:
+            curves.draw(self.axes, curve, style)
+        elif not self.bars and not len(layers.marks):
+            self._join(layers.runs.groupby(layers.x)["value"].mean().reset_index())
+
+    def _points(self, kind: str, rows: pd.DataFrame, *, joined: bool) -> None:
+        """Marks of a line figure; a line joins printed numbers only where every level has one."""
+        beside = kind != marks.PRINTED
+        for at, x, part in self._placed(rows, beside=beside):
+            self._mark(kind, at, x, part)
+        if joined and (beside or set(rows[self.layers.x]) == set(self.shifts)):
+            self._join(rows, beside=beside)
+
+    def _columns(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
+        """Marks of a bar figure. What is measured is a bar where no range stands, a printed number a thin one."""
+        printed = kind == marks.PRINTED
+        barred = rows[self.layers.x].map(lambda v: printed or v not in self._banded).astype(bool)
+        for at, x, part in self._placed(rows[barred]):
+            values = part["value"].to_numpy(dtype=float)
+            marks.columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
+            if not printed:
+                marks.intervals(self.axes, x, part, self.style.colour, at)
+        for at, x, part in self._placed(rows if printed else rows[~barred], beside=not printed):
+            self._mark(kind, at, x, part)
+
+    def _mark(self, kind: str, at: Transform, x: np.ndarray, rows: pd.DataFrame) -> None:
+        if kind in marks.WITH_INTERVAL:
+            marks.intervals(self.axes, x, rows, self.style.colour, at)
+        marks.scatter(self.axes, x, rows["value"].to_numpy(dtype=float), kind, self.style, at)
+
+    def _join(self, rows: pd.DataFrame, *, beside: bool = True) -> None:
+        for at, x, part in self._placed(rows, beside=beside):
+            if len(part) > 1:
+                sns.lineplot(
+                    x=x, y=part["value"].to_numpy(dtype=float), ax=self.axes, color=self.style.colour, zorder=3,
+                    linestyle=self.style.dash, estimator=None, transform=at, legend=False,
+                )  # fmt: skip
+
+    @property
+    def _banded(self) -> set[Any]:
+        return set(self.layers.bands[self.layers.x])
+
+    @property
+    def _width(self) -> float:
+        return self.width * self.levels.per_point
+
+    def _placed(self, rows: pd.DataFrame, *, beside: bool = False) -> Placed:
+        """Rows by their place on the axis, those together that stand equally far from their levels."""
+        aside = BESIDE * self.width if beside and self._banded else 0.0
+        moved = rows[self.layers.x].map(self.shifts) + aside
+        for points in sorted(set(moved)):
+            part = rows[moved == points]
+            x = part[self.layers.x].map(self.levels.where).to_numpy(dtype=float)
+            where = offset_copy(self.axes.transData, self.axes.get_figure(root=True), x=points, units="points")
+            order = np.argsort(x, kind="stable")
+            yield where, x[order], part.iloc[order]

@@ -1,0 +1,65 @@
+"""What the pipeline recovers from runs that were simulated around given values."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits.axis_words import unit_words
+from virtperf.exhibits.data import StudyData
+from virtperf.study.conditions import scale_of
+from virtperf.study.quantities import Quantity
+
+COLUMNS = ("quantity", "unit", "given", "recovered", "low", "high", "n", "covered", "runs")
+
+
+def recovered(data: StudyData, level: float) -> pd.DataFrame:
+    """One row a quantity and condition that simulated runs observe.
+
+    Parameters
+    ----------
+    data : StudyData
+        A rehearsal's (`exhibits.data.load`).
+    level : float
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        quantity (in words with its levels), unit, given (the value that the runs were made around), recovered (the mean
+        over them) with low and high, n, covered (None without an interval, or where all runs give one number since
+        their tool prints no more digits), runs (ids). Reference points, which are
+        their own scale, have no row.
+    """
+    study = data.study
+    given = dict(zip(data.truth["quantity"], data.truth["value"], strict=True))
+    rows = []
+    for quantity in _observed(data):
+        mean = data.mean(quantity, Provenance.SIMULATED, scale_of(study, quantity.name))
+        value, reference = given.get(quantity.key()), study.reference_for(quantity)
+        if mean is None or value is None or (reference is not None and reference[0] == quantity):
+            continue
+        mean = mean.at(level)
+        covered = bool(mean.low <= value <= mean.high) if mean.low < mean.high else None
+        runs = mean.origin.runs if mean.origin is not None else ()
+        unit = unit_words(study, quantity.name, [quantity])
+        rows.append((study.show(quantity), unit, value, mean.value, mean.low, mean.high, mean.n, covered, list(runs)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _observed(data: StudyData) -> list[Quantity]:
+    order = list(data.study.quantities)
+    return sorted(data.observed, key=lambda quantity: (order.index(quantity.name), quantity.key()))
+
+
+def formats(data: StudyData) -> list[tuple[str, int, int, int]]:
+    """Raw formats that were written and read: name, runs, files, samples; by name."""
+    runs, files, samples = Counter[str](), Counter[str](), Counter[str]()
+    for run in data.index.get("runs", ()):
+        runs.update({file["format"] for file in run["files"]})
+        files.update(file["format"] for file in run["files"])
+        for file in run["files"]:
+            samples[file["format"]] += file["samples"]
+    return [(name, runs[name], files[name], samples[name]) for name in sorted(files)]

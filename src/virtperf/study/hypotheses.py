@@ -1,0 +1,103 @@
+"""What a measured study expects: relations between its own quantities, some of them taken from a paper's claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from virtperf.core.errors import Report, StudyError, VirtperfError, stop
+from virtperf.core.model import Model, load_model, problems
+from virtperf.core.near import near
+from virtperf.core.params import Reading
+from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
+from virtperf.study.definition import Study, load_study
+
+FILE = "hypotheses.yaml"
+INHERITED = ("kind", "value", "half_width", "low", "high", "margin", "direction", "strict")
+"""What a hypothesis has from the claim that it repeats, where it does not say it itself."""
+
+
+class _From(Model):
+    study: str
+    claim: str
+
+
+class Hypothesis(Claim):
+    """One hypothesis.
+
+    Attributes
+    ----------
+    origin : _From or None
+        The claim of a paper that it asks about; `reading` says what corresponds to what.
+    """
+
+    origin: _From | None = Field(None, alias="from")
+
+
+class HypothesesFile(Model):
+    """All of `hypotheses.yaml`."""
+
+    study: str
+    hypotheses: tuple[dict[str, Any], ...]
+
+
+def claims_of(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+    """A paper's claims, or a measured study's hypotheses; raises as `load_claims` and `load_hypotheses` do."""
+    load = load_hypotheses if study.kind == "measured" else load_claims
+    return load(study, report, reading=reading)
+
+
+def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+    """Load `hypotheses.yaml` of a measured study.
+
+    Parameters
+    ----------
+    study : Study
+    report : callable, optional
+        Told of every problem that leaves something to load, so that all can be listed.
+    reading : {"strict", "default", "lenient"}
+        How words that stand for a number are read.
+
+    Raises
+    ------
+    StudyError
+        As `load_claims`; a hypothesis that repeats a claim which is not there, or without saying what corresponds.
+    """
+    file, document = load_model(study.folder / FILE, HypothesesFile, report)
+    entries: list[tuple[tuple[str, int], Claim]] = []
+    for position, written in enumerate(file.hypotheses):
+        where = ("hypotheses", position)
+        try:
+            said = {**_inherited(study, written.get("from"), reading), **written}
+            hypothesis = Hypothesis.model_validate(said)
+            if hypothesis.origin is not None and not hypothesis.reading:
+                raise StudyError("what corresponds to the paper's quantities is not said",
+                                 expected="`reading`, in a sentence")  # fmt: skip
+            entries.append((where, hypothesis))
+        except ValidationError as err:
+            for problem in problems(err, Hypothesis, document, *where):
+                report(problem)
+        except VirtperfError as err:
+            report(document.error(err.problem, *where, expected=err.expected, remedy=err.remedy))
+    empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
+    return Claims(finished(study, entries, document, report, reading), reading, {}, empty, document)
+
+
+def _inherited(study: Study, origin: object, reading: Reading) -> dict[str, Any]:
+    """What the paper's claim gives; nothing where the entry names none, or not as it should."""
+    if not isinstance(origin, dict) or not {"study", "claim"} <= origin.keys():
+        return {}
+    folder = study.folder.parent.parent / "published" / str(origin["study"])
+    if not (folder / "study.yaml").is_file():
+        known = [p.parent.name for p in folder.parent.glob("*/study.yaml")]
+        raise StudyError(f"there is no paper {origin['study']!r}", remedy=near(origin["study"], known))
+    claims = {claim.id: claim for claim in load_claims(load_study(folder), reading=reading)}
+    if origin["claim"] not in claims:
+        raise StudyError(f"{origin['study']} has no claim {origin['claim']!r}", remedy=near(origin["claim"], claims))
+    claim = claims[origin["claim"]]
+    limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
+    given = {name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited}
+    return {
+        name: value for name, value in given.items() if not (isinstance(value, float) and abs(value) == float("inf"))
+    }
