@@ -77,7 +77,7 @@ def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     """The runs behind a figure: run_id, value, se, df in the figure's unit; runs without a value are left out."""
     figure = _figure(data, exhibit)
     rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q)]
-    return _framed(data, figure, rows, ("run_id", "value", "se", "df", "provenance"))
+    return _framed(data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance"))
 
 
 def condition(data: StudyData, quantity: str, levels: Mapping[str, Level]) -> pd.DataFrame:
@@ -222,7 +222,14 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
     of_relative = ("relative", "relative_se", "relative_df")
     value, se, df = of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
     return [
-        {"run_id": row["run_id"], "value": row[value], "se": row[se], "df": row[df], "provenance": row["provenance"]}
+        {
+            "run_id": row["run_id"],
+            "replicate": row["replicate"],
+            "value": row[value],
+            "se": row[se],
+            "df": row[df],
+            "provenance": row["provenance"],
+        }
         for row in rows.to_dict("records")
         if math.isfinite(row[value])
     ]

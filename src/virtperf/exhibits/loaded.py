@@ -162,6 +162,12 @@ class LoadedStudy:
         figure = kind.draw(self.context)
         return _shown(kind.record(self.context, figure), figure)
 
+    def results(self) -> list[Shown]:
+        """Every exhibit with its fits and comparisons, as study.yaml declares them (`exhibits.results`)."""
+        from virtperf.exhibits.results import results
+
+        return list(results(self))
+
     def setup(self) -> Shown:
         """How the study was measured, as its paper says: machines, guests, workload, procedure; what we added."""
         return self._made("setup")

@@ -79,7 +79,8 @@ def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "
             for problem in problems(err, Hypothesis, document, *where):
                 report(problem)
         except VirtperfError as err:
-            report(document.error(err.problem, *where, expected=err.expected, remedy=err.remedy))
+            parts = {"expected": err.expected, "remedy": err.remedy}
+            report(document.error(err.problem, *where, **{name: part for name, part in parts.items() if part}))
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
     return Claims(finished(study, entries, document, report, reading), reading, {}, empty, document)
 

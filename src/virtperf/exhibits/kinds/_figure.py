@@ -6,11 +6,12 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from virtperf.core.errors import StudyError, VirtperfError
+from virtperf.core.model import Level
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
@@ -30,11 +31,16 @@ DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once i
 
 
 class Spec(ExhibitSpec):
-    """`quantity` and `over` are those of series that do not say their own."""
+    """`quantity` and `over` are those of series that do not say their own.
+
+    `fit` and `baseline` are what a measured study's report shows beside the figure (`exhibits.results`).
+    """
 
     series: tuple[Series, ...]
     quantity: str = ""
     over: str = ""
+    fit: Literal["", "scaling", "usl", "line", "segmented"] = ""
+    baseline: dict[str, Level] = {}
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
@@ -48,6 +54,15 @@ def check(study: Study, exhibit: Exhibit) -> None:
     if twice:
         raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
                          expected="a label of its own for every series")  # fmt: skip
+    over = next(iter(axes))
+    for column, level in (exhibit.spec.get("baseline") or {}).items():
+        if column not in (over, "series") or level not in (
+            labels if column == "series" else study.factors[over].levels
+        ):
+            raise StudyError(
+                f"{exhibit.id}: its baseline is none of its conditions", file="study.yaml",
+                expected=f"a level of {over}, or the label of a series", found=f"{column}: {level}",
+            )  # fmt: skip
     check_colours(study, exhibit)
 
 

@@ -1,0 +1,95 @@
+"""All results of a measured study, as its study.yaml declares them: figures, fits, comparisons with a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from virtperf import models
+from virtperf.exhibits.axis_words import level_words
+from virtperf.exhibits.kinds import spec_of
+from virtperf.exhibits.show import Shown
+from virtperf.exhibits.wording import exhibit_name, plural
+from virtperf.study.definition import Factor
+
+if TYPE_CHECKING:
+    from virtperf.exhibits.loaded import LoadedStudy
+
+Asked = Mapping[str, Callable[[Any, float], Any]]
+
+_LAW: Asked = {
+    "{x} at the highest {y}": lambda fit, alpha: fit.peak_load(alpha),
+    "highest {y}": lambda fit, alpha: fit.peak_throughput(alpha),
+}
+FITS: Mapping[str, tuple[Callable[..., Any], str, Asked]] = {
+    "scaling": (models.scaling, "Scaling law (the simplest of linear, Amdahl and USL that fits)", _LAW),
+    "usl": (models.usl, "Universal Scalability Law", _LAW),
+    "line": (models.line, "Straight line", {
+        "change of {y} for each of {x}": lambda fit, alpha: fit.slope(alpha),
+        "{y} at 0": lambda fit, alpha: fit.intercept(alpha),
+    }),
+    "segmented": (models.segmented, "Two straight pieces", {
+        "{x} at the break": lambda fit, alpha: fit.breakpoint(alpha),
+        "slope before": lambda fit, alpha: fit.estimate("slope1", alpha),
+        "slope after": lambda fit, alpha: fit.estimate("slope2", alpha),
+    }),
+}  # fmt: skip
+"""By the word of `fit` in study.yaml: the function of `virtperf.models`, its name, and what is estimated."""
+
+
+def results(study: LoadedStudy) -> Iterator[Shown]:
+    """Every exhibit in the order of study.yaml, each with what its entry asks for.
+
+    `fit` draws curves through the runs and tables what they estimate. `baseline` (``{factor: level}``, or
+    ``{series: label}``) tables the ratio of every condition to that one: within replicates, where both have them, since
+    replicates are blocks of runs made one after another.
+    """
+    for exhibit in study.study.exhibits:
+        if not exhibit.series or exhibit.kind == "timeseries":
+            yield study.show(exhibit.id)
+            continue
+        spec, runs = spec_of(exhibit), study.runs(exhibit.id)
+        alpha, factor = 1 - study.context.level, study.study.factors[exhibit.series[0].over]
+        title = f"{exhibit_name(exhibit.id, 'figure')}. {exhibit.title}"
+        if spec.fit and len(runs):
+            function, words, asked = FITS[spec.fit]
+            fits = function(f"value ~ {factor.name}", runs, by="series")
+            yield study.show(exhibit.id, fits)
+            named = {"x": factor.label, "y": study.study.quantities[exhibit.series[0].quantity].label.lower()}
+            found = {
+                label: {ask.format(**named): get(fit, alpha) for ask, get in asked.items()}
+                for label, fit in fits.items()
+            }
+            yield study.estimates(found, title=f"{title}: {words}")
+        else:
+            yield study.show(exhibit.id)
+        for column, level in spec.baseline.items():
+            if len(ratios := to_baseline(runs, column, level, factor, alpha)):
+                against = level_words(factor, level) if column == factor.name else str(level)
+                yield study.estimates(ratios, title=f"{title}: ratio to {against}")
+
+
+def to_baseline(runs: pd.DataFrame, column: str, level: Any, factor: Factor, alpha: float) -> dict[str, Any]:
+    """Ratios of every other level of a column to one of them, at each level of the other column."""
+    other = "series" if column == factor.name else factor.name
+    found: dict[str, Any] = {}
+    for at in dict.fromkeys(runs[other]):
+        rows = runs[runs[other] == at]
+        for name in dict.fromkeys(rows[column]):
+            if name == level or level not in set(rows[column]):
+                continue
+            of, to = {column: name}, {column: level}
+            words = (str(at), level_words(factor, name)) if other == "series" else (str(name), level_words(factor, at))
+            blocks = [rows.loc[rows[column] == side, "replicate"] for side in (name, level)]
+            both = set(blocks[0]) & set(blocks[1])
+            if len(both) > 1 and all(block.is_unique for block in blocks):
+                kept = rows[rows["replicate"].isin(both)]
+                made = models.pairs("value", kept, of=of, to=to, on="replicate", alpha=alpha)
+            else:
+                kept = rows
+                made = models.ratios("value", rows, of=of, to=to, alpha=alpha)
+            count = plural(int((kept[column] == name).sum()), "run")
+            found[f"{', '.join(words)} ({count})"] = next(iter(made.values()))
+    return found
