@@ -172,7 +172,7 @@ def judge(layout: Layout, study_id: str) -> None:
     parameters = _parameters(layout)
     text = CLAIMS.read(layout.reconstructed(study_id) / CLAIMS.file)
     means = MEANS.read(layout.runs(study_id) / MEANS.file, tuple(study.factors))
-    verdicts = run(study, load_claims(study), text, means, level=parameters.level, seed=parameters.seed)
+    verdicts = run(study, load_claims(study), text, means, level=parameters.level)
     with replaced_folder(layout.verdicts(study_id)) as folder:
         VERDICTS.write(verdicts, folder / VERDICTS.file)
 
