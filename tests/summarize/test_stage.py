@@ -173,8 +173,10 @@ def test_replicates_share_their_reference(place):
     _, seen, _ = place.run()
     rows = seen[seen["quantity"] == "throughput"]
     assert rows["relative"].mean() == pytest.approx(100)
-    # a run that is a third of its reference: var = s^2 (1 - 2/3) + (s^2 + s^2 + s^2) / 9, about 2/3 s^2
-    assert (rows["relative_se"] / (100 * rows["se"] / rows["value"])).mean() == pytest.approx(np.sqrt(2 / 3), rel=0.1)
+    # v / ((v + a + b) / 3) for a run that is a third of its reference: the derivative by v is (1 - share / 3) / base
+    base, v, se = rows["value"].mean(), rows["value"].to_numpy(), rows["se"].to_numpy()
+    slopes = (np.eye(3) - (v / base)[:, None] / 3) / base
+    assert rows["relative_se"].to_numpy() == pytest.approx(100 * np.sqrt(slopes**2 @ se**2), rel=1e-9)
 
 
 def test_the_first_source_that_a_run_has_is_taken(place):

@@ -7,12 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from tests.reconstruct.conftest import claim
 from tests.reconstruct.conftest import tiny as tiny
 from virtperf.core.mean import over_runs
 from virtperf.core.stage_tables import MEANS
-from virtperf.verdicts.from_runs import judge
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
+from virtperf.verdicts.comparisons import comparisons
+from virtperf.verdicts.from_runs import OF_A_CLAIM, OF_A_HYPOTHESIS, judge
+from virtperf.verdicts.regions import Outcome, decide
 
 RATIO = claim(
     "b-half",
@@ -39,9 +44,9 @@ def means(
     return MEANS.frame(rows, ("system", "guests"))
 
 
-def verdicts(tiny, frame):
+def verdicts(tiny, frame, level=0.95):
     study, claims = tiny("claims:\n" + RATIO + ORDER)
-    return judge(study, claims, TEXT, frame, level=0.95, seed=1).set_index("claim")
+    return judge(study, claims, TEXT, frame, level=level).set_index("claim")
 
 
 def test_data_that_agree_reproduce(tiny):
@@ -49,57 +54,124 @@ def test_data_that_agree_reproduce(tiny):
     assert list(found["measured_verdict"]) == ["reproduced", "reproduced"]
     assert found.loc["b-half", "estimate"] == pytest.approx(0.5)
     assert found.loc["b-half", "estimate_low"] < 0.5 < found.loc["b-half", "estimate_high"]
+    assert found["runs_needed"].isna().all()
+    assert found.loc["b-half", "reason"] == (
+        "measured 0.500 (95 % CI 0.495 to 0.505, 3 runs per condition); the claim allows 0.4851 to 0.5151 "
+        "(with 2 % tolerance)"
+    )
 
 
 def test_data_that_disagree_refute_the_number_but_not_the_direction(tiny):
     found = verdicts(tiny, means([300.0, 301.0, 299.0]))
     assert list(found["measured_verdict"]) == ["refuted", "reproduced"]
+    assert found.loc["b-below-a", "reason"].startswith("a minus b: measured 25.0 % of reference (95 % CI 24.")
 
 
-def test_noisy_data_leave_it_undecided(tiny):
-    assert verdicts(tiny, means([120.0, 280.0, 200.0])).loc["b-half", "measured_verdict"] == "undecided"
+def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):
+    few, many = (verdicts(tiny, means([200 - s, 200 + s, 200.0])).loc["b-half"] for s in (12, 80))
+    assert few["measured_verdict"] == many["measured_verdict"] == "undecided"
+    assert 3 < few["runs_needed"] < many["runs_needed"]
+    assert f"about {few['runs_needed']:.0f} runs per condition would decide" in few["reason"]
+    hopeless = verdicts(tiny, means([-7800.0, 8200.0, 200.0])).loc["b-half"]
+    assert hopeless["runs_needed"] == np.inf
+    assert "more than 1,000 runs per condition would be needed" in hopeless["reason"]
+
+
+def test_the_level_decides(tiny):
+    frame = means([203.0, 205.0, 201.0])
+    assert verdicts(tiny, frame, 0.5).loc["b-half", "measured_verdict"] == "reproduced"
+    assert verdicts(tiny, frame, 0.99).loc["b-half", "measured_verdict"] == "undecided"
 
 
 @pytest.mark.parametrize("provenance", ["simulated", "example"])
-def test_only_measured_runs_decide(tiny, provenance):
-    found = verdicts(tiny, means([200.0, 200.5, 199.5], provenance))
-    assert set(found["measured_verdict"]) == {"no measurement"}
-    assert np.isfinite(found.loc["b-half", "simulated_estimate"]) == (provenance == "simulated")
+def test_only_measured_runs_are_read(tiny, provenance):
+    made_up = means([200.0, 200.5, 199.5], provenance)
+    assert set(verdicts(tiny, made_up)["measured_verdict"]) == {"no measurement"}
+    measured = means([300.0, 301.0, 299.0])
+    both = pd.concat([measured, made_up], ignore_index=True)
+    pd.testing.assert_frame_equal(verdicts(tiny, both), verdicts(tiny, measured))
 
 
-def test_the_same_seed_gives_the_same_numbers(tiny):
-    frame = means([200.0, 202.0, 199.0])
-    pd.testing.assert_frame_equal(verdicts(tiny, frame), verdicts(tiny, frame))
+def test_one_run_a_condition_has_a_number_and_no_verdict(tiny):
+    # the samples of one run agree to 1 in 200, and say nothing of what another run would give
+    found = verdicts(tiny, means([300.0], a=[400.0])).loc["b-half"]
+    assert found["measured_verdict"] == "undecided"
+    assert found["estimate"] == 0.75
+    assert found[["estimate_low", "estimate_high", "runs_needed"]].isna().all()
+    assert "measured 0.75 (1 run per condition)" in found["reason"]
+    assert found["reason"].endswith("at least 2 runs of each are needed")
+
+
+BOTH = claim("below-100", "kind: range, of: throughput, high: 100, for_each: {guests: [3], system: [a, b]}")
+BOTH_TEXT = pd.DataFrame({"claim": ["below-100"], "text_verdict": ["independent"]})
 
 
 def test_one_of_two_conditions_can_refute_but_not_reproduce(tiny):
-    both = claim("below-100", "kind: range, of: throughput, high: 100, for_each: {guests: [3], system: [a, b]}")
-    study, claims = tiny("claims:\n" + both)
-    text = pd.DataFrame({"claim": ["below-100"], "text_verdict": ["independent"]})
+    body = "kind: range, of: throughput, high: 100, for_each: {guests: [1, 2], system: [b]}"
+    study, claims = tiny("claims:\n" + claim("below-100", body))
     for value, verdict in ((99.0, "undecided"), (120.0, "refuted")):
         frame = means([4 * value, 4 * value + 0.4, 4 * value - 0.4])
-        found = judge(study, claims, text, frame[frame["system"] == "b"], level=0.95, seed=1).iloc[0]
+        one = frame[frame["system"] == "b"].assign(guests=1)
+        found = judge(study, claims, BOTH_TEXT, pd.concat([frame, one]), level=0.95).iloc[0]
         assert found["measured_verdict"] == verdict
-        assert "1 of its 2 conditions" in found["reason"]
+        assert "1 of its 2 comparisons were measured" in found["reason"]
+        assert np.isnan(found["runs_needed"]) or found["runs_needed"] == np.inf
 
 
-def test_one_run_is_judged_by_its_own_degrees_of_freedom(tiny):
-    few, many = (verdicts(tiny, means([200.0], a=[400.0], df=df)).loc["b-half"] for df in (2.0, 60.0))
-    widths = [row["estimate_high"] - row["estimate_low"] for row in (few, many)]
-    # a ratio of 0.5 whose error is sqrt(1 + 0.25) / 400 has, with many degrees of freedom, about the normal interval
-    assert widths[1] == pytest.approx(2 * 1.96 * np.sqrt(1.25) / 400, rel=0.1)
-    assert widths[0] > 1.5 * widths[1]
+def test_where_instances_disagree_the_worst_is_named(tiny):
+    study, claims = tiny("claims:\n" + BOTH)
+    found = judge(study, claims, BOTH_TEXT, means([480.0, 484.0, 476.0]), level=0.95).iloc[0]
+    assert found["measured_verdict"] == "refuted"
+    assert found["reason"].startswith("b: measured 120")
+    assert "of all 2 together" in found["reason"]
+    assert found["estimate"] == pytest.approx(120)
+    other = judge(study, claims, BOTH_TEXT, means([300.0, 301.0, 299.0]), level=0.95).iloc[0]
+    assert other["measured_verdict"] == "reproduced"
+    assert other["reason"].startswith("b: measured 75")  # a is the reference point, 100 without an error
 
 
-def test_a_mean_without_an_error_counts_as_exact(tiny):
-    frame = means([200.0], a=[400.0]).assign(se=np.nan, df=np.nan)
-    found = verdicts(tiny, frame).loc["b-half"]
-    assert found[["estimate", "estimate_low", "estimate_high"]].tolist() == [0.5, 0.5, 0.5]
+def test_an_assumption_is_not_judged(tiny):
+    ours = "  - {id: ours, says: said so here, about: [figure-1], why: w, kind: value, of: 'throughput[guests=1]', low: 5}\n"
+    study, claims = tiny("claims: []\nassumptions:\n" + ours)
+    text = pd.DataFrame({"claim": ["ours"], "text_verdict": ["assumed"]})
+    assert judge(study, claims, text, means([1.0, 2.0]), level=0.95).loc[0, "measured_verdict"] == "not judged"
 
 
 def test_a_relative_claim_without_a_reference_run_is_not_measured(tiny):
-    study, claims = tiny("claims:\n" + claim("below-100", "kind: range, of: 'throughput[guests=3]', high: 100"))
-    text = pd.DataFrame({"claim": ["below-100"], "text_verdict": ["independent"]})
-    frame = means([200.0])
-    found = judge(study, claims, text, frame[frame["scale"] == "own"], level=0.95, seed=1).iloc[0]
+    study, claims = tiny(
+        "claims:\n" + claim("below-100", "kind: range, of: 'throughput[system=b, guests=3]', high: 100")
+    )
+    frame = means([200.0, 201.0])
+    found = judge(study, claims, BOTH_TEXT, frame[frame["system"] == "b"], level=0.95).iloc[0]
     assert found["measured_verdict"] == "no measurement"
+
+
+def test_every_outcome_has_words_for_claims_and_hypotheses():
+    assert set(OF_A_CLAIM) == set(OF_A_HYPOTHESIS) == set(Outcome)
+    assert OF_A_HYPOTHESIS[Outcome.FAILS] == "does not hold here"
+
+
+def equal(quantity):
+    return 100.0
+
+
+def two_thirds_more(quantity):
+    return 166.0 if quantity.level("system") == "zvm" else 100.0
+
+
+@pytest.mark.parametrize("cv", [0.1, 0.3])
+@pytest.mark.parametrize(
+    ("claim_id", "truth"), [("zvm-66-percent-higher-at-12", two_thirds_more), ("xen-does-not-gain-after-9", equal)]
+)
+def test_noise_does_not_refute_true_claims(root, claim_id, truth, cv):
+    # both were refuted in a third to two thirds of such data sets when verdicts were shares of drawn means
+    study = load_study(root / "data" / "published" / "zvm-xen-2009")
+    one = load_claims(study)[claim_id]
+    named = {q for instance in one.instances for part in instance.parts for _, q in part.terms}
+    rng = np.random.default_rng(list(claim_id.encode()))
+    refuted = 0
+    for _ in range(400):
+        runs = {q: truth(q) * (1 + cv * rng.standard_normal(3)) for q in sorted(named)}
+        seen = {q: over_runs(list(x), [1.0] * 3, [9.0] * 3, level=0.95) for q, x in runs.items()}
+        refuted += decide(comparisons(study, one, seen)[0], 0.95, whole=True) is Outcome.FAILS
+    assert refuted <= stats.binom.ppf(0.9999, 400, 0.05)

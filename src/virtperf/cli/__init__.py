@@ -159,22 +159,23 @@ def summarize(layout: Layout, study_id: str) -> None:
 
 @_stage
 def judge(layout: Layout, study_id: str) -> None:
-    """Compare every claim with the observations: verdicts, estimates, reasons.
+    """Compare every claim, or hypothesis, with the observations: verdicts, estimates, reasons.
 
     Reads means.parquet of data/runs/STUDY and claims.parquet of data/reconstructed/STUDY, writes
     data/verdicts/STUDY/verdicts.parquet.
     """
     from virtperf.core.files import replaced_folder
     from virtperf.core.stage_tables import CLAIMS, MEANS, VERDICTS
-    from virtperf.study.claims import load_claims
+    from virtperf.study.hypotheses import claims_of
     from virtperf.verdicts.from_runs import judge as run
 
     study = _load(layout, study_id)
     parameters = _parameters(layout)
-    text = CLAIMS.read(layout.reconstructed(study_id) / CLAIMS.file)
+    measured = study.kind == "measured"
+    text = None if measured else CLAIMS.read(layout.reconstructed(study_id) / CLAIMS.file)
     means = MEANS.read(layout.runs(study_id) / MEANS.file, tuple(study.factors))
-    claims = load_claims(study, reading=parameters.reconstruct.readings)
-    verdicts = run(study, claims, text, means, level=parameters.level, seed=parameters.seed)
+    claims = claims_of(study, reading=parameters.reconstruct.readings)
+    verdicts = run(study, claims, text, means, level=parameters.level)
     with replaced_folder(layout.verdicts(study_id)) as folder:
         VERDICTS.write(verdicts, folder / VERDICTS.file)
 

@@ -100,8 +100,8 @@ AUDITS = Table("audits.parquet", "summarize", {
 
 VERDICTS = Table("verdicts.parquet", "judge", {
     "claim": TEXT, "text_verdict": TEXT, "measured_verdict": TEXT, "estimate": NUMBER, "estimate_low": NUMBER,
-    "estimate_high": NUMBER, "simulated_estimate": NUMBER, "simulated_low": NUMBER, "simulated_high": NUMBER,
-    "reason": TEXT,
+    "estimate_high": NUMBER, "runs_needed": NUMBER, "reason": TEXT,
 }, digits=7)  # fmt: skip
-"""One row a claim: what measured runs say (estimate), what simulated runs give back (simulated_estimate; never
-decides), the verdict and its reason."""
+"""One row a claim: its verdict by the text and by measured runs, its number from measured runs with the interval that
+decides, how many runs of every condition would decide where it is undecided (infinite for more than 1,000), the reason.
+Limits are missing where runs were not repeated, and infinite where a divisor is not clearly different from zero."""

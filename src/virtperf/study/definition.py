@@ -169,15 +169,14 @@ class Study(Model):
 
         return max(references, key=likeness)
 
+    def level_words(self, factor: str, level: Level) -> str:
+        """A level as a reader sees it, a number with its noun: ``12 guests``."""
+        shown = self.factors[factor].show(level)
+        return f"{shown} {self.factors[factor].noun(level)}".strip() if isinstance(level, int | float) else shown
+
     def show(self, quantity: Quantity) -> str:
         """A quantity as a reader sees it: levels that differ from the defaults, in words."""
-        parts = [
-            f"{self.factors[f].show(level)} {self.factors[f].noun(level)}".strip()
-            if isinstance(level, int | float)
-            else self.factors[f].show(level)
-            for f, level in quantity.at
-            if level != self.factors[f].default
-        ]
+        parts = [self.level_words(f, level) for f, level in quantity.at if level != self.factors[f].default]
         label = self.quantities[quantity.name].label
         return f"{label} ({', '.join(parts)})" if parts else label
 

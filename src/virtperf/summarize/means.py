@@ -9,11 +9,15 @@ References
 Müller, U. K. (2007). A theory of robust long-run variance estimation. J. Econometrics 141, 1331-1352.
 Lazarus, E., Lewis, D. J., Stock, J. H., Watson, M. W. (2018). HAR inference: recommendations for practice.
     J. Bus. Econ. Stat. 36, 541-559.
+Whittle, P. (1953). Estimation and information in stationary time series. Arkiv för Matematik 2, 423-434.
 Schmeiser, B. (1982). Batch size effects in the analysis of simulation output. Oper. Res. 30, 556-568.
 Marriott, F. H. C., Pope, J. A. (1954). Bias in the estimation of autocorrelations. Biometrika 41, 390-402.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import fft, special
@@ -21,6 +25,13 @@ from scipy import fft, special
 from virtperf.core.mean import Mean, student
 
 LARGEST_CORRELATION = 0.95
+NOISE, NOISE_WEIGHT = 4.0, 0.1
+"""White noise over a slow part: its variance relative to the part's, and its weight before the data are seen."""
+FREQUENCIES = 1024
+"""Cosines that tell models apart; a longer series has them all below the frequencies that matter for its mean."""
+FEWEST_TIMES = 10
+FEWEST_FOR_TIMES = 20
+"""Correlation times that a run should last, and the samples below which it can't show them."""
 
 
 def batch_means(x: np.ndarray, level: float) -> Mean:
@@ -64,21 +75,74 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
     The variance of a mean is the spectrum at frequency zero over n. The squared coefficients of the first B cosines
     estimate the spectrum next to it, each with one degree of freedom, whence Student's t with B (Müller 2007; Lazarus
     et al. 2018, whose ``B = 0.4 n**(2/3)`` is taken, rounded, and at least 2). In short series even these cosines are
-    quick, and correlation makes the spectrum fall between zero and them: the error is corrected by the ratio that a
-    first-order autoregressive model has there, with r estimated as in `ar1_mean`.
+    quick, and correlation makes the spectrum fall between zero and them: the variance is multiplied by how far it
+    falls, averaged over the models of `_spectra` with the weights that the series gives them.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)
     if n < 2:
         return _one(x, level)
-    waves = min(max(2, round(0.4 * n ** (2 / 3))), n - 1)
-    angles = np.pi * np.arange(1, waves + 1) / n
-    residuals = x - x.mean()
-    power = fft.dct(residuals)[1 : waves + 1] ** 2 / (2 * n)  # dct doubles the sums of products with the cosines
-    r = correlation(residuals, 1)
-    falls = np.mean((1 - r) ** 2 / (1 + r * r - 2 * r * np.cos(angles)))
-    se = float(np.sqrt(power.mean() / falls / n))
-    return _mean(x, se, float(waves), level, "cosines")
+    waves, power = _waves(n), _powers(x)
+    if not power.any():
+        return _mean(x, 0.0, float(waves), level, "cosines")
+    models = _spectra(n)
+    falls = models.weights(power) @ (models.at_zero / models.at_cosines[:, :waves].mean(axis=1))
+    return _mean(x, float(np.sqrt(power[:waves].mean() * falls / n)), float(waves), level, "cosines")
+
+
+def too_short(x: np.ndarray) -> bool:
+    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times.
+
+    Its interval may then be too short: the slow part hardly shows (docs/calibration.md). Fewer than `FEWEST_FOR_TIMES`
+    samples can't tell.
+    """
+    x = np.asarray(x, dtype=float)
+    if len(x) < FEWEST_FOR_TIMES or not (power := _powers(x)).any():
+        return False
+    models = _spectra(len(x))
+    return bool(models.weights(power)[models.time > len(x) / FEWEST_TIMES].sum() > 0.5)
+
+
+@dataclass(frozen=True)
+class _Spectra:
+    """Spectra of m models of a series: at its J slowest cosines and at zero; correlation times in samples."""
+
+    at_cosines: np.ndarray  # (m, J)
+    at_zero: np.ndarray  # (m,), n times the variance of the mean
+    time: np.ndarray  # (m,)
+    before: np.ndarray  # (m,), weights before the data are seen
+
+    def weights(self, power: np.ndarray) -> np.ndarray:
+        """The likelihood of each model (Whittle 1953, the scale profiled out) times its weight, scaled to sum 1."""
+        power = power[: self.at_cosines.shape[1]]
+        scale = np.log(np.mean(power / self.at_cosines, axis=1)) * len(power)
+        likelihood = -(scale + np.log(self.at_cosines).sum(axis=1)) / 2
+        found = self.before * np.exp(likelihood - likelihood.max())
+        return found / found.sum()
+
+
+@lru_cache(maxsize=16)
+def _spectra(n: int) -> _Spectra:
+    """First-order autoregressive models whose correlation time ``(1 + r) / (1 - r)`` doubles from 1 to 2 n samples.
+
+    Each stands alone and beneath white noise. A grid is enough, since only the average over it matters.
+    """
+    time = 2.0 ** np.arange(int(np.log2(2 * n)) + 1)
+    time, noise = np.append(time, time[1:]), np.repeat([0.0, NOISE], [len(time), len(time) - 1])
+    r = (time - 1) / (time + 1)
+    angles = np.pi * np.arange(1, min(n - 1, max(FREQUENCIES, 2 * _waves(n))) + 1) / n
+    slow = (1 - r**2)[:, None] / (1 + r[:, None] ** 2 - 2 * r[:, None] * np.cos(angles))
+    at_zero = np.array([inflation(each, n) for each in r]) + noise
+    return _Spectra(slow + noise[:, None], at_zero, time, np.where(noise, NOISE_WEIGHT, 1.0))
+
+
+def _waves(n: int) -> int:
+    return min(max(2, round(0.4 * n ** (2 / 3))), n - 1)
+
+
+def _powers(x: np.ndarray) -> np.ndarray:
+    """Squared coefficients of the series' cosines but the constant one, scaled so that white noise has its variance."""
+    return fft.dct(x - x.mean())[1:] ** 2 / (2 * len(x))  # dct doubles the sums of products with the cosines
 
 
 def steady_mean(x: np.ndarray, level: float) -> Mean:

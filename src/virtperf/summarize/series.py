@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.summarize.means import maximum, median, steady_mean, without_error
+from virtperf.summarize.means import FEWEST_TIMES, maximum, median, steady_mean, too_short, without_error
 from virtperf.summarize.steady import departs, stationarity, warmup
 
 SURE = 0.999
@@ -206,6 +206,8 @@ def evaluate(series: Series, window: tuple[float, float], level: float, statisti
                 flags.append(f"the warm-up lasts until {warmup_s:g} s, longer than declared; the window begins there")
                 inside, begin_s = late, warmup_s
     used = x[inside]
+    if too_short(used):
+        flags.append(f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short")
     return Steady(steady_mean(used, level), warmup_s, begin_s, stationarity(used).kind, tuple(flags))
 
 

@@ -1,179 +1,141 @@
-"""Claims against observations: the estimate with its interval, and the verdict of measured data.
-
-Only runs with provenance "measured" reproduce or refute. The same estimate from simulated runs shows what the
-pipeline recovers; it never decides, since those runs were made from the claims.
-"""
+"""Claims against measured runs: the verdict, the number with its interval, how many runs would decide."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from virtperf.core.mean import Mean
+from virtperf.core.numbers import as_precise, interval
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
-from virtperf.reconstruct.constraints import claim_rows
-from virtperf.study.claims import NUMBERED, Claim, Claims, Instance
-from virtperf.study.conditions import OWN, means_by_quantity, scale_of
+from virtperf.study.claims import NUMBERED, Claim, Claims
+from virtperf.study.conditions import OWN, means_by_quantity
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Quantity
+from virtperf.verdicts.comparisons import ORDERS, comparisons
+from virtperf.verdicts.regions import MOST, Comparison, Outcome, decide, runs_needed, together, worst
 
-MEASURED, SIMULATED = Provenance.MEASURED.value, Provenance.SIMULATED.value
-
-DRAWS = 4000
-TOLERANCE = 0.02
-"""Relative widening of a printed number's limits: printed precision is finer than two laboratories can agree."""
+OF_A_CLAIM: Mapping[Outcome, str] = {
+    Outcome.HOLDS: "reproduced", Outcome.FAILS: "refuted", Outcome.UNDECIDED: "undecided",
+    Outcome.UNMEASURED: "no measurement",
+}  # fmt: skip
+OF_A_HYPOTHESIS: Mapping[Outcome, str] = {
+    **OF_A_CLAIM, Outcome.HOLDS: "holds here", Outcome.FAILS: "does not hold here",
+}  # fmt: skip
+"""The words for an outcome: of a claim of a paper, and of a hypothesis about one's own machine."""
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What observations of one provenance say about a claim.
+class Finding:
+    """What measured runs say about a statement.
 
     Attributes
     ----------
+    outcome : Outcome
+    reason : str
+        In words.
     estimate, low, high : float
-        The claim's number (ratio, level, difference, percent change) and its interval; NaN for claims without number.
-    share : float
-        The share of plausible means under which the claim holds.
-    observed, of : int
-        How many of the claim's relations were observed, and how many it has.
+        The statement's number and its interval: of several instances the one that speaks most against it. NaN where it
+        has no number or nothing was measured; NaN limits where runs were not repeated.
+    runs_needed : float
+        Of every condition in all, where it is undecided: infinite for more than `regions.MOST`, NaN where unknown.
     """
 
-    estimate: float
-    low: float
-    high: float
-    share: float
-    observed: int
-    of: int
+    outcome: Outcome
+    reason: str
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    runs_needed: float = math.nan
 
 
-def evidence(
-    study: Study, claim: Claim, means: Mapping[tuple[Quantity, str], Mean], *, level: float, seed: int
-) -> Evidence | None:
-    """Judge one claim by those of its relations whose quantities were all observed; None where there are none.
-
-    Plausible means are drawn from Student's t with the standard error and degrees of freedom of each condition's mean;
-    a mean without an error, such as one run's total, counts as exact. Interval ends are percentiles of the claim's
-    number over the draws (parametric bootstrap, seeded).
+def finding(study: Study, claim: Claim, means: Mapping[Quantity, Mean], *, level: float) -> Finding:
+    """Judge a statement by those of its comparisons whose conditions were all measured.
 
     Parameters
     ----------
-    means : mapping of (Quantity, scale) to Mean
-        Of one provenance.
+    means : mapping of Quantity to Mean
+        Of measured runs, in the units in which runs observe them.
+    level : float
+        Of the confidence region: a true statement fails, and a false one holds, with a probability of at most the rest.
     """
-    relations = len(claim.instances)
-    observed = {quantity for quantity, _ in means}
-    instances = tuple(i for i in claim.instances if _quantities(i) <= observed)
-    claim = claim.model_copy(update={"instances": instances})
-    if not claim.instances:
-        return None
-    rows = claim_rows(study, claim)
-    named = sorted(set().union(*map(_quantities, claim.instances)))
-    homogeneous = all(row.bound == 0 for row in rows)
-    rng = np.random.default_rng([seed, *claim.id.encode()])
-    draws = {}
-    for quantity in named:
-        mean = means.get((quantity, OWN if homogeneous else scale_of(study, quantity.name)))
-        if mean is None:
-            return None
-        draws[quantity] = _draw(mean, rng)
-    holds = np.ones(DRAWS + 1, dtype=bool)
-    for row in rows:
-        total = sum(c * draws[q] for q, c in row.terms)
-        spread = sum(abs(c) * np.abs(draws[q]) for q, c in row.terms)
-        exact = claim.kind == "equivalence" and claim.margin == 0
-        allowance = TOLERANCE / 2 * spread if claim.kind in NUMBERED or exact else 0
-        holds &= total <= row.bound + allowance
-    number = _number(claim, draws)
-    if number is None:
-        return Evidence(np.nan, np.nan, np.nan, float(holds[1:].mean()), len(claim.instances), relations)
-    low, high = np.quantile(number[1:], [(1 - level) / 2, (1 + level) / 2])
-    share = float(holds[1:].mean())
-    return Evidence(float(number[0]), float(low), float(high), share, len(claim.instances), relations)
-
-
-def measured_verdict(found: Evidence | None, level: float) -> str:
-    """reproduced, refuted, undecided, or no measurement; one observed relation can refute, only all can reproduce."""
-    if found is None:
-        return "no measurement"
-    if found.share <= 1 - level:
-        return "refuted"
-    return "reproduced" if found.share >= level and found.observed == found.of else "undecided"
+    compared, total = comparisons(study, claim, means)
+    whole = len(compared) == total
+    outcome = decide(compared, level, whole=whole)
+    if not compared:
+        return Finding(outcome, "no measured runs of all the conditions that it compares")
+    undecided = outcome is Outcome.UNDECIDED
+    needed = runs_needed(compared, level, whole=whole) if undecided else math.nan
+    shown = worst(compared, level)
+    at_once = len(compared) if len(compared) > 1 and outcome is not Outcome.HOLDS else 1
+    low, high = shown.interval(together(compared, level) if at_once > 1 else level)
+    reason = _measured(claim, shown, (low, high), level, at_once, told_apart=total > 1)
+    if not whole:
+        reason += f"; {len(compared)} of its {total} comparisons were measured"
+    if undecided:
+        reason += _wanted(needed, whole=whole)
+    numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
+    if not numbered or shown.unit is None:
+        return Finding(outcome, reason, runs_needed=needed)
+    return Finding(outcome, reason, shown.value, low, high, needed)
 
 
 def judge(
-    study: Study, claims: Claims, text_verdicts: pd.DataFrame, means: pd.DataFrame, *, level: float, seed: int
+    study: Study, claims: Claims, text_verdicts: pd.DataFrame | None, means: pd.DataFrame, *, level: float
 ) -> pd.DataFrame:
-    """The table `VERDICTS`: text verdict, measured verdict, both estimates, and the reason in words.
+    """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in words.
 
     Parameters
     ----------
     text_verdicts, means : DataFrame
-        The tables `CLAIMS` and `MEANS`.
+        The tables `CLAIMS`, None where the claims are hypotheses that no text states, and `MEANS`; of the means, those
+        of measured runs in their own unit are read.
     """
-    by_provenance: dict[str, dict[tuple[Quantity, str], Mean]] = {MEASURED: {}, SIMULATED: {}}
-    for (quantity, provenance, scale), mean in means_by_quantity(study, means).items():
-        if provenance in by_provenance:
-            by_provenance[provenance][quantity, scale] = mean
-    text = text_verdicts.set_index("claim")["text_verdict"]
+    words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
+    measured = means[(means["provenance"] == Provenance.MEASURED.value) & (means["scale"] == OWN)]
+    by_quantity = {quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()}
+    text = {} if text_verdicts is None else text_verdicts.set_index("claim")["text_verdict"]
     rows = []
     for claim in claims:
-        found = {p: evidence(study, claim, own, level=level, seed=seed) for p, own in by_provenance.items()}
-        measured, again = found[MEASURED], found[SIMULATED]
-        verdict = "not judged" if claim.assumed else measured_verdict(measured, level)
+        found = finding(study, claim, by_quantity, level=level)
         rows.append({
-            "claim": claim.id, "text_verdict": text[claim.id], "measured_verdict": verdict,
-            **_columns("estimate", measured), **_columns(SIMULATED, again),
-            "reason": _reason(verdict, measured, level),
+            "claim": claim.id, "text_verdict": text.get(claim.id, "hypothesis"),
+            "measured_verdict": "not judged" if claim.assumed else words[found.outcome],
+            "estimate": found.estimate, "estimate_low": found.low, "estimate_high": found.high,
+            "runs_needed": math.nan if claim.assumed else found.runs_needed,
+            "reason": "an assumption of ours" if claim.assumed else found.reason,
         })  # fmt: skip
     return VERDICTS.frame(rows)
 
 
-def _columns(prefix: str, found: Evidence | None) -> dict[str, float]:
-    names = [f"{prefix}" if prefix == "estimate" else f"{prefix}_estimate", f"{prefix}_low", f"{prefix}_high"]
-    values: Sequence[float] = (np.nan,) * 3 if found is None else (found.estimate, found.low, found.high)
-    return dict(zip(names, values, strict=True))
+def _measured(
+    claim: Claim, shown: Comparison, ends: tuple[float, float], level: float, at_once: int, *, told_apart: bool
+) -> str:
+    """``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition); the claim allows 1.8 to 2.2``."""
+    value, *limits = as_precise(shown.value, *ends)
+    fewest, most = shown.runs
+    runs = f"{fewest} to {most} runs" if fewest < most else f"{fewest} run{'s' if fewest > 1 else ''}"
+    region = ""
+    if math.isfinite(ends[0]):
+        region = (
+            f"{100 * level:g} % CI {limits[0]} to {limits[1]}{f' of all {at_once} together' if at_once > 1 else ''}, "
+        )
+    elif shown.known:
+        region = f"no finite {100 * level:g} % CI, "
+    at = f"{shown.label}: " if shown.label and (told_apart or claim.kind in ORDERS) else ""
+    unit = shown.unit or ""
+    allowed = "more than 0" if shown.low == math.ulp(0.0) else interval(shown.low, shown.high, unit)
+    text = f"{at}measured {value}{unit} ({region}{runs} per condition); the claim allows {allowed}"
+    return f"{text} ({shown.remark})" if shown.remark else text
 
 
-def _reason(verdict: str, found: Evidence | None, level: float) -> str:
-    if verdict == "not judged":
-        return "an assumption of ours"
-    if found is None:
-        return "no measured runs of all the conditions that it compares"
-    part = "" if found.observed == found.of else f"; {found.observed} of its {found.of} conditions were measured"
-    return f"holds under {100 * found.share:.0f} % of plausible measured means (decided at {100 * level:g} %){part}"
-
-
-def _quantities(instance: Instance) -> set[Quantity]:
-    return {q for part in instance.parts for _, q in part.terms}
-
-
-def _draw(mean: Mean, rng: np.random.Generator) -> np.ndarray:
-    """The mean, then `DRAWS` plausible means; shape (1 + DRAWS,)."""
-    known = math.isfinite(mean.se) and mean.df > 0
-    se, df = (mean.se, mean.df) if known else (0.0, 1.0)
-    return np.append(mean.value, mean.value + se * rng.standard_t(df, DRAWS))
-
-
-def _number(claim: Claim, draws: dict[Quantity, np.ndarray]) -> np.ndarray | None:
-    def total(part: Expression) -> np.ndarray:
-        return np.sum([c * draws[q] for c, q in part.terms], axis=0)
-
-    if not claim.instances:
-        return None
-    parts = claim.instances[0].parts
-    if claim.kind in ("value", "range"):
-        return total(parts[0])
-    if claim.kind in ("ratio", "equivalence"):
-        return total(parts[0]) / total(parts[1])
-    if claim.kind == "percent_change":
-        return 100 * (total(parts[0]) / total(parts[1]) - 1)
-    if claim.kind == "difference":
-        return total(parts[0]) - total(parts[1])
-    if claim.kind == "ordering" and len(parts) == 2:
-        return total(parts[1]) - total(parts[0])
-    return None
+def _wanted(needed: float, *, whole: bool) -> str:
+    if math.isnan(needed):
+        return "; a condition with one run does not show how far runs differ: at least 2 runs of each are needed"
+    if math.isfinite(needed):
+        return f"; about {needed:,.0f} runs per condition would decide"
+    return f"; more than {MOST:,} runs per condition would be needed" if whole else ""

@@ -1,0 +1,114 @@
+"""The numbers that claims compare and the ranges that they allow, against what the claims' words say."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.reconstruct.conftest import claim
+from tests.reconstruct.conftest import tiny as tiny
+from virtperf.core.mean import over_runs
+from virtperf.verdicts.comparisons import TOLERANCE, comparisons
+
+INF = math.inf
+
+
+@pytest.fixture
+def compared(tiny):
+    """Builds the comparisons of one claim; `seen` has runs' values by quantity as the claims write them."""
+
+    def build(body: str, seen: dict[str, float]):
+        study, claims = tiny("claims:\n" + claim("one", body))
+        means = {
+            study.quantity(text): over_runs([v, 1.01 * v, 0.99 * v], [1.0] * 3, [5.0] * 3, level=0.95)
+            for text, v in seen.items()
+        }
+        return comparisons(study, claims["one"], means)
+
+    return build
+
+
+A, B = "throughput[guests=1]", "throughput[guests=2]"
+REFERENCE = "throughput[guests=3]"  # 100 by convention
+TWO = {A: 300.0, B: 200.0}
+THREE = {**TWO, REFERENCE: 400.0}
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "low", "high"),
+    [
+        (f"kind: ratio, of: '{A}', to: '{B}', value: 2, half_width: 0.1", 1.5, 1.9 * 0.98, 2.1 * 1.02),
+        (f"kind: percent_change, of: '{A}', to: '{B}', value: 66, half_width: 0.5", 50, 165.5 * 0.98 - 100, 166.5 * 1.02 - 100),
+        (f"kind: equivalence, of: '{A}', to: '{B}', margin: 0", 1.5, 0.98, 1.02),
+        (f"kind: ordering, order: ['{B}', '{A}'], strict: false", 100, 0, INF),
+        ("kind: argmax, of: throughput, over: guests, levels: [1, 2], at: 1", 100, math.ulp(0.0), INF),
+    ],
+)  # fmt: skip
+def test_ratios_and_orders_need_no_scale(compared, body, value, low, high):
+    (found,), total = compared(body, TWO)
+    assert total == 1
+    assert found.value == pytest.approx(value)
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "low", "high"),
+    [
+        (f"kind: value, of: '{A}', value: 80, half_width: 0.5", 75, 79.5 * 0.98, 80.5 * 1.02),
+        (f"kind: range, of: '{A}', high: 80", 75, -INF, 80 * 1.02),
+        (f"kind: difference, of: '{A}', to: '{B}', value: 20, half_width: 1", 25, 19 - 0.01 * 125, 21 + 0.01 * 125),
+        (f"kind: ordering, order: ['{B}', '{A}']", 25, 0.1, INF),
+        (f"kind: sum, of: '{A}', parts: ['{B}', '{REFERENCE}']", -75, -0.01 * 225, 0.01 * 225),
+    ],
+)
+def test_levels_and_differences_stand_on_the_scale_of_the_reference(compared, body, value, low, high):
+    (found,), _ = compared(body, THREE)
+    assert found.value == pytest.approx(value)
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.unit == " % of reference"
+
+
+def test_a_level_on_a_relative_scale_has_the_error_of_its_reference_too(compared):
+    (found,), _ = compared(f"kind: value, of: '{A}', value: 80, half_width: 0.5", THREE)
+    a, reference = found.means
+    assert (a.value, reference.value) == (300.0, 400.0)
+    low, high = found.interval(0.95)
+    # both sides deviate by 1 % of themselves, so the ratio by sqrt(2) of that, over three runs
+    assert (high - low) / 2 / found.value == pytest.approx(3.18 * 0.01 * math.sqrt(2 / 3), rel=0.01)
+
+
+def test_without_its_reference_a_level_is_not_measured_and_an_order_is(compared):
+    assert compared(f"kind: value, of: '{A}', value: 80, half_width: 0.5", TWO) == ([], 1)
+    (found,), _ = compared(f"kind: ordering, order: ['{B}', '{A}']", TWO)
+    assert found.unit is None  # 100 of the runs' own unit, not of the claim's
+
+
+def test_a_margin_is_the_claims_own_and_gets_no_tolerance(compared):
+    (found,), _ = compared(f"kind: equivalence, of: '{A}', to: '{B}', margin: 0.1", TWO)
+    assert (1 - found.low, found.high - 1) == pytest.approx((0.1, 0.1), abs=0.011)
+    assert not found.remark
+    (printed,), _ = compared(f"kind: ratio, of: '{A}', to: '{B}', value: 2, half_width: 0.1", TWO)
+    assert printed.remark == f"with {100 * TOLERANCE:g} % tolerance"
+
+
+def test_what_was_measured_of_a_chain_is_compared_and_named(compared):
+    seen = {f"throughput[guests={g}]": 100.0 * g for g in (1, 2, 4)}
+    found, total = compared(
+        "kind: monotone, of: throughput, over: guests, levels: [1, 2, 3, 4], direction: increasing", seen
+    )
+    assert total == 3
+    assert [c.label for c in found] == ["2 guests minus 1 guest"]
+    found, _ = compared("kind: range, of: throughput, high: 1000, for_each: {system: [a, b], guests: [1, 3]}", THREE)
+    assert [c.label for c in found] == ["a, 1 guest", "a, 3 guests"]
+    found, _ = compared(
+        "kind: ratio, of: throughput, to: 'throughput[guests=3]', low: 0, high: 2, for_each: {guests: [1, 2]}", THREE
+    )
+    assert [c.label for c in found] == ["1 guest to 3 guests", "2 guests to 3 guests"]
+
+
+def test_a_line_is_two_limits_at_each_bend(compared):
+    seen = {f"throughput[guests={g}]": 10.0 * g for g in (1, 2, 3)}
+    found, total = compared("kind: linear, of: throughput, over: guests, levels: [1, 2, 3], margin: 0.1", seen)
+    assert total == len(found) == 2
+    assert all(c.low <= c.value <= c.high for c in found)

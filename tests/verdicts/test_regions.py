@@ -1,0 +1,187 @@
+"""Intervals against their definition, decisions against intervals, error rates and runs needed against simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from virtperf.core.mean import over_runs, satterthwaite
+from virtperf.verdicts.regions import CAP, Comparison, Outcome, decide, runs_needed, together, worst
+
+LEVEL = 0.95
+DATA_SETS = 1000
+OUTSIDE = stats.binom.ppf(0.9999, DATA_SETS, 0.05) / DATA_SETS
+"""A share of the data sets that a rate of 5 % exceeds once in ten thousand times."""
+
+
+def mean(*runs):
+    return over_runs(runs, [1.0] * len(runs), [9.0] * len(runs), level=LEVEL)
+
+
+def level(runs, low=-math.inf, high=math.inf):
+    return Comparison((mean(*runs),), np.array([1.0, 0]), np.array([0, 1.0]), low, high)
+
+
+def difference(a, b, low=-math.inf, high=math.inf):
+    return Comparison((mean(*a), mean(*b)), np.array([1.0, -1, 0]), np.array([0, 0, 1.0]), low, high)
+
+
+def ratio(a, b, low=-math.inf, high=math.inf):
+    return Comparison((mean(*a), mean(*b)), np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), low, high)
+
+
+def draws(rng, truth, cv, n):
+    return truth * (1 + cv * rng.standard_normal(n))
+
+
+runs = st.lists(st.floats(1, 100).map(lambda x: round(x, 3)), min_size=2, max_size=6)
+
+
+@given(runs)
+def test_a_level_has_students_interval(a):
+    low, high = level(a).interval(LEVEL)
+    if np.ptp(a):
+        expected = stats.ttest_1samp(a, 0).confidence_interval(LEVEL)
+        assert (low, high) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    else:
+        assert low == pytest.approx(a[0]) and high == pytest.approx(a[0])
+
+
+@given(runs, runs)
+def test_degrees_of_freedom_are_welchs_up_to_the_cap(a, b):
+    found = difference(a, b)
+    low, high = found.interval(LEVEL)
+    se = math.hypot(*(m.se for m in found.means))
+    df = satterthwaite([m.se**2 for m in found.means], [m.df for m in found.means])
+    df = min(df, CAP * min(len(a) - 1, len(b) - 1))
+    assert high - low == pytest.approx(2 * stats.t.ppf(0.975, df) * se, rel=1e-6, abs=1e-9)
+
+
+@given(runs, runs)
+def test_a_ratio_is_accepted_where_the_difference_that_it_implies_is(a, b):
+    # Fieller: r lies in the interval where a - r b does not differ from zero, with the degrees of freedom at the estimate
+    found = ratio(a, b)
+    top, bottom = found.means
+    shares = [top.se**2, (found.value * bottom.se) ** 2]
+    df = min(satterthwaite(shares, [top.df, bottom.df]), CAP * min(top.df, bottom.df))
+    t = stats.t.ppf(0.975, df)
+    low, high = found.interval(LEVEL)
+    if not math.isfinite(low):
+        assert bottom.value <= t * bottom.se * (1 + 1e-9)
+        return
+    for end in (low, high):
+        gap = abs(top.value - end * bottom.value)
+        assert gap == pytest.approx(t * math.hypot(top.se, end * bottom.se), rel=1e-5, abs=1e-5)
+    assert low - 1e-9 <= found.value <= high + 1e-9
+
+
+@given(runs, runs, st.floats(0, 5), st.floats(0, 5), st.sampled_from([level, difference, ratio]))
+def test_one_number_is_judged_by_its_interval(a, b, one, other, kind):
+    given_ = (a,) if kind is level else (a, b)
+    found = kind(*given_, *sorted((one, other)))
+    low, high = found.interval(LEVEL)
+    inside, apart = found.low <= low and high <= found.high, high < found.low or low > found.high
+    expected = Outcome.HOLDS if inside else Outcome.FAILS if apart else Outcome.UNDECIDED
+    assert decide([found], LEVEL, whole=True) is expected
+    assert (found.score(LEVEL) > 1 - 1e-9) >= apart and (found.score(LEVEL) < -1 + 1e-9) >= (inside and high > low)
+
+
+def test_what_users_met_is_undecided():
+    # 0.7 (0.1 to 2.0) where a claim allows 1.8 to 2.2
+    found = ratio((0.6, 0.8, 0.7, 0.7), (0.4, 1.6, 1.3, 0.7), 1.8, 2.2)
+    assert found.value == pytest.approx(0.7)
+    low, high = found.interval(LEVEL)
+    assert low < 1 and high > 1.8
+    assert decide([found], LEVEL, whole=True) is Outcome.UNDECIDED
+
+
+def test_single_runs_decide_nothing_and_no_number_of_them_is_known():
+    alone = difference((300.0,), (100.0, 101.0), high=0)
+    assert np.isnan(alone.interval(LEVEL)).all()
+    assert alone.value == pytest.approx(199.5)
+    assert decide([alone], LEVEL, whole=True) is Outcome.UNDECIDED
+    assert math.isnan(runs_needed([alone], LEVEL, whole=True))
+    seen = difference((300.0, 301.0), (100.0, 101.0), high=0)
+    assert decide([alone, seen], LEVEL, whole=True) is Outcome.FAILS
+    assert worst([alone, seen], LEVEL) is seen
+
+
+def test_a_part_can_fail_but_not_hold():
+    inside, outside = level((5.0, 5.1, 4.9), 0, 10), level((15.0, 15.1, 14.9), 0, 10)
+    assert decide([inside], LEVEL, whole=True) is Outcome.HOLDS
+    assert decide([inside], LEVEL, whole=False) is Outcome.UNDECIDED
+    assert decide([outside], LEVEL, whole=False) is Outcome.FAILS
+    assert decide([], LEVEL, whole=False) is Outcome.UNMEASURED
+    assert worst([inside, outside, inside], LEVEL) is outside
+
+
+def test_values_without_spread_are_exact():
+    assert decide([level((4.0, 4.0), 4, 4)], LEVEL, whole=True) is Outcome.HOLDS
+    assert decide([level((4.0, 4.0), 5, 6)], LEVEL, whole=True) is Outcome.FAILS
+
+
+def test_a_divisor_that_may_be_zero_bounds_nothing():
+    found = ratio((1.0, 1.2), (0.1, 1.0), 0, 2)
+    assert found.interval(LEVEL) == (-math.inf, math.inf)
+    assert decide([found], LEVEL, whole=True) is Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
+    # seven equal means in an order that allows equality; of the false statement, one difference is just too small
+    rng = np.random.default_rng(n)
+    failed = held = 0
+    for _ in range(DATA_SETS):
+        means = [draws(rng, 1.0, 0.3, n) for _ in range(7)]
+        pairs = list(zip(means[1:], means, strict=False))
+        failed += decide([difference(a, b, low=0) for a, b in pairs], LEVEL, whole=True) is Outcome.FAILS
+        false = [difference(*pairs[0], low=0), *(difference(a, b, low=-50) for a, b in pairs[1:3])]
+        held += decide(false, LEVEL, whole=True) is Outcome.HOLDS
+    assert failed / DATA_SETS < OUTSIDE
+    assert 0 < held / DATA_SETS < OUTSIDE
+
+
+@pytest.mark.parametrize("many", [3, 10])
+def test_few_runs_beside_many_do_not_decide_too_often(many):
+    # the worst share of variances for Welch's degrees of freedom alone, whose interval misses up to 12 % of the time
+    rng = np.random.default_rng(many)
+    failed = 0
+    for _ in range(DATA_SETS):
+        a, b = draws(rng, 10.0, 0.1, 2), draws(rng, 10.0, 0.1 * math.sqrt(0.03 * many / 2), many)
+        failed += decide([difference(a, b, low=0)], LEVEL, whole=True) is Outcome.FAILS
+    assert failed / DATA_SETS < OUTSIDE
+
+
+@pytest.mark.parametrize(
+    ("truth", "low", "high"), [(1.0, 0.8, 1.25), (1.0, 1.1, math.inf)], ids=["it holds", "it fails"]
+)
+def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
+    rng = np.random.default_rng(3)
+    n = 400
+    spread = stats.norm.ppf((np.arange(n) + 0.5) / n)  # runs whose mean and spread are the true ones
+    a, b = (truth * (1 + 0.1 * spread / spread.std(ddof=1)), 1 + 0.1 * spread / spread.std(ddof=1))
+    needed = runs_needed([ratio(a, b, low, high)], LEVEL, whole=True)
+    decided = [
+        decide(
+            [ratio(draws(rng, truth, 0.1, int(needed)), draws(rng, 1.0, 0.1, int(needed)), low, high)],
+            LEVEL,
+            whole=True,
+        )
+        is not Outcome.UNDECIDED
+        for _ in range(600)
+    ]
+    assert 0.7 < np.mean(decided) < 0.92
+
+
+def test_runs_needed_are_bounded_and_follow_the_spread():
+    assert runs_needed([difference((10.0, 12.0), (10.5, 11.5), low=0)], LEVEL, whole=True) == math.inf
+    few, many = (runs_needed([difference((10.0, 10 + s), (12.0, 12 - s), low=0)], LEVEL, whole=True) for s in (1, 3))
+    assert 2 < few < many < 1000
+    inside = level((5.0, 6.0, 4.0), 0, 10)
+    assert runs_needed([inside], LEVEL, whole=False) == math.inf  # what was measured can't decide it alone
+    assert together([inside] * 5, LEVEL) == pytest.approx(0.99)
