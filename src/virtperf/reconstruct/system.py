@@ -14,6 +14,8 @@ from virtperf.reconstruct.constraints import Row
 from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
+OBEYED = 1e-5
+"""How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound: solvers' tolerances."""
 OPTIMAL = highspy.HighsModelStatus.kOptimal
 UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
@@ -99,6 +101,20 @@ class LinearSystem:
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether some values obey all (masked) rows."""
         return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL
+
+    def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
+        """Values of all quantities at which ``c @ x`` is smallest; None where it has no smallest value."""
+        found = self._solve(c, mask)
+        return found.x if found.status == OPTIMAL else None
+
+    def obeying(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+        """Those of the points, shape (m, n), that obey all (masked) rows."""
+        A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
+        return points[np.all(points @ A.T <= b + OBEYED * np.maximum(1.0, np.abs(b)), axis=1)]
+
+    def settled(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+        """Points between others that obey all (masked) rows, shape (m, n): those that do so themselves."""
+        return points
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The smallest value of the expression: -inf where nothing bounds it."""
