@@ -22,6 +22,16 @@ POINTS = Table("points.parquet", "reconstruct", {
 `pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending order, the union over
 all cheapest ways to resolve contradictions."""
 
+RANGES = Table("ranges.parquet", "reconstruct", {
+    "derived": TEXT, "gives": TEXT, "label": TEXT, "exhibits": NAMES, "kind": TEXT, "unit": TEXT, "low": NUMBER,
+    "high": NUMBER, "low_text": NUMBER, "high_text": NUMBER, "pieces": NUMBERS, "pieces_text": NUMBERS,
+    "levels": NAMES, "levels_text": NAMES, "method": TEXT, "data_sets": WHOLE, "note": TEXT, "printed": NUMBERS,
+}, digits=6)  # fmt: skip
+"""One row a derived number (`derived` of study.yaml; `gives` where a declaration has several): its range with and
+without our assumptions, as in `POINTS`. For an argmax, `levels` are those at which the largest value can be. The method
+is "exact", or "searched" over so many data sets: the number takes at least these values. `printed`: the paper's
+numbers for it."""
+
 CLAIMS = Table("claims.parquet", "reconstruct", {
     "claim": TEXT, "kind": TEXT, "text_verdict": TEXT, "verdict_with_assumptions": TEXT, "value": NUMBER, "low": NUMBER,
     "high": NUMBER, "implied_low": NUMBER, "implied_high": NUMBER, "information": NUMBER, "conflicts": NAMES,

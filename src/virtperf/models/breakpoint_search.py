@@ -65,7 +65,7 @@ class Kinks:
 
     def best(self) -> tuple[float, tuple[str, ...]]:
         """Return the breakpoint of the smallest residual sum of squares, and warnings about its place."""
-        offset, explained = self._peaks(self.e[None, :])
+        offset, explained = self.peaks(self.e[None, :])
         j = int(np.argmax(explained[0]))
         gap = self.first + j
         if offset[0, j] <= 0 or offset[0, j] >= self.knots[gap + 1] - self.knots[gap]:
@@ -134,7 +134,7 @@ class Kinks:
             sigma = math.sqrt(max(float(self.e @ self.e) - size * size * length, 0.0) / (df + 1))
             e = size * column + _residual(sigma * noise[:, self.rank], self.basis)
         at_psi = (e @ column) ** 2 / length
-        best = np.maximum(self._peaks(e)[1].max(axis=1), at_psi)
+        best = np.maximum(self.peaks(e)[1].max(axis=1), at_psi)
         left = np.einsum("ij,ij->i", e, e) - best
         with np.errstate(over="ignore"):
             return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
@@ -142,7 +142,7 @@ class Kinks:
     def largest_f(self, y: Array, df: int, *, weighted: bool = False) -> Array:
         """Return the largest F statistic of a kink for each row of `y`, shape (m, n)."""
         e = _residual(y if weighted else y * self.root, self.basis)
-        explained = self._peaks(e)[1].max(axis=1)
+        explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained
         with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite
             return explained / np.maximum(left, np.finfo(float).tiny) * df
@@ -162,7 +162,7 @@ class Kinks:
             roots = [big / a] + ([c / big] if big != 0 else [])
         return [float(self.knots[j] + s) for s in [*ends, *(r for r in roots if 0 < r < length)]]
 
-    def _peaks(self, e: Array) -> tuple[Array, Array]:
+    def peaks(self, e: Array) -> tuple[Array, Array]:
         """Return offset and explained sum of squares of the best kink in each gap, for each row of e: (m, gaps)."""
         gaps = slice(self.first, self.last)
         p, q = self.p[gaps], self.q[gaps]

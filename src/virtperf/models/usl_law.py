@@ -104,3 +104,12 @@ def refit_many(
     w = np.broadcast_to(1.0 if weights is None else weights, y.shape)
     found = solve(mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), bounded=bounded, tolerance=tolerance)
     return coefficients(found.b), found.converged & np.isfinite(found.deviance)
+
+
+def fastest(b: Array) -> tuple[Array, Array]:
+    """The load N >= 1 (at most 1e9) with the least ``1/X(N)``, and that value, for each row of b."""
+    d, s, k = b.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = np.clip(np.where(k > 0, np.sqrt(np.maximum(d, 0.0) / k), 1e9), 1.0, 1e9)
+    value = np.where(k > 0, d / n + s + k * (n - 1), s)
+    return n, value

@@ -30,6 +30,7 @@ from virtperf.models.glm_predict import METHODS
 from virtperf.models.irls import solve
 from virtperf.models.question import NO_DF, NO_NOISE, Question
 from virtperf.models.result import Estimate
+from virtperf.models.usl_law import fastest
 
 ENDLESS = "no finite upper limit: the data are also compatible with {}"
 FARTHEST, TURNS = 1e4, 4  # times the largest load, where a peak is sought; rounds in which its place is narrowed
@@ -77,7 +78,7 @@ class Quantities(GLMCurve):
             raise ModelError("linear scaling has no peak", remedy="fit the Universal Scalability Law")
         d, s, k = (float(v) for v in self.b)
         self._needs_peak(d, k)
-        least = float(_least(self.b[None, :])[1][0])
+        least = float(fastest(self.b[None, :])[1][0])
         if least <= 0:
             low = float(self.fittedvalues.max())  # was observed in any case
             found = Estimate(math.inf, low, math.inf, 1 - alpha, "profile likelihood")
@@ -103,7 +104,7 @@ class Quantities(GLMCurve):
         if self.df_resid <= 0:
             return 0.0, math.inf
         if self.exact:
-            return (float(1 / _least(self.b[None, :])[1][0]),) * 2
+            return (float(1 / fastest(self.b[None, :])[1][0]),) * 2
         log_load = np.linspace(0.0, math.log(FARTHEST * max(float(self.x.max()), 2.0)), 14)
         step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
         for turn in range(TURNS):
@@ -248,15 +249,6 @@ def _vertex(x: Array, y: Array, at: int) -> float:
     down, up = (y[at] - y[at - 1]) / before, (y[at + 1] - y[at]) / after
     a, b = (up - down) / (before + after), (after * down + before * up) / (before + after)
     return float(y[at] - b * b / (4 * a)) if a < 0 else float(y[at])
-
-
-def _least(b: Array) -> tuple[Array, Array]:
-    """The load N >= 1 (at most 1e9) with the least ``1/X(N)``, and that value, for each row of b."""
-    d, s, k = b.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = np.clip(np.where(k > 0, np.sqrt(np.maximum(d, 0.0) / k), 1e9), 1.0, 1e9)
-    value = np.where(k > 0, d / n + s + k * (n - 1), s)
-    return n, value
 
 
 def _load(load: float, what: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,14 +59,14 @@ class Feasible:
         )
 
     def union(self, quantity: Quantity) -> list[float]:
-        """The range of one quantity with its gaps: low1, high1, low2, high2, ..., over all cheapest resolutions."""
-        ends: list[float] = []
-        for low, high in sorted((low.value, high.value) for low, high in self.pieces(quantity)):
-            if ends and low <= ends[-1] + TOUCHING * max(1.0, abs(ends[-1])):
-                ends[-1] = max(ends[-1], high)
-            else:
-                ends += [low, high]
-        return ends
+        """The range of one quantity with its gaps, over all cheapest resolutions; see `united`."""
+        return united((low.value, high.value) for low, high in self.pieces(quantity))
+
+    def masks(self, system: LinearSystem) -> list[np.ndarray]:
+        """The rows of a system that hold under each cheapest resolution."""
+        claims = [c.id for c in self.active]
+        resolutions = self.resolutions[self.systems.index(system)]
+        return [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
 
     def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
         """The range of one quantity under each cheapest resolution."""
@@ -79,10 +79,7 @@ class Feasible:
         if system is None:
             kind = self.study.quantities[quantity.name]
             return [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
-        claims = [c.id for c in self.active]
-        resolutions = self.resolutions[self.systems.index(system)]
-        masks = [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
-        return [system.interval(Expression(((1.0, quantity),)), mask) for mask in masks]
+        return [system.interval(Expression(((1.0, quantity),)), mask) for mask in self.masks(system)]
 
     def kept_interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
         """The range of one quantity under the first resolution, perhaps without one claim."""
@@ -90,6 +87,17 @@ class Feasible:
         if system is None:
             return self.pieces(quantity)[0]
         return system.interval(Expression(((1.0, quantity),)), self.mask(system, without))
+
+
+def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
+    """Ranges as one, with its gaps: low1, high1, low2, high2, ... in ascending order."""
+    ends: list[float] = []
+    for low, high in sorted(ranges):
+        if ends and low <= ends[-1] + TOUCHING * max(1.0, abs(ends[-1])):
+            ends[-1] = max(ends[-1], high)
+        else:
+            ends += [low, high]
+    return ends
 
 
 def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True) -> Feasible:

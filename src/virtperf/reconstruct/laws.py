@@ -182,6 +182,15 @@ class LawSystem(LinearSystem):
         """A throughput so small that nothing more is asked of the law below it."""
         return 1e-3 * self.laws[k].constant ** 0.5
 
+    def settled(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+        """As for linear rows, once the response times have been moved onto the laws."""
+        moved = points.copy()
+        for k, law in enumerate(self.laws):
+            if mask is None or mask[self._marker[k]]:
+                response, throughput = self._columns[k]
+                moved[:, response] = law.constant / np.maximum(moved[:, throughput], self._least(k))
+        return self.obeying(moved, mask)
+
     def ratio_interval(self, of: Expression, to: Expression, mask: np.ndarray | None = None) -> tuple[float, float]:
         """Smallest and largest value of ``of / to`` for ``to > 0``: Dinkelbach (1967), Management Science 13."""
         c, d = self.vector(of), self.vector(to)

@@ -14,6 +14,8 @@ from virtperf.reconstruct.constraints import Row
 from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
+OBEYED = 1e-5
+"""How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound: solvers' tolerances."""
 OPTIMAL = highspy.HighsModelStatus.kOptimal
 UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
@@ -59,6 +61,7 @@ class LinearSystem:
         self.owner = np.array([row.claim for row in rows], dtype=object)
         self._model: highspy.Highs | None = None
         self._mask = np.zeros(0, dtype=bool)
+        self._ratios: _Ratios | None = None
 
     def vector(self, expression: Expression) -> np.ndarray | None:
         """Coefficients over `quantities`, or None when the expression names one that no row does."""
@@ -84,27 +87,11 @@ class LinearSystem:
             self._mask = np.ones(len(self.rows), dtype=bool)
         if keep:
             return self._model
-        wanted = np.ones(len(self.rows), dtype=bool) if mask is None else mask
-        for i in np.flatnonzero(wanted != self._mask):
-            self._model.changeRowBounds(int(i), -np.inf, float(self._scaled[1][i]) if wanted[i] else np.inf)
-        self._mask = wanted.copy()
+        self._mask = _switched(self._model, self._mask, mask, self._scaled[1])
         return self._model
 
     def _run(self, c: np.ndarray) -> Outcome:
-        model = self._prepared(None, keep=True)
-        model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
-        model.run()
-        if model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
-            model.clearSolver()
-            model.run()
-        status = model.getModelStatus()
-        if status != OPTIMAL:
-            return Outcome(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
-        solution = model.getSolution()
-        held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[: len(self.rows)]) > DUAL_ZERO)
-        return Outcome(
-            status, model.getInfo().objective_function_value, np.asarray(solution.col_value), tuple(held.tolist())
-        )
+        return _minimum(self._prepared(None, keep=True), c, len(self.rows))
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """The rows of those claims and of the natural bounds."""
@@ -114,6 +101,20 @@ class LinearSystem:
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether some values obey all (masked) rows."""
         return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL
+
+    def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
+        """Values of all quantities at which ``c @ x`` is smallest; None where it has no smallest value."""
+        found = self._solve(c, mask)
+        return found.x if found.status == OPTIMAL else None
+
+    def obeying(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+        """Those of the points, shape (m, n), that obey all (masked) rows."""
+        A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
+        return points[np.all(points @ A.T <= b + OBEYED * np.maximum(1.0, np.abs(b)), axis=1)]
+
+    def settled(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+        """Points between others that obey all (masked) rows, shape (m, n): those that do so themselves."""
+        return points
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The smallest value of the expression: -inf where nothing bounds it."""
@@ -144,16 +145,10 @@ class LinearSystem:
         c, d = self.vector(of), self.vector(to)
         if c is None or d is None:
             return -np.inf, np.inf
-        A, b = self._scaled if mask is None else (self._scaled[0][mask], self._scaled[1][mask])
-        bounds = [(None, None)] * len(c) + [(0, None)]
-        ends = []
-        for sign in (1.0, -1.0):
-            result = linprog(
-                np.append(sign * c, 0.0), A_ub=np.column_stack([A, -b]), b_ub=np.zeros(len(b)),
-                A_eq=np.append(d, 0.0)[None, :], b_eq=[1.0], bounds=bounds, method="highs-ds",
-            )  # fmt: skip
-            ends.append(sign * result.fun if result.status == 0 else -sign * np.inf)
-        return float(ends[0]), float(ends[1])
+        if self._ratios is None:
+            self._ratios = _Ratios(*self._scaled)
+        low, high = (self._ratios.minimum(end, d, mask) for end in (c, -c))
+        return low, -high
 
     def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
         """Indices of rows that together are infeasible (not yet the fewest), from the duals of a phase-one program.
@@ -166,6 +161,52 @@ class LinearSystem:
         bounds = [(None, None)] * A.shape[1] + [(0, None)]
         result = linprog(c, A_ub=np.column_stack([A, -np.ones(len(rows))]), b_ub=b, bounds=bounds, method="highs-ds")
         return rows[np.abs(result.ineqlin.marginals) > DUAL_ZERO]
+
+
+class _Ratios:
+    """The program of Charnes and Cooper over rows ``A x <= b``, asked one ratio after another."""
+
+    def __init__(self, A: np.ndarray, b: np.ndarray) -> None:
+        rows, columns = A.shape
+        self._model = _model(np.vstack([np.column_stack([A, -b]), np.zeros(columns + 1)]), np.zeros(rows + 1))
+        self._model.changeColBounds(columns, 0.0, np.inf)
+        self._model.changeRowBounds(rows, 1.0, 1.0)
+        self._mask = np.ones(rows, dtype=bool)
+        self._below = np.zeros(columns)
+
+    def minimum(self, above: np.ndarray, below: np.ndarray, mask: np.ndarray | None) -> float:
+        """The smallest ``above @ x / below @ x`` over the (masked) rows, -inf where there is none."""
+        rows = len(self._mask)
+        self._mask = _switched(self._model, self._mask, mask, np.zeros(rows))
+        for i in np.flatnonzero(below != self._below):
+            self._model.changeCoeff(rows, int(i), float(below[i]))
+        self._below = below.copy()
+        found = _minimum(self._model, np.append(above, 0.0), rows)
+        return found.value if found.status == OPTIMAL else -np.inf
+
+
+def _switched(model: highspy.Highs, now: np.ndarray, mask: np.ndarray | None, b: np.ndarray) -> np.ndarray:
+    """Switch the rows of the mask on, the others off, where they are not; returns the rows that are on."""
+    wanted = np.ones(len(now), dtype=bool) if mask is None else mask.copy()
+    for i in np.flatnonzero(wanted != now):
+        model.changeRowBounds(int(i), -np.inf, float(b[i]) if wanted[i] else np.inf)
+    return wanted
+
+
+def _minimum(model: highspy.Highs, c: np.ndarray, rows: int) -> Outcome:
+    """The smallest ``c @ x``, and which of the first `rows` rows hold it there."""
+    model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
+    model.run()
+    if model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
+        model.clearSolver()
+        model.run()
+    status = model.getModelStatus()
+    if status != OPTIMAL:
+        return Outcome(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
+    solution = model.getSolution()
+    held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[:rows]) > DUAL_ZERO)
+    value = model.getInfo().objective_function_value
+    return Outcome(status, value, np.asarray(solution.col_value), tuple(held.tolist()))
 
 
 def _model(A: np.ndarray, b: np.ndarray) -> highspy.Highs:

@@ -11,7 +11,9 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
+from virtperf.core.near import near
 from virtperf.core.yamlio import Document
+from virtperf.study.derived import Derived, derivations_of
 from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
@@ -33,6 +35,8 @@ class Study(Model):
         `data/published/<id>` of a paper, `data/measured/<id>` of a measured study.
     exhibits : tuple of Exhibit
         In the paper's order.
+    derived : tuple of Derived
+        Numbers that follow from plotted quantities; their ranges are computed.
     data : dict
         Everything as `study.yaml` has it, for the descriptive parts.
     findings : tuple of Finding
@@ -55,6 +59,7 @@ class Study(Model):
     factors: Annotated[dict[str, Factor], Keyed]
     quantities: Annotated[dict[str, QuantityKind], Keyed]
     exhibits: tuple[Exhibit, ...]
+    derived: tuple[Derived, ...] = ()
     telling: str | None = None
     runs: tuple[RunBlock, ...] = ()
     machines: dict[str, Machine] = {}
@@ -241,11 +246,28 @@ def _check(study: Study, report: Report) -> None:
             study.points(exhibit)
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
+    _check_derived(study, report)
     for position, block in enumerate(study.runs):
         for levels in run_levels(block):
             for known, level in levels.items():
                 if wrong := study.level_problem(known, level):
                     report(study.document.error(wrong.pop("problem"), "runs", position, **wrong))
+
+
+def _check_derived(study: Study, report: Report) -> None:
+    ids, exhibits = [derived.id for derived in study.derived], [*(exhibit.id for exhibit in study.exhibits), "text"]
+    for position, derived in enumerate(study.derived):
+        place = ("derived", position)
+        if derived.id in [*ids[:position], *exhibits]:
+            report(study.document.error(f"the id {derived.id!r} is given twice", *place, "id"))
+        for exhibit in derived.exhibits:
+            if exhibit not in exhibits:
+                parts = {"expected": "an id of exhibits, or text", "remedy": near(exhibit, exhibits)}
+                report(study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts))
+        try:
+            derivations_of(study, derived)
+        except ValueError as err:
+            report(study.document.error(f"{derived.id}: {err}", *place))
 
 
 def run_levels(block: RunBlock) -> list[dict[str, Level]]:

@@ -98,7 +98,7 @@ def judge(
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     measured = means[(means["provenance"] == Provenance.MEASURED.value) & (means["scale"] == OWN)]
     by_quantity = {quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()}
-    text = {} if text_verdicts is None else text_verdicts.set_index("claim")["text_verdict"]
+    text: Mapping[str, str] = {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
     rows = []
     for claim in claims:
         found = finding(study, claim, by_quantity, level=level)

@@ -1,0 +1,114 @@
+"""The same model fitted to many data sets at once: best values alone, without errors and intervals.
+
+For identified ranges, which ask for the smallest and largest value over all data sets that a text allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from virtperf.models.breakpoint_search import Kinks
+from virtperf.models.checks import Array
+from virtperf.models.irls import Mean, solve
+from virtperf.models.noise import NOISES
+from virtperf.models.usl_law import FREE, coefficients, columns, fastest
+
+SAME_FIT = 1e-13
+"""Sums of squares that differ by less than this share of the data's own are equally good."""
+
+Ends = tuple[Array, Array]
+"""Smallest and largest best value of each data set, shape (m,) each: they differ where several values fit equally."""
+
+
+def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str, Ends]:
+    """The Universal Scalability Law within its bounds, with proportional noise; see `virtperf.models.usl.fit_usl`.
+
+    Parameters
+    ----------
+    load : ndarray, shape (n,)
+    throughput : ndarray, shape (m, n)
+        One data set a row; positive.
+    at : float, optional
+        The load of ``capacity``.
+
+    Returns
+    -------
+    mapping of str to (ndarray, ndarray)
+        ``contention``, ``coherency``, ``peak_load`` (infinite without a peak), ``peak_throughput`` and with `at`
+        ``capacity``; NaN where the fit does not converge.
+    """
+    design, free = columns(load), np.array(FREE["usl"])
+    found = solve(Mean(True, NOISES["proportional"]), design, throughput, np.ones_like(throughput), free=free)
+    b = np.where((np.isfinite(found.deviance) & found.converged)[:, None], found.b, np.nan)
+    contention, coherency, _ = coefficients(b).T
+    d, _, k = b.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        peak = np.where(k == 0, np.inf, np.sqrt(d / k))
+        numbers = {
+            "contention": (contention, contention), "coherency": (coherency, coherency),
+            "peak_load": (np.where(d == 0, 0.0, peak), peak),  # a constant throughput has its peak at any load
+            "peak_throughput": (1 / fastest(b)[1],) * 2,
+        }  # fmt: skip
+        if at is not None:
+            numbers["capacity"] = (1 / (b @ columns(np.array([at]))[0]),) * 2
+    return numbers
+
+
+def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
+    """A plateau followed by a decline, by least squares; see `virtperf.models.segmented.fit_segmented`.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n,)
+    y : ndarray, shape (m, n)
+        One data set a row.
+
+    Returns
+    -------
+    mapping of str to (ndarray, ndarray)
+        ``breakpoint``: from the smallest to the largest one that fits best, all x where a curve without a break does;
+        ``plateau``: the level before it, at the ends of these breakpoints.
+    """
+    kinks = Kinks.of(x, y[0], np.ones(len(x)), sloped=False)
+    residuals = y - y.mean(axis=1)[:, None]
+    explained = kinks.peaks(residuals)[1].max(axis=1) - SAME_FIT * np.einsum("ij,ij->i", y, y)
+    first, last = _accepted(kinks, residuals, explained)
+    anywhere = explained <= 0
+    breaks = np.where(anywhere, x.min(), first), np.where(anywhere, x.max(), last)
+    levels = [_plateau(x, y, np.minimum(psi, kinks.knots[-2])) for psi in breaks]  # in the last gap it is one level
+    return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
+
+
+def _accepted(kinks: Kinks, residuals: Array, need: Array) -> Ends:
+    """The outermost breakpoints that explain as much as `need` of each data set's sum of squares; see `Kinks.limits`.
+
+    Within a gap these are the places s with ``(p'e - s q'e)**2 >= need |p - s q|**2``.
+    """
+    gaps = slice(kinks.first, kinks.last)
+    p, q, start = kinks.p[gaps], kinks.q[gaps], kinks.knots[gaps]
+    length = kinks.knots[kinks.first + 1 : kinks.last + 1] - start
+    pp, pq, qq = (np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q)))
+    pe, qe, least = residuals @ p.T, residuals @ q.T, need[:, None]
+    a, b, c = qe * qe - least * qq, pe * qe - least * pq, pe * pe - least * pp
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+        big = b + np.copysign(root, b)
+        places = np.stack((np.zeros_like(a), np.broadcast_to(length, a.shape), big / a, c / big))
+        inside = (places >= 0) & (places <= length)
+        inside[:2] = (c >= 0, (a * length - 2 * b) * length + c >= 0)
+        inside[2:] &= b * b >= a * c
+    low = np.where(inside, start + places, np.inf).min(axis=(0, 2))
+    high = np.where(inside, start + places, -np.inf).max(axis=(0, 2))
+    # Between the last two x no data can place the break.
+    return low, np.where(high >= kinks.knots[kinks.last], kinks.knots[-1], high)
+
+
+def _plateau(x: Array, y: Array, psi: Array) -> Array:
+    """The level of the best curve of each data set with its break at psi, shape (m,)."""
+    hinge = np.maximum(x - psi[:, None], 0.0)
+    spread = hinge - hinge.mean(axis=1)[:, None]
+    size = np.einsum("ij,ij->i", spread, spread)
+    slope = np.einsum("ij,ij->i", spread, y) / np.where(size > 0, size, 1.0)
+    return np.asarray(y.mean(axis=1) - slope * hinge.mean(axis=1))

@@ -1,0 +1,169 @@
+"""The identified range of every derived number: its smallest and largest value over all data sets that agree.
+
+Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our assumptions, over all
+cheapest resolutions of contradictions; fitted models are searched for (`reconstruct.search`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.levels import level_text
+from virtperf.core.stage_tables import RANGES
+from virtperf.reconstruct.feasible import Feasible, united
+from virtperf.reconstruct.region import Region, Regions
+from virtperf.reconstruct.search import Found, Function, searched
+from virtperf.study.claims import Claims
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation, derivations
+from virtperf.study.quantities import Expression
+
+SEARCHED = ("usl", "segmented")
+
+NO_PEAK = "a peak need not exist"
+AT_THE_END = "the largest value may be at the end of the tested levels: a peak between them need not exist"
+NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
+NOT_POSITIVE = "over the values at which the divisor is positive; it need not be"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one set of claims allows for a number: pieces of its range, for an argmax the levels, and remarks."""
+
+    pieces: Sequence[float] = (-np.inf, np.inf)
+    levels: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    data_sets: int = 0
+
+
+@dataclass
+class _Ranges:
+    """Answers from one set of claims; the data sets of a model are shared by its numbers."""
+
+    regions: Regions
+    seed: int
+    within: _Ranges | None = None  # of a narrower set of values: its data sets are tried here, too
+    _found: dict[tuple[Expression, ...], tuple[list[Found], float]] = field(default_factory=dict)
+
+    def answer(self, asked: Derivation) -> Answer:
+        region = self.regions.of(asked.parts)
+        kind, parts = asked.derived.kind, asked.parts
+        if kind == "argmax":
+            return _argmax(asked, region)
+        if kind in SEARCHED:
+            return self._searched(asked)
+        if kind in ("ratio", "percent_change"):
+            of, to = parts
+            found = region.ratios(of, to)
+            if kind == "percent_change":
+                found = [(100 * (low - 1), 100 * (high - 1)) for low, high in found]
+            positive = min(low for low, _ in region.ranges(to)) >= 0
+            return Answer(united(found), notes=() if positive else (NOT_POSITIVE,))
+        if kind == "maximum":
+            return Answer(united(region.maxima(parts)))
+        return Answer(united(region.ranges(_linear(asked))))
+
+    def _searched(self, asked: Derivation) -> Answer:
+        found, most = self._data_sets(asked)
+        ranges = [f.ranges[asked.gives] for f in found if asked.gives in f.ranges]
+        tried = sum(f.data_sets for f in found)
+        if not ranges:
+            return Answer(data_sets=tried)
+        pieces = united(ranges)
+        notes = [NO_PEAK] if asked.gives == "peak_load" and np.isinf(pieces[-1]) else []
+        notes += [NO_LIMIT.format(most)] if np.isfinite(most) else []
+        return Answer(pieces, notes=tuple(notes), data_sets=tried)
+
+    def _data_sets(self, asked: Derivation) -> tuple[list[Found], float]:
+        """What the search of a declaration found, and how far values without an upper limit were searched."""
+        if asked.parts not in self._found:
+            also = [x for f in self.within._data_sets(asked)[0] for x in f.best] if self.within else []
+            region, most = self.regions.of(asked.parts).closed(asked.parts)
+            names = tuple(asked.derived.gives)
+            self._found[asked.parts] = searched(region, asked.parts, names, _model(asked), self.seed, also), most
+        return self._found[asked.parts]
+
+
+def ranges(study: Study, claims: Claims, feasible: Feasible, alone: Feasible, seed: int) -> pd.DataFrame:
+    """The table `RANGES`: a row a derived number, by the text alone (`alone`) and with our assumptions (`feasible`)."""
+    assumed = _Ranges(Regions(feasible), seed)
+    text = _Ranges(Regions(alone), seed, assumed)
+    rows = []
+    for asked in derivations(study):
+        with_them, without = assumed.answer(asked), text.answer(asked)
+        notes = dict.fromkeys((asked.derived.note, *without.notes, *with_them.notes))
+        rows.append({
+            "derived": asked.derived.id, "gives": asked.gives, "label": asked.label,
+            "exhibits": asked.derived.exhibits, "kind": asked.derived.kind, "unit": asked.unit,
+            "low": with_them.pieces[0], "high": with_them.pieces[-1], "low_text": without.pieces[0],
+            "high_text": without.pieces[-1], "pieces": with_them.pieces, "pieces_text": without.pieces,
+            "levels": with_them.levels, "levels_text": without.levels,
+            "method": "searched" if asked.derived.kind in SEARCHED else "exact",
+            "data_sets": with_them.data_sets + without.data_sets, "note": "; ".join(filter(None, notes)),
+            "printed": printed(asked, claims),
+        })  # fmt: skip
+    return RANGES.frame(rows)
+
+
+def printed(asked: Derivation, claims: Claims) -> list[float]:
+    """The numbers that the paper prints for a derived number, in its claims of the same relation; no vague words."""
+    found: dict[float, None] = {}
+    kind = asked.derived.kind
+    for claim in claims:
+        if claim.assumed or claim.reading or claim.value is None or claim.kind not in _SAME.get(kind, ()):
+            continue
+        if any(instance.parts == asked.parts for instance in claim.instances):
+            value = claim.value
+            if (kind, claim.kind) == ("ratio", "percent_change"):
+                value = 1 + value / 100
+            elif (kind, claim.kind) == ("percent_change", "ratio"):
+                value = 100 * (value - 1)
+            found[value] = None
+    return list(found)
+
+
+_SAME = {
+    "value": ("value",), "difference": ("difference",), "ratio": ("ratio", "percent_change"),
+    "percent_change": ("percent_change", "ratio"),
+}  # fmt: skip
+"""Kinds of claims that print the number of a kind of derived numbers."""
+
+
+def _argmax(asked: Derivation, region: Region) -> Answer:
+    places = region.largest(asked.parts)
+    levels = asked.derived.levels
+    order = np.argsort(levels) if all(isinstance(level, int | float) for level in levels) else None
+    numbers = [float(levels[k]) for k in places] if order is not None else []
+    ends = {int(order[0]), int(order[-1])} if order is not None else set()
+    return Answer(
+        (min(numbers), max(numbers)) if numbers else (-np.inf, np.inf), tuple(level_text(levels[k]) for k in places),
+        notes=(AT_THE_END,) if ends & set(places) else (),
+    )  # fmt: skip
+
+
+def _linear(asked: Derivation) -> Expression:
+    """The sum of quantities that a value, a difference or a coefficient of a straight line is."""
+    parts = asked.parts
+    if asked.derived.kind != "line":
+        weights = np.array([1.0, -1.0])[: len(parts)]
+    else:
+        x = np.array(asked.axis) - np.mean(asked.axis)
+        weights = x / (x @ x)
+        if asked.gives == "intercept":
+            weights = 1 / len(x) - np.mean(asked.axis) * weights
+    terms = [(float(w) * c, q) for w, part in zip(weights, parts, strict=True) for c, q in part.terms]
+    return Expression(tuple(terms))
+
+
+def _model(asked: Derivation) -> Function:
+    """The model's numbers of many data sets at once."""
+    from virtperf.models import many  # studies without a searched number need not wait for it
+
+    axis = np.array(asked.axis)
+    if asked.derived.kind == "usl":
+        return lambda values: many.usl(axis, values, asked.derived.load)
+    return lambda values: many.plateau_decline(axis, values)

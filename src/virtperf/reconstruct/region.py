@@ -1,0 +1,115 @@
+"""All values that some quantities can have together, whichever groups of claims they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from virtperf.reconstruct.constraints import Row, natural_rows
+from virtperf.reconstruct.feasible import Feasible
+from virtperf.reconstruct.laws import LawSystem
+from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.quantities import Expression, Quantity
+
+BEYOND = 10.0
+"""Where values have no upper limit: up to how many times the largest limit of the others they are searched."""
+
+LARGEST = Quantity("<largest>", ())
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """One system of rows, and which of them hold under each cheapest resolution."""
+
+    system: LinearSystem
+    masks: tuple[np.ndarray, ...]
+
+    def closed(self, parts: Sequence[Expression]) -> tuple[Region, float]:
+        """The region with an upper limit for those of the sums that have none, and that limit; infinite without any."""
+        ends = [self.ranges(part) for part in parts]
+        finite = [abs(end) for pairs in ends for pair in pairs for end in pair if np.isfinite(end)]
+        free = [part for part, pairs in zip(parts, ends, strict=True) if any(np.isinf(high) for _, high in pairs)]
+        if not free:
+            return self, np.inf
+        most = BEYOND * max(finite, default=1.0)
+        rows = [Row("", tuple((q, c) for c, q in part.terms), most) for part in free]
+        system, masks = self._with(rows, [True] * len(rows))
+        return Region(system, tuple(masks)), most
+
+    def ranges(self, of: Expression) -> list[tuple[float, float]]:
+        """The range of a sum under each resolution."""
+        found = [self.system.interval(of, mask) for mask in self.masks]
+        return [(low.value, high.value) for low, high in found]
+
+    def ratios(self, of: Expression, to: Expression) -> list[tuple[float, float]]:
+        """The range of ``of / to`` under each resolution, over the values with ``to > 0``."""
+        return [self.system.ratio_interval(of, to, mask) for mask in self.masks]
+
+    def maxima(self, parts: Sequence[Expression]) -> list[tuple[float, float]]:
+        """The range of the largest of several sums under each resolution."""
+        above = [Row("", (*((q, c) for c, q in part.terms), (LARGEST, -1.0)), 0.0) for part in parts]
+        with_it, masks = self._with(above, [True] * len(above))
+        least = [with_it.minimum(Expression(((1.0, LARGEST),)), mask).value for mask in masks]
+        highs = [max(self.system.maximum(part, mask).value for part in parts) for mask in self.masks]
+        return list(zip(least, highs, strict=True))
+
+    def largest(self, parts: Sequence[Expression]) -> list[int]:
+        """Which of several sums can be the largest one under some resolution."""
+        places = range(len(parts))
+        rows = [(k, _below(parts[other], parts[k])) for k in places for other in places if other != k]
+        of = np.array([k for k, _ in rows])
+        with_them, masks = self._with([row for _, row in rows], [False] * len(rows))
+        outer = len(self.system.rows)
+        return [
+            k for k in places
+            if any(with_them.feasible(np.concatenate((mask[:outer], of == k))) for mask in masks)
+        ]  # fmt: skip
+
+    def _with(self, rows: Sequence[Row], on: Sequence[bool]) -> tuple[LinearSystem, list[np.ndarray]]:
+        """The system with more rows, and the masks of it."""
+        return _system([*self.system.rows, *rows], [self.system]), [
+            np.concatenate((mask, np.array(on, dtype=bool))) for mask in self.masks
+        ]
+
+
+def _below(smaller: Expression, larger: Expression) -> Row:
+    terms: dict[Quantity, float] = {}
+    for sign, part in ((1.0, smaller), (-1.0, larger)):
+        for c, q in part.terms:
+            terms[q] = terms.get(q, 0.0) + sign * c
+    return Row("", tuple(terms.items()), 0.0)
+
+
+class Regions:
+    """The regions of one set of claims; groups that are asked about together are joined once."""
+
+    def __init__(self, feasible: Feasible) -> None:
+        self.feasible = feasible
+        self._known: dict[tuple[object, ...], Region] = {}
+
+    def of(self, parts: Iterable[Expression]) -> Region:
+        """The region of all quantities that the sums name."""
+        named = dict.fromkeys(q for part in parts for _, q in part.terms)
+        systems = {id(s): s for s in map(self.feasible.system_of, named) if s is not None}
+        alone = tuple(q for q in named if self.feasible.system_of(q) is None)
+        key = (*systems, *alone)
+        if key not in self._known:
+            self._known[key] = self._joined(list(systems.values()), alone)
+        return self._known[key]
+
+    def _joined(self, systems: list[LinearSystem], alone: Sequence[Quantity]) -> Region:
+        masks = [self.feasible.masks(system) for system in systems]
+        if len(systems) == 1 and not alone:
+            return Region(systems[0], tuple(masks[0]))
+        natural = natural_rows(self.feasible.study, alone)
+        bounds = np.ones(len(natural), dtype=bool)
+        rows = [*(row for system in systems for row in system.rows), *natural]
+        return Region(_system(rows, systems), tuple(np.concatenate((*chosen, bounds)) for chosen in product(*masks)))
+
+
+def _system(rows: Sequence[Row], systems: Sequence[LinearSystem]) -> LinearSystem:
+    laws = [law for system in systems if isinstance(system, LawSystem) for law in system.laws]
+    return LawSystem(rows, laws) if laws else LinearSystem(rows)

@@ -1,0 +1,202 @@
+"""The range of a number that is no linear function: searched for over data sets that agree with the statements.
+
+Data sets are corners of what the statements allow, in random directions, and points between them by hit-and-run (Smith
+1984, Operations Research 32). From the best of each number a local search goes on: the program's corner in the
+direction of the gradient, and points on the way to it (Frank and Wolfe 1956, Naval Research Logistics Quarterly 3);
+then, since numbers of bounded models have kinks, random steps towards other data sets, shorter and shorter. What is
+found is a range that the number takes at least; nothing proves that it takes no value beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from virtperf.reconstruct.region import Region
+from virtperf.study.quantities import Expression, Quantity
+
+CORNERS, WALKS = 48, 160
+"""Random directions in which corners are sought, and steps of hit-and-run."""
+
+STARTS, STEPS = 2, 6
+"""Data sets from which the local search of one end starts, and its steps at most."""
+
+ROUNDS, AROUND, SHORTEST = 12, 48, 1e-4
+"""Rounds of random steps, steps in each, and the shortest of them, as a share of the way to another data set."""
+
+ON_THE_WAY = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0])
+"""Where between a data set and the next corner others are tried."""
+
+GAIN = 1e-4
+"""A step that improves by less than this share is the last one."""
+
+SMALLEST = 1e-6
+"""Values below this share of the largest one of a data set count as zero, which models of positive values exclude."""
+
+Ends = Mapping[str, tuple[np.ndarray, np.ndarray]]
+Function = Callable[[np.ndarray], Ends]
+"""Numbers of data sets, shape (m, n): name to the smallest and largest value of each of them, NaN where it has none."""
+
+
+@dataclass
+class Found:
+    """The ranges of numbers over the data sets that were tried; no range where no data set has the number.
+
+    Attributes
+    ----------
+    ranges : dict of str to (low, high)
+    best : list of dict
+        The data sets at these ends: values of all quantities.
+    data_sets : int
+        How many were tried.
+    """
+
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    best: list[dict[Quantity, float]] = field(default_factory=list)
+    data_sets: int = 0
+
+
+def searched(
+    region: Region, parts: Sequence[Expression], names: Sequence[str], function: Function, seed: int,
+    also: Sequence[Mapping[Quantity, float]] = (),
+) -> list[Found]:  # fmt: skip
+    """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the region.
+
+    Parameters
+    ----------
+    region : Region
+    parts : sequence of Expression
+        The n values of a data set.
+    names : sequence of str
+    function : callable
+        Gives numbers of these names.
+    seed : int
+    also : sequence of mapping
+        Data sets to try first, where they obey the region's rows: those of a narrower region.
+    """
+    return [_Search(region, mask, parts, function, seed).run(names, also) for mask in region.masks]
+
+
+class _Search:
+    def __init__(
+        self, region: Region, mask: np.ndarray, parts: Sequence[Expression], function: Function, seed: int
+    ) -> None:
+        self.system, self.mask, self.function = region.system, mask, function
+        vectors = [self.system.vector(part) for part in parts]
+        self.known = all(v is not None for v in vectors)
+        self.E = np.array([np.zeros(len(self.system.quantities)) if v is None else v for v in vectors])
+        self.rng = np.random.default_rng(seed)
+        self.tried = 0
+
+    def run(self, names: Sequence[str], also: Sequence[Mapping[Quantity, float]]) -> Found:
+        corners = self._corners() if self.known else np.empty((0, self.E.shape[1]))
+        if not len(corners):
+            return Found()
+        walk = self.system.settled(self._walk(corners), self.mask)
+        points, ends = self._numbers(np.vstack([self._given(also), corners, walk]))
+        found = Found()
+        for name in names if len(points) else ():
+            low, first = self._end(points, ends, name, 0)
+            high, last = self._end(points, ends, name, 1)
+            if low <= high:
+                found.ranges[name] = (low, high)
+                found.best += [dict(zip(self.system.quantities, map(float, x), strict=True)) for x in (first, last)]
+        found.data_sets = self.tried
+        return found
+
+    def _numbers(self, points: np.ndarray) -> tuple[np.ndarray, Ends]:
+        """The points whose values are all positive, and their numbers."""
+        values = points @ self.E.T
+        kept = values.min(axis=1) > SMALLEST * np.abs(values).max(axis=1)
+        self.tried += int(kept.sum())
+        return points[kept], self.function(values[kept]) if kept.any() else {}
+
+    def _given(self, data_sets: Sequence[Mapping[Quantity, float]]) -> np.ndarray:
+        quantities = self.system.quantities
+        points = [[x[q] for q in quantities] for x in data_sets if all(q in x for q in quantities)]
+        return self.system.obeying(np.array(points).reshape(-1, len(quantities)), self.mask)
+
+    def _corners(self) -> np.ndarray:
+        """Corners in the direction of each value, up and down, and in random directions."""
+        n = len(self.E)
+        directions = np.vstack([np.eye(n), -np.eye(n), self.rng.standard_normal((CORNERS, n))])
+        found = [self.system.vertex(direction @ self.E, self.mask) for direction in directions]
+        return np.array([x for x in found if x is not None]).reshape(-1, self.E.shape[1])
+
+    def _walk(self, corners: np.ndarray) -> np.ndarray:
+        """Points between the corners: each goes in a random direction to a random place before the next row."""
+        A, b = (part[self.mask] for part in (self.system.A, self.system.b))
+        x = corners.mean(axis=0)
+        spread = corners - x
+        found = []
+        for weights in self.rng.standard_normal((WALKS, len(corners))):
+            step = weights @ spread
+            along, room = A @ step, np.maximum(b - A @ x, 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                most = np.min(np.where(along > 1e-12, room / along, np.inf), initial=1.0)
+                least = np.max(np.where(along < -1e-12, room / along, -np.inf), initial=-1.0)
+            x = x + self.rng.uniform(least, most) * step
+            found.append(x)
+        return np.array(found)
+
+    def _end(self, points: np.ndarray, ends: Ends, name: str, k: int) -> tuple[float, np.ndarray]:
+        """The smallest (k = 0) or largest (k = 1) value of a number, of the points and near the best, and where."""
+        values = _signed(ends, name, k)
+        order = np.argsort(values, kind="stable")
+        best, x = values[order[0]], points[order[0]]
+        for place in order[:STARTS]:
+            if np.isfinite(values[place]) and np.isfinite(best):
+                value, at = self._followed(points[place], values[place], name, k)
+                best, x = min((best, x), (value, at), key=lambda pair: pair[0])
+        if np.isfinite(best):
+            best, x = self._stepped(x, best, points, name, k)
+        return float(-best if k else best), x
+
+    def _followed(self, x: np.ndarray, best: float, name: str, k: int) -> tuple[float, np.ndarray]:
+        """Along the gradient, from corner to corner."""
+        for _ in range(STEPS):
+            corner = self.system.vertex(self._gradient(x, name, k) @ self.E, self.mask)
+            if corner is None:
+                break
+            value, at = self._best_of(x + ON_THE_WAY[:, None] * (corner - x), name, k)
+            if not value < best:
+                break
+            gain, best, x = best - value, value, at
+            if not gain > GAIN * max(abs(best), SMALLEST):
+                break
+        return best, x
+
+    def _stepped(self, x: np.ndarray, best: float, points: np.ndarray, name: str, k: int) -> tuple[float, np.ndarray]:
+        """Random steps towards other data sets; what improves is where the next ones start."""
+        for _ in range(ROUNDS):
+            share = SHORTEST ** self.rng.uniform(size=(AROUND, 1))
+            value, at = self._best_of(x + share * (points[self.rng.integers(len(points), size=AROUND)] - x), name, k)
+            if value < best:
+                best, x = value, at
+        return best, x
+
+    def _best_of(self, points: np.ndarray, name: str, k: int) -> tuple[float, np.ndarray]:
+        points, ends = self._numbers(self.system.settled(points, self.mask))
+        if not len(points):
+            return np.inf, np.empty(0)
+        values = _signed(ends, name, k)
+        at = int(np.argmin(values))
+        return float(values[at]), points[at]
+
+    def _gradient(self, x: np.ndarray, name: str, k: int) -> np.ndarray:
+        """How the signed number changes with each value of the data set."""
+        values = self.E @ x
+        step = 1e-5 * np.abs(values).max()
+        near = values + step * np.vstack([np.eye(len(values)), -np.eye(len(values))])
+        ends = _signed(self.function(np.maximum(near, SMALLEST * values.max())), name, k)
+        with np.errstate(invalid="ignore"):
+            slope = (ends[: len(values)] - ends[len(values) :]) / (2 * step)
+        return np.where(np.isfinite(slope), slope, 0.0)
+
+
+def _signed(ends: Ends, name: str, k: int) -> np.ndarray:
+    """The number's smallest values, or its largest ones with the other sign: what is sought is the least."""
+    values = -ends[name][1] if k else ends[name][0]
+    return np.where(np.isnan(values), np.inf, values)

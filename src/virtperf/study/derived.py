@@ -1,0 +1,188 @@
+"""Derived numbers, as `derived` of study.yaml declares them: ratios, slopes, peaks, models of plotted quantities.
+
+A declaration holds for all levels of its `for_each`, and some kinds give several numbers; each is one `Derivation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from virtperf.core.model import Level, Model, Positive
+from virtperf.study.parts import Id
+from virtperf.study.quantities import Expression
+
+if TYPE_CHECKING:
+    from virtperf.study.definition import Study
+
+Kind = Literal[
+    "value", "difference", "ratio", "percent_change", "maximum", "argmax", "line", "usl", "segmented"
+]  # fmt: skip
+
+GIVES: Mapping[str, tuple[str, ...]] = {
+    "line": ("intercept", "slope"),
+    "usl": ("contention", "coherency", "peak_load", "peak_throughput", "capacity"),
+    "segmented": ("breakpoint", "plateau"),
+}
+"""Kinds that give several numbers, and their names."""
+
+_ALONG = ("of", "over", "levels")
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "value": ("of",), "difference": ("of", "to"), "ratio": ("of", "to"), "percent_change": ("of", "to"),
+    "maximum": _ALONG, "argmax": _ALONG, "line": (*_ALONG, "gives"), "usl": (*_ALONG, "gives"),
+    "segmented": (*_ALONG, "gives"),
+}  # fmt: skip
+_FEWEST = {"line": 2, "usl": 3, "segmented": 4}
+
+
+class Derived(Model):
+    """One declaration.
+
+    Attributes
+    ----------
+    exhibits : tuple of str
+        Where it is shown.
+    label : str
+        In words; ``{guests}`` stands for the level of a factor of `for_each`.
+    of, to : str
+        Sums of quantities, as in claims.
+    over, levels
+        The factor along which a maximum is sought or a model fitted, and its levels.
+    gives : dict
+        The numbers that are wanted of a kind that gives several, each with words that follow the label.
+    load : float or None
+        Where `capacity` is the throughput of the law.
+    dividend : float or None
+        The axis is this number divided by the level, where it is not the level itself.
+    unit, note : str
+        Where the quantities' own unit does not say it; a remark.
+    """
+
+    id: Id
+    kind: Kind
+    exhibits: Annotated[tuple[str, ...], Field(min_length=1)] = Field(alias="about")
+    label: str = Field(min_length=1)
+    of: str
+    to: str = ""
+    over: str = ""
+    levels: tuple[Level, ...] = Field((), min_length=2)
+    for_each: dict[str, Annotated[tuple[Level, ...], Field(min_length=1)]] = {}
+    gives: dict[str, str] = {}
+    load: Positive | None = None
+    dividend: Positive | None = None
+    unit: str = ""
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Derived:
+        if missing := [name for name in _NEEDS[self.kind] if name not in self.model_fields_set]:
+            raise ValueError(f"{self.kind} needs {', '.join(missing)}")
+        known = GIVES.get(self.kind, ())
+        if unknown := [name for name in self.gives if name not in known]:
+            raise ValueError(f"{self.kind} does not give {unknown[0]!r}, but {', '.join(known) or 'one number'}")
+        if ("capacity" in self.gives) != (self.load is not None):
+            raise ValueError("capacity needs load, which nothing else has")
+        if self.levels and len(self.levels) < _FEWEST.get(self.kind, 2):
+            raise ValueError(f"{self.kind} needs at least {_FEWEST[self.kind]} levels")
+        return self
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """One number of a declaration.
+
+    Attributes
+    ----------
+    derived : Derived
+    gives : str
+        Which of the declaration's numbers; "" where there is one.
+    label, unit : str
+        With levels filled in.
+    parts : tuple of Expression
+        value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
+    axis : tuple of float
+        Where the parts stand, for models.
+    """
+
+    derived: Derived
+    gives: str
+    label: str
+    unit: str
+    parts: tuple[Expression, ...]
+    axis: tuple[float, ...] = ()
+
+
+def derivations(study: Study) -> list[Derivation]:
+    """All derived numbers of a study, in the order of study.yaml."""
+    return [found for derived in study.derived for found in derivations_of(study, derived)]
+
+
+def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
+    """The numbers of one declaration; raises `ValueError` where it names what the study does not have."""
+    if derived.over and derived.over not in study.factors:
+        raise ValueError(f"unknown factor {derived.over!r}")
+    each = derived.for_each
+    found = [
+        derivation
+        for combo in product(*each.values())
+        for derivation in _instance(study, derived, dict(zip(each, combo, strict=True)))
+    ]
+    labels = [derivation.label for derivation in found]
+    if twice := [label for label in labels if labels.count(label) > 1]:
+        raise ValueError(f"{twice[0]!r} is the label of several numbers; name the levels of for_each in it")
+    return found
+
+
+def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iterator[Derivation]:
+    for factor, level in also.items():
+        if wrong := study.level_problem(factor, level):
+            raise ValueError(f"{wrong['problem']}, expected {wrong['expected']}")
+    if derived.levels:
+        parts = tuple(study.expression(derived.of, {**also, derived.over: level}) for level in derived.levels)
+    else:
+        parts = tuple(study.expression(text, also) for text in (derived.of, derived.to) if text)
+    axis: tuple[float, ...] = ()
+    if derived.kind in GIVES:
+        if not all(isinstance(level, int | float) for level in derived.levels):
+            raise ValueError(f"{derived.kind} needs levels that are numbers")
+        levels = [float(level) for level in derived.levels]
+        if (derived.kind == "usl" or derived.dividend) and min(levels) <= 0:
+            raise ValueError(f"{derived.kind} needs levels above 0 here")
+        axis = tuple(derived.dividend / level for level in levels) if derived.dividend else tuple(levels)
+    label = _filled(study, derived.label, also)
+    if derived.kind not in GIVES:
+        yield Derivation(derived, "", label, derived.unit or _unit(study, derived, "", parts), parts)
+        return
+    for gives, words in derived.gives.items():
+        unit = derived.unit or _unit(study, derived, gives, parts)
+        yield Derivation(derived, gives, f"{label}: {words}" if words else label, unit, parts, axis)
+
+
+def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
+    for factor, level in also.items():
+        label = label.replace(f"{{{factor}}}", study.factors[factor].show(level))
+    if left := re.search(r"{[^{}]*}", label):
+        raise ValueError(f"{left[0]} in the label is no factor of for_each")
+    return label
+
+
+def _unit(study: Study, derived: Derived, gives: str, parts: tuple[Expression, ...]) -> str:
+    """The unit of a number, which follows from those of its quantities and of its factor."""
+    units = [study.quantities[part.terms[0][1].name].unit for part in parts]
+    match derived.kind, gives:
+        case "percent_change", _:
+            return "%"
+        case "ratio", _:
+            return "" if units[0] == units[1] else f"{units[0]} per {units[1]}"
+        case ("argmax", _) | (_, "peak_load" | "breakpoint"):
+            return "" if derived.dividend else study.factors[derived.over].label
+        case _, "contention" | "coherency":
+            return ""
+        case _, "slope":
+            return f"{units[0]} per {study.factors[derived.over].noun(1)}"
+    return units[0]
