@@ -172,6 +172,10 @@ class LoadedStudy:
         """How the study was measured, as its paper says: machines, guests, workload, procedure; what we added."""
         return self._made("setup")
 
+    def hypotheses(self) -> Shown:
+        """What a measured study expects, and what its runs say."""
+        return self._made("hypotheses")
+
     def contradictions(self) -> Shown:
         """Claims of the paper that cannot all hold."""
         return self._made("contradictions")

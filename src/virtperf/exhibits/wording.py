@@ -23,6 +23,8 @@ VERDICTS = {
     "off": "an assumption of ours that is switched off",
     "reproduced": "measured runs agree with it",
     "refuted": "measured runs exclude it",
+    "holds here": "measured runs of this study agree with it",
+    "does not hold here": "measured runs of this study exclude it",
     "undecided": "measured runs neither confirm nor exclude it",
     "no measurement": "not yet tested by measurement",
 }

@@ -30,9 +30,12 @@ class Hypothesis(Claim):
     ----------
     origin : _From or None
         The claim of a paper that it asks about; `reading` says what corresponds to what.
+    repeats : str
+        What that claim says.
     """
 
     origin: _From | None = Field(None, alias="from")
+    repeats: str = Field("", alias="<repeats>")
 
 
 class HypothesesFile(Model):
@@ -99,6 +102,5 @@ def _inherited(study: Study, origin: object, reading: Reading) -> dict[str, Any]
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
     given = {name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited}
-    return {
-        name: value for name, value in given.items() if not (isinstance(value, float) and abs(value) == float("inf"))
-    }
+    finite = {name: v for name, v in given.items() if not (isinstance(v, float) and abs(v) == float("inf"))}
+    return {**finite, "<repeats>": claim.says}

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from virtperf.core.errors import StudyError
 from virtperf.core.near import near
 from virtperf.exhibits.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.key_numbers import reach
+from virtperf.exhibits.key_numbers import best_known, reach
 from virtperf.exhibits.kinds import Context, Kind, kind_of, note, register
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.kinds.contradictions import places
+from virtperf.exhibits.kinds.hypotheses import verdict
+from virtperf.exhibits.kinds.quality import warnings_of
 from virtperf.exhibits.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import exhibit_name, joined, plural, pretty
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Finding
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
@@ -28,6 +32,7 @@ SURE = {
     "corroborated": "Stated; the paper's other statements imply it",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for all."""
+MOST = 8  # hypotheses that the head of a report answers; all of them stand in their own section
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
 
@@ -40,15 +45,16 @@ def record(context: Context, figure: Figure | None = None) -> Record:
         A finding names a claim that there is not, or the number of one that prints none.
     """
     data = context.data
-    blocks: list[Block] = [
-        findings(data) if data.study.findings else Paragraph(words=" ".join(data.study.summary.split())),
-        Facts(facts=_facts(context)),
-    ]
+    study, measured = data.study, data.study.kind == "measured"
+    told = findings(data) if study.findings else Paragraph(words=" ".join((study.question or study.summary).split()))
+    blocks: list[Block] = [told, Facts(facts=_facts_of_runs(context) if measured else _facts(context))]
+    if measured and data.paper_claims:
+        blocks.insert(1, Listing(items=tuple(_answer(data, claim) for claim in data.paper_claims[:MOST])))
     if data.missing:
         blocks.append(note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}."))
-    claims = dict.fromkeys(c for finding in data.study.findings for c in finding.claims)
+    claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
     made = register(context, "summary", *blocks, claims=claims)
-    telling = next((e for e in data.study.exhibits if e.id == data.study.telling), None)
+    telling = _telling(data)
     if telling is None or figure is None:
         return made
     whole = f"{exhibit_name(telling.id, telling.kind)}: {telling.title}"
@@ -56,10 +62,23 @@ def record(context: Context, figure: Figure | None = None) -> Record:
 
 
 def draw(context: Context) -> Figure | None:
-    """The study's telling figure, where study.yaml names one."""
-    telling = next((e for e in context.study.exhibits if e.id == context.study.telling), None)
+    """The study's telling figure, or the one that is best known."""
+    telling = _telling(context.data)
     draws = kind_of(telling).draw if telling is not None else None
-    return None if draws is None else draws(context, telling)
+    return None if draws is None or telling is None else draws(context, telling)
+
+
+def _telling(data: StudyData) -> Exhibit | None:
+    first = next((e.id for e in data.study.exhibits if e.series), "")
+    name = data.study.telling or best_known(data) or first
+    return next((e for e in data.study.exhibits if e.id == name), None)
+
+
+def _answer(data: StudyData, claim: Claim) -> Words:
+    """A hypothesis with its verdict and what was measured."""
+    result = data.result(claim.id)
+    word = Span(text=verdict(result), style="verdict")
+    return (Span(text=claim.says, style="strong"), " ", word, f" {result.get('reason') or ''}".rstrip())
 
 
 def findings(data: StudyData) -> Listing:
@@ -132,6 +151,22 @@ def _facts(context: Context) -> tuple[Fact, ...]:
             note=f"{plural(judged, 'statement')} tested by them" if runs else "nothing here is tested by measurement",
         ),
     )  # fmt: skip
+
+
+def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
+    data = context.data
+    runs = data.index.get("runs", ())
+    conditions = {str(sorted(run["factors"].items())) for run in runs}
+    warned, out = sum(1 for run in runs if warnings_of(run)), len(data.index.get("quarantined", ()))
+    words = Counter(verdict(data.result(claim.id)) for claim in data.paper_claims)
+    facts = [
+        Fact(value=str(len(runs)), label="measured runs", note=f"of {plural(len(conditions), 'condition')}"),
+        Fact(value=str(warned), label="runs with a warning", note=f"{plural(out, 'run')} excluded; see Data quality"),
+    ]
+    if words:
+        said = joined(f"{n} {word}" for word, n in sorted(words.items()))
+        facts.append(Fact(value=str(sum(words.values())), label="hypotheses", note=said))
+    return tuple(facts)
 
 
 KIND = Kind("summary", record, draw=draw)
