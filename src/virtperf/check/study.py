@@ -14,8 +14,9 @@ from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
 from virtperf.exhibits.kinds import check_exhibits
 from virtperf.simulate.load import load_raw
-from virtperf.study.claims import Claims, load_claims
+from virtperf.study.claims import Claims
 from virtperf.study.definition import Study, load_study
+from virtperf.study.hypotheses import claims_of
 from virtperf.study.printed import corrections
 from virtperf.summarize.observations import observed_factor
 from virtperf.summarize.timelines import series_factor
@@ -24,7 +25,7 @@ CORRECTIONS = "corrections"
 
 
 def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
-    """Check `data/published/<study>`.
+    """Check the folder of a study's definition.
 
     Parameters
     ----------
@@ -46,11 +47,11 @@ def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Pro
         return None
     claims = None
     with problems.caught(folder):
-        claims = load_claims(study, problems.of(folder))
+        claims = claims_of(study, problems.of(folder))
     _quantities(study, dictionary, problems)
     _exhibits(study, dictionary, problems)
     _runs(study, problems)
-    if claims is not None:
+    if claims is not None and study.kind == "paper":
         _claims(study, claims, problems)
     _tables(study, claims, problems)
     return study

@@ -1,14 +1,11 @@
-"""The stages of a study: the same for all of them, each study in a `dvc.yaml` of its own.
-
-The template has another name, which DVC does not read.
-"""
+"""The stages of a study: the same for all of a kind, each study in a `dvc.yaml` of its own."""
 
 from __future__ import annotations
 
-from importlib import resources
+from virtperf.new_study.template import rendered
 
 
-def pipeline_text(study_id: str) -> str:
-    """The text of `pipelines/<study>/dvc.yaml`."""
-    text = resources.files("virtperf.new_study").joinpath("stages.yaml").read_text(encoding="utf-8")
-    return text.replace("study: STUDY", f"study: {study_id}")
+def pipeline_text(study_id: str, *, measured: bool = False) -> str:
+    """The text of `pipelines/<study>/dvc.yaml`; `measured`: of a study that begins with measurements."""
+    home = "measured" if measured else "published"
+    return rendered("stages.yaml.j2", {"id": study_id, "measured": measured, "home": home})

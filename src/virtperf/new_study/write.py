@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from contextlib import ExitStack
-from importlib import resources
 from pathlib import Path
-
-from jinja2 import Environment, StrictUndefined
 
 from virtperf.core.errors import StudyError
 from virtperf.core.files import replaced_folder, write_atomically
@@ -16,6 +13,7 @@ from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.new_study.notebook import notebook_text
 from virtperf.new_study.pipeline import pipeline_text
+from virtperf.new_study.template import rendered
 from virtperf.study.definition import load_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
@@ -67,20 +65,13 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
         with replaced_folder(folder) as fresh:
             (fresh / "tables").mkdir()
             for path in written:
-                text = _rendered(f"{path.name}.j2", values)
+                text = rendered(f"{path.name}.j2", values)
                 (fresh / path.relative_to(folder)).write_text(text, encoding="utf-8")
         undo.callback(shutil.rmtree, measured, ignore_errors=True)
-        write_atomically(readme, _rendered("README.md.j2", values))
+        write_atomically(readme, rendered("README.md.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
         write_atomically(pipeline, pipeline_text(study_id))
         undo.pop_all()
     return [*written, readme, notebook, pipeline]
-
-
-def _rendered(name: str, values: dict[str, str]) -> str:
-    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)  # noqa: S701 - YAML, no HTML
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-    text = resources.files("virtperf.new_study").joinpath(name).read_text(encoding="utf-8")
-    return environment.from_string(text).render(values)

@@ -36,10 +36,11 @@ def build_site(
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
         progress(study)
         studies.append(gather(layout, parameters, study))
+    papers = [facts for facts in studies if facts.data.study.kind == "paper"]
     pages = {
         "index.html": index.index_page(studies),
-        "claims.html": claims.claims_page(studies),
-        "contradictions.html": contradictions.contradictions_page(studies),
+        "claims.html": claims.claims_page(papers),
+        "contradictions.html": contradictions.contradictions_page(papers),
         "quality.html": quality.overview_page(studies),
         "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
@@ -55,10 +56,12 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
         quality_page(study): quality.study_page(facts),
-        rehearsal_page(study): rehearsal.rehearsal_page(facts, load(study, layout.root / "data", rehearsal=True)),
         trace_page(study): trace.trace_page(facts, entries),
         f"trace-{study}.json": json_text([entry.as_dict() for entry in entries]),
     }
+    if facts.data.study.kind == "paper":
+        simulated = load(study, layout.root / "data", rehearsal=True)
+        pages[rehearsal_page(study)] = rehearsal.rehearsal_page(facts, simulated)
     return _write(pages, out)
 
 
