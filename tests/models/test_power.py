@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 
 from virtperf.core.errors import ModelError
+from virtperf.core.mean import over_runs
 from virtperf.models.power import power, power_table, relative_spread, runs_needed
+from virtperf.verdicts.regions import Comparison, Outcome, decide
 
 
 def simulated(n, cv, effect, decide):
@@ -33,16 +35,27 @@ def test_power_is_that_of_simulated_experiments(n):
         low, high = interval(d, se, df, 0.10)
         return (low > -math.log(1.05)) & (high < math.log(1.05))
 
-    def decided(d, se, df):
-        low, high = interval(d, se, df, 0.05)
-        return (low > math.log(1.02)) & (high < math.log(1.2)) | (high < math.log(1.02)) | (low > math.log(1.2))
-
     # 40,000 experiments: a standard error of at most 0.0025
     assert power(n, cv=0.03, effect=0.05) == pytest.approx(simulated(n, 0.03, 0.05, differs), abs=0.01)
     found = power(n, cv=0.02, question="equivalence", effect=0.01, margin=0.05)
     assert found == pytest.approx(simulated(n, 0.02, 0.01, equivalent), abs=0.01)
-    found = power(n, cv=0.04, question="claim", effect=0.1, low=1.02, high=1.2)
-    assert found == pytest.approx(simulated(n, 0.04, 0.1, decided), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n", "effect", "low", "high"), [(2, 0.5, 0, 1.1), (3, 0.3, 0, 1.1), (4, 0.0, 0.85, 1.2), (8, 0.1, 1.02, 1.2)]
+)
+def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
+    rng = np.random.default_rng(4)
+    decided = 0
+    for _ in range(2000):
+        runs = [size * (1 + 0.06 * rng.standard_normal(n)) for size in (1 + effect, 1.0)]
+        means = tuple(over_runs(list(x), [1.0] * n, [1.0] * n, level=0.95) for x in runs)
+        ratio = Comparison(means, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), low, high)
+        decided += decide([ratio], 0.95, whole=True) is not Outcome.UNDECIDED
+    # a standard error of at most 0.011
+    assert power(n, cv=0.06, question="claim", effect=effect, low=low, high=high) == pytest.approx(
+        decided / 2000, abs=0.06
+    )
 
 
 def test_the_fewest_runs_reach_the_power_and_one_less_does_not():

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from virtperf.core.mean import over_runs, satterthwaite
-from virtperf.verdicts.regions import CAP, Comparison, Outcome, decide, runs_needed, together, worst
+from virtperf.core.mean import CAP, over_runs, satterthwaite
+from virtperf.verdicts.regions import Comparison, Outcome, decide, runs_needed, together, worst
 
 LEVEL = 0.95
 DATA_SETS = 1000

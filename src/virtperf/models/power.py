@@ -12,13 +12,14 @@ from scipy import special, stats
 from statsmodels.stats.power import TTestIndPower
 
 from virtperf.core.errors import ModelError
+from virtperf.core.mean import CAP
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
 QUESTIONS = ("difference", "equivalence", "claim")
 MOST = 1000
-NODES = 200
-"""Nodes of the integral over the pooled variance."""
+NODES, SHARES = 200, 40
+"""Nodes of the integrals over the pooled variance, and over the share that one condition has in it."""
 
 
 def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
@@ -46,7 +47,8 @@ def power(
     """Probability that so many runs of each of two conditions answer a question about their ratio.
 
     The noise is proportional with one coefficient of variation, the ratio is judged on the log scale with ``2 n - 2``
-    degrees of freedom, as `ratio_of_means` does.
+    degrees of freedom, as `ratio_of_means` does; for a claim with those of a verdict, which
+    pools no variances (Welch and Satterthwaite, `core.mean.CAP`).
 
     Parameters
     ----------
@@ -81,11 +83,13 @@ def power(
     if question == "equivalence":
         if margin is None or margin <= 0:
             raise ModelError("an equivalence needs a margin", expected="a positive share, such as 0.03")
-        return _inside(shift, sd, n, -math.log1p(margin), math.log1p(margin), 2 * alpha)
+        return _inside(shift, _nodes(sd, n, 2 * n - 2, 2 * alpha), -math.log1p(margin), math.log1p(margin))
     if not 0 <= low < high:
         raise ModelError("the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}")
     ends = (math.log(low) if low > 0 else -math.inf, math.log(high) if math.isfinite(high) else math.inf)
-    return _inside(shift, sd, n, *ends, alpha) + _outside(shift, sd, n, *ends, alpha)
+    part = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARES))  # of one condition in the sum of the variances
+    nodes = _nodes(sd, n, (n - 1) * np.minimum(1 / (part**2 + (1 - part) ** 2), CAP), alpha)
+    return _inside(shift, nodes, *ends) + _outside(shift, nodes, *ends)
 
 
 def runs_needed(*, target: float = 0.8, most: int = MOST, **question: Any) -> int | None:
@@ -113,24 +117,29 @@ def power_table(runs: ArrayLike, **question: Any) -> pd.DataFrame:
     return pd.DataFrame({"runs": counts, "power": [power(n, **question) for n in counts]})
 
 
-def _inside(shift: float, sd: float, n: int, low: float, high: float, alpha: float) -> float:
+_Nodes = tuple[Array, Array, float]
+"""Half widths of the interval at quantiles of the pooled deviation, their weights, the true standard error."""
+
+
+def _inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     """Probability that the interval lies between the limits; over the distribution of the pooled deviation."""
-    s, weight, half, se = _nodes(sd, n, alpha)
-    room = special.ndtr((high - half * s - shift) / se) - special.ndtr((low + half * s - shift) / se)
+    half, weight, se = nodes
+    room = special.ndtr((high - half - shift) / se) - special.ndtr((low + half - shift) / se)
     return float(weight @ np.maximum(room, 0.0))
 
 
-def _outside(shift: float, sd: float, n: int, low: float, high: float, alpha: float) -> float:
-    s, weight, half, se = _nodes(sd, n, alpha)
-    below = special.ndtr((low - half * s - shift) / se)
-    above = special.ndtr((shift - high - half * s) / se)
-    return float(weight @ (below + above))
+def _outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
+    half, weight, se = nodes
+    return float(weight @ (special.ndtr((low - half - shift) / se) + special.ndtr((shift - high - half) / se)))
 
 
-def _nodes(sd: float, n: int, alpha: float) -> tuple[Array, Array, float, float]:
-    """Quantiles of the pooled deviation with equal weights, half a width for a deviation of 1, the standard error."""
-    df = 2 * n - 2
-    share = (np.arange(NODES) + 0.5) / NODES
-    s = sd * np.sqrt(stats.chi2.ppf(share, df) / df)
+def _nodes(sd: float, n: int, df: ArrayLike, alpha: float) -> _Nodes:
+    """The interval takes its quantile with `df` degrees of freedom, equally likely ones; the deviation has 2 n - 2."""
+    s = sd * np.sqrt(stats.chi2.ppf(_middles(NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
-    return s, np.full(NODES, 1 / NODES), float(special.stdtrit(df, 1 - alpha / 2)) * root, sd * root
+    half = np.outer(special.stdtrit(df, 1 - alpha / 2), root * s).ravel()
+    return half, np.full(len(half), 1 / len(half)), sd * root
+
+
+def _middles(count: int) -> Array:
+    return (np.arange(count) + 0.5) / count

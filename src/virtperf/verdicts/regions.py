@@ -24,11 +24,8 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from virtperf.core.mean import Mean, satterthwaite
+from virtperf.core.mean import CAP, Mean, satterthwaite
 
-CAP = 1.5
-"""Degrees of freedom are at most so many times the fewest of any mean. Welch's alone are too many where few runs stand
-beside many: of 95 % intervals from 2 and 10 runs up to 12 % miss, with the cap at most 7 %."""
 MOST = 1000
 ASSURANCE = 0.8
 """Probability with which as many runs as `runs_needed` says decide."""
