@@ -35,7 +35,7 @@ WRITTEN = {
     'kind: percent_change, of: "rate[guests=2]", to: rate, value: -10, half_width: 0.5': (
         "100 × (Rate (2 guests) ÷ Rate − 1): −10.5 to −9.5\u00a0%"
     ),
-    'kind: equivalence, of: "rate[guests=2]", to: rate, margin: 0.05': "Rate (2 guests) ÷ Rate: 0.95 to 1.05",
+    'kind: equivalence, of: "rate[guests=2]", to: rate, margin: 0.05': "Rate (2 guests) ÷ Rate: 0.9524 to 1.05",
     'kind: ordering, order: [rate, "rate[guests=2]"]': "Rate < Rate (2 guests)",
     'kind: sum, of: "rate[guests=3]", parts: [rate, "rate[guests=2]"]': "Rate (3 guests) = Rate + Rate (2 guests)",
     "kind: monotone, of: rate, over: guests, levels: [1, 2, 3], direction: nonincreasing": (

@@ -117,7 +117,8 @@ def reconstruct(layout: Layout, study_id: str) -> None:
     study = _load(layout, study_id)
     parameters = _parameters(layout)
     with status(f"reconstructing {study_id}") as progress:
-        run(study, load_claims(study), parameters, layout.reconstructed(study_id), progress)
+        claims = load_claims(study, reading=parameters.reconstruct.readings)
+        run(study, claims, parameters, layout.reconstructed(study_id), progress)
 
 
 @_stage
@@ -172,7 +173,8 @@ def judge(layout: Layout, study_id: str) -> None:
     parameters = _parameters(layout)
     text = CLAIMS.read(layout.reconstructed(study_id) / CLAIMS.file)
     means = MEANS.read(layout.runs(study_id) / MEANS.file, tuple(study.factors))
-    verdicts = run(study, load_claims(study), text, means, level=parameters.level, seed=parameters.seed)
+    claims = load_claims(study, reading=parameters.reconstruct.readings)
+    verdicts = run(study, claims, text, means, level=parameters.level, seed=parameters.seed)
     with replaced_folder(layout.verdicts(study_id)) as folder:
         VERDICTS.write(verdicts, folder / VERDICTS.file)
 

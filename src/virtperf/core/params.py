@@ -11,10 +11,14 @@ from virtperf.core.errors import ParameterError, Report, stop
 from virtperf.core.model import Flag, Model, Number, Whole, load_model, problems
 from virtperf.core.yamlio import Document
 
+Reading = Literal["strict", "default", "lenient"]
+"""How words that stand for a number are read (`study.readings`)."""
+
 
 class ReconstructParameters(Model):
-    """How raw run folders are simulated around the centre of what the text allows."""
+    """How the text is read, and how raw run folders are simulated around the centre of what it allows."""
 
+    readings: Reading = "default"
     assumptions_off: tuple[str, ...] = ()
     replicates: Whole = Field(default=3, ge=1, le=100)
     run_cv: Number = Field(default=0.005, ge=0, le=0.5)

@@ -70,6 +70,11 @@ class Layout:
         return self.root / "data" / "metrics.yaml"
 
     @property
+    def readings(self) -> Path:
+        """How words that stand for a number are read."""
+        return self.root / "data" / "readings.yaml"
+
+    @property
     def parameters(self) -> Path:
         """Every parameter of the pipeline."""
         return self.root / "params.yaml"

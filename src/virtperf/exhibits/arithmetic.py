@@ -45,7 +45,7 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
             change = interval(claim.low, claim.high, f"{NO_BREAK}%")
             return f"100 × ({_factor(parts[0])} ÷ {_factor(parts[1])} − 1): {change}"
         case "equivalence":
-            same = interval(1 - claim.margin, 1 + claim.margin)
+            same = interval(1 / (1 + claim.margin), 1 + claim.margin)
             return f"{_factor(parts[0])} ÷ {_factor(parts[1])}: {same}"
         case "ordering":
             return (" < " if claim.strict else " ≤ ").join(parts)
@@ -62,6 +62,9 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
         case "linear":
             room = f" within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else ""
             return f"on one line over {_axis(instance)}{room}: {'; '.join(parts)}"
+        case "rule":
+            limited = zip(parts, claim.bounds, strict=True)
+            return "; ".join(f"{part}: {interval(low, high, unit)}" for part, (low, high) in limited)
         case "concave":
             return f"no upward bend over {_axis(instance)}: {'; '.join(parts)}"
         case _:

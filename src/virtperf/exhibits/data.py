@@ -144,12 +144,15 @@ def load(study_id: str, data: Path) -> StudyData:
                 remedy="run the stage that writes it again.",
             ) from err  # fmt: skip
 
+    claimed = there("published", "claims.yaml")
+    contradictions = mapping("reconstructed", "contradictions.json")
+    reading = contradictions.get("reading", "default")  # under which the stage made the other tables
     return StudyData(
         study=study,
-        claims=load_claims(study) if there("published", "claims.yaml") else None,
+        claims=load_claims(study, reading=reading) if claimed else None,
         points=frame("reconstructed", stage_tables.POINTS),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
-        contradictions=mapping("reconstructed", "contradictions.json"),
+        contradictions=contradictions,
         series=frame("runs", stage_tables.SERIES),
         observations=frame("runs", stage_tables.OBSERVATIONS),
         means=frame("runs", stage_tables.MEANS),

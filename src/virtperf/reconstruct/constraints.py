@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from virtperf.study.claims import Claim, Instance
+from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
+from virtperf.study.instances import Instance
 from virtperf.study.quantities import Expression, Quantity
 
 
@@ -64,6 +65,11 @@ def _limits(claim: Claim, of: Expression, to: Expression | None, low: float, hig
     return rows
 
 
+def _within(claim: Claim) -> tuple[float, float]:
+    """Factors of a margin: a is within it of b where b is within it of a."""
+    return 1 / (1 + claim.margin), 1 + claim.margin
+
+
 def _value(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     return _limits(claim, instance.parts[0], None, claim.low, claim.high)
 
@@ -83,7 +89,7 @@ def _difference(study: Study, claim: Claim, instance: Instance) -> list[Row]:
 
 
 def _equivalence(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _limits(claim, instance.parts[0], instance.parts[1], 1 - claim.margin, 1 + claim.margin)
+    return _limits(claim, instance.parts[0], instance.parts[1], *_within(claim))
 
 
 def _sum(study: Study, claim: Claim, instance: Instance) -> list[Row]:
@@ -138,17 +144,13 @@ def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     slopes = _slopes(instance)
     rows = []
     for earlier, later in pairwise(slopes):
-        rows += _limits(claim, later, earlier, 1 - claim.margin, 1 + claim.margin)
+        rows += _limits(claim, later, earlier, *_within(claim))
     return rows
 
 
 def _rule(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    limits = [claim.rule_at(x) for x in instance.axis]
-    return [
-        row
-        for part, (low, high) in zip(instance.parts, limits, strict=True)
-        for row in _limits(claim, part, None, low, high)
-    ]
+    limited = zip(instance.parts, claim.bounds, strict=True)
+    return [row for part, (low, high) in limited for row in _limits(claim, part, None, low, high)]
 
 
 def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:

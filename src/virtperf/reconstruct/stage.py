@@ -47,7 +47,7 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         POINTS.write(_points(study, feasible, alone, centre), folder / POINTS.file)
         progress("claims, each left out in turn")
         CLAIMS.write(_verdicts(feasible, alone, claims), folder / CLAIMS.file)
-        (folder / "contradictions.json").write_text(json_text(_contradictions(feasible)))
+        (folder / "contradictions.json").write_text(json_text(_contradictions(feasible, claims.reading)))
         TRUTH_VALUES.write(_truth(centre), folder / TRUTH_VALUES.file)
         for number, plan in enumerate(written, start=1):
             progress(f"run {number} of {len(plans)}: {plan.run_id}")
@@ -98,9 +98,10 @@ def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFra
     return CLAIMS.frame(rows)
 
 
-def _contradictions(feasible: Feasible) -> dict[str, object]:
+def _contradictions(feasible: Feasible, reading: str) -> dict[str, object]:
     dropped = feasible.contradictions.dropped
     return {
+        "reading": reading,
         "dropped": list(dropped),
         "conflicts": [
             {"claims": list(conflict), "dropped": [c for c in conflict if c in dropped]}

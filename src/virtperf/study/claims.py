@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
+from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression
+from virtperf.study.instances import Instance, instances_of
+from virtperf.study.readings import READINGS, WITHIN, Readings, load_readings
 from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
@@ -36,24 +37,6 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Instance:
-    """One concrete relation of a claim (a claim that holds `for_each` of some levels has several).
-
-    Attributes
-    ----------
-    parts : tuple of Expression
-        value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending;
-        argmax, argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total,
-        then its parts; response_law: (response time, throughput).
-    axis : tuple of float
-        The axis positions of `parts` for linear, concave and rule.
-    """
-
-    parts: tuple[Expression, ...]
-    axis: tuple[float, ...] = ()
-
-
 class Claim(Model):
     """One claim of the paper, or one assumption of ours.
 
@@ -72,19 +55,19 @@ class Claim(Model):
     strict : bool
         Whether an ordering must be visible (by the quantity's resolution).
     margin : float
-        Relative margin of an equivalence or of linearity.
+        Relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
     intercept, slope, intercept_half_width, slope_half_width : float
         The coefficients of a rule, "12 s plus 63 s a GB", and what their printed precision implies.
-    tolerance : float
-        How far each value may lie from the rule's, relative to it.
     sentences : tuple of str
         Keys of the sentences that say it, where they say something else besides; a row of a table has one by itself.
     assumed : bool
         An assumption of ours, switchable.
+    word : str
+        A word of `data/readings.yaml` that gives the limits.
     reading, note : str
-        How a vague word was turned into numbers, where it was; any other remark.
+        How the words were turned into numbers, where they were, that of `word` first; any other remark.
     instances : tuple of Instance
-        Filled when the claim is loaded for a study, as are `assumed` and `line`.
+        Filled when the claim is loaded for a study, as are `assumed`, `line` and `bounds` (of a rule, at each level).
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -113,13 +96,14 @@ class Claim(Model):
     slope: Number = 0.0
     intercept_half_width: NotNegative = 0.0
     slope_half_width: NotNegative = 0.0
-    tolerance: NotNegative = 0.0
     sentences: Texts = Field((), alias="sentence")
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
+    word: str = ""
     reading: str = ""
     note: str = ""
     why: str = ""
+    bounds: tuple[tuple[float, float], ...] = Field((), alias="<bounds>")
     assumed: bool = Field(False, alias="<assumed>")
     instances: tuple[Instance, ...] = Field((), alias="<instances>")
     line: int = Field(1, alias="<line>")
@@ -127,8 +111,8 @@ class Claim(Model):
     @model_validator(mode="before")
     @classmethod
     def _limits(cls, entry: object) -> object:
-        """The limits of a printed value are its half width away, where the entry does not give others."""
-        if not isinstance(entry, dict):
+        """The limits of a printed value are its half width away, where the entry does not give others or a word."""
+        if not isinstance(entry, dict) or "word" in entry:
             return entry
         value, half = entry.get("value"), entry.get("half_width")
         if not isinstance(value, int | float) or not isinstance(half, int | float):
@@ -137,9 +121,37 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
-        if missing := [name for name in _NEEDS[self.kind] if name not in self.model_fields_set]:
+        given = self.model_fields_set | ({"margin"} if self.word else set())
+        if missing := [name for name in _NEEDS[self.kind] if name not in given]:
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
+        if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
+            raise ValueError(f"word gives the limits: leave out {', '.join(sorted(twice))}")
+        if self.kind == "rule" and not all(isinstance(level, int | float) for level in self.levels):
+            raise ValueError("the levels of a rule are numbers")
         return self
+
+    def read(self, readings: Readings) -> Claim:
+        """The claim with the limits that its word has; raises `ValueError` as `Readings.read` does."""
+        if self.kind == "rule":
+            return self._read_rule(readings)
+        if not self.word:
+            return self
+        found = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
+        limits = {"margin": found.high - 1} if self.kind in WITHIN else {"low": found.low, "high": found.high}
+        return self.model_copy(update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))})
+
+    def _read_rule(self, readings: Readings) -> Claim:
+        """A rule says its number at each level, with the room of its coefficients' digits or of its word."""
+        bounds, words = [], [self.reading] if self.reading else []
+        for x in map(float, self.levels):
+            value = self.intercept + self.slope * x
+            room = self.intercept_half_width + self.slope_half_width * abs(x)
+            read = readings.read(self.word, "value", value, room) if self.word else None
+            bounds.append((read.low, read.high) if read else (value - room, value + room))
+        if self.word:
+            low, high = readings.limits(self.word)
+            words.insert(0, f"{self.word}: {low:.4g} to {high:.4g} times the number, at every level")
+        return self.model_copy(update={"bounds": tuple(bounds), "reading": "; ".join(words)})
 
     def consistent(self) -> None:
         """Raise `ValueError` where the claim's own numbers do not fit together."""
@@ -152,15 +164,6 @@ class Claim(Model):
             raise ValueError(f"the limits {self.low:g} to {self.high:g} exclude the printed value {self.value}")
         if self.kind in ("argmax", "argmin") and self.at not in self.levels:
             raise ValueError(f"at: {self.at} is not among the levels")
-        if self.kind == "rule" and not all(isinstance(level, int | float) for level in self.levels):
-            raise ValueError("the levels of a rule are numbers")
-
-    def rule_at(self, x: float) -> tuple[float, float]:
-        """The limits that a rule sets at one position of its axis."""
-        value = self.intercept + self.slope * x
-        half = self.intercept_half_width + self.slope_half_width * abs(x)
-        low, high = value - half, value + half
-        return low - self.tolerance * abs(low), high + self.tolerance * abs(high)
 
     @property
     def times_said(self) -> int:
@@ -195,9 +198,10 @@ class ClaimsFile(Model):
 
 @dataclass(frozen=True)
 class Claims:
-    """All claims of a study, and what was left out of them with the reason."""
+    """All claims of a study under one reading of their words, and what was left out of them with the reason."""
 
     claims: tuple[Claim, ...]
+    reading: Reading
     not_encoded: Mapping[str, str]
     file: ClaimsFile
     document: Document
@@ -226,20 +230,22 @@ class Claims:
         )
 
 
-def load_claims(study: Study, report: Report = stop) -> Claims:
-    """Load and validate `claims.yaml` of a study.
+def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
+    """Load and validate `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
     Parameters
     ----------
     study : Study
     report : callable, optional
         Told of every problem that leaves something to load, so that all can be listed.
+    reading : {"strict", "default", "lenient"}
+        How words that stand for a number are read.
 
     Raises
     ------
     StudyError
         With file and line: against the model, an unknown quantity, factor, level, exhibit or claim id, an id given
-        twice, limits that exclude the printed value.
+        twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
@@ -249,6 +255,8 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
     entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
+    worded = any(claim.word for _, claim in entries)
+    readings = load_readings(study.folder.parent.parent / READINGS, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []
@@ -263,8 +271,9 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
             if other not in ids:
                 report(document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts"))
         try:
+            claim = claim.read(readings)
             claim.consistent()
-            instances = _instances(study, claim)
+            instances = instances_of(study, claim, _NEEDS[claim.kind])
         except ValueError as err:
             report(document.error(f"claim {claim.id!r}: {err}", *where))
             continue
@@ -278,26 +287,4 @@ def load_claims(study: Study, report: Report = stop) -> Claims:
                 expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
                 report(document.error(problem, *where, "sentence", expected=expected))
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
-    return Claims(tuple(loaded), left_out, file, document)
-
-
-def _instances(study: Study, claim: Claim) -> tuple[Instance, ...]:
-    each = claim.for_each
-    combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
-    return tuple(_instance(study, claim, also) for also in combos)
-
-
-def _instance(study: Study, claim: Claim, also: Mapping[str, Level]) -> Instance:
-    kind, needs = claim.kind, _NEEDS[claim.kind]
-    if "levels" not in needs:
-        texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
-            kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)
-        )
-        parts = tuple(study.expression(text, also) for text in texts)
-        return Instance(parts, (float(also.get(claim.over, 0)),) if kind == "response_law" else ())
-    levels = claim.levels
-    if kind in ("argmax", "argmin"):
-        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first
-    parts = tuple(study.expression(claim.of, {**also, claim.over: level}) for level in levels)
-    numeric = all(isinstance(level, int | float) for level in levels)
-    return Instance(parts, tuple(float(level) for level in levels) if numeric else ())
+    return Claims(tuple(loaded), reading, left_out, file, document)

@@ -1,0 +1,262 @@
+"""Words that stand for a number, read alike in all studies: `data/readings.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from virtperf.core.errors import Report, stop
+from virtperf.core.model import Model, NotNegative, Positive, load_model
+from virtperf.core.near import near
+from virtperf.core.params import Reading
+
+READINGS = "readings.yaml"
+"""The file, beside the folder of published studies."""
+
+OF_NUMBER = ("value", "range", "ratio", "difference", "percent_change")
+OF_REFERENCE = ("ratio", "percent_change")
+WITHIN = ("equivalence", "linear")
+"""Kinds with one margin to either side."""
+DIRECTION = ("ordering", "argmax", "argmin", "monotone")
+"""Kinds that take a word which says no more than the direction."""
+
+
+def _ends(value: Any) -> Any:
+    """A factor f stands for 1/f to f; null ends for none."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not 1 <= value < inf:
+            raise ValueError("a single factor stands for 1/factor to factor, and is at least 1")
+        return {"low": 1 / value, "high": float(value)}
+    if isinstance(value, list) and len(value) == 2:
+        return {name: end for name, end in zip(("low", "high"), value, strict=True) if end is not None}
+    return value
+
+
+class Limits(Model):
+    """Between two factors or numbers; an end that is not given is open."""
+
+    low: NotNegative = 0.0
+    high: Positive | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Limits:
+        if not self.low <= self.top:
+            raise ValueError(f"the lower limit {self.low:g} is above the upper one, {self.top:g}")
+        if self.low == 0 and self.high is None:
+            raise ValueError("two open ends limit nothing")
+        return self
+
+    @property
+    def top(self) -> float:
+        """The upper limit, infinite where there is none."""
+        return inf if self.high is None else self.high
+
+    def within(self, other: Limits) -> bool:
+        """Whether these limits allow nothing that `other` does not."""
+        return other.low <= self.low and self.top <= other.top
+
+    def inverse(self) -> Limits:
+        """1/high to 1/low."""
+        low = 0.0 if self.high is None else 1 / self.high
+        return Limits.model_construct(low=low, high=1 / self.low if self.low else None)
+
+
+_Limits = Annotated[Limits, BeforeValidator(_ends)]
+
+
+class Word(Model):
+    """One word with its limits under every reading.
+
+    Attributes
+    ----------
+    of : {"number", "reference"}
+        Limits are factors of the claim's printed number, or of what the claim compares with.
+    number : float or None
+        The number that the word itself is; limits are then limits of that number.
+    also : tuple of str
+        Words that are read alike.
+    """
+
+    of: Literal["number", "reference"]
+    number: Positive | None = None
+    also: tuple[str, ...] = ()
+    strict: _Limits
+    default: _Limits
+    lenient: _Limits
+    why: str = Field(min_length=10)
+
+    @model_validator(mode="after")
+    def _nested(self) -> Word:
+        if not (self.strict.within(self.default) and self.default.within(self.lenient)):
+            raise ValueError("each reading must allow all that the stricter one allows")
+        return self
+
+
+class _Inverse(Model):
+    inverse: str
+    also: tuple[str, ...] = ()
+    why: str = Field(min_length=10)
+
+
+def _form(entry: Any) -> str:
+    return "inverse" if isinstance(entry, Mapping) and "inverse" in entry else "word"
+
+
+_Entry = Annotated[Annotated[_Inverse, Tag("inverse")] | Annotated[Word, Tag("word")], Discriminator(_form)]
+
+
+class ReadingsFile(Model):
+    """All of `readings.yaml`."""
+
+    words: dict[str, _Entry]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a word allows in one claim.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits of the claim's number, in its unit: a level, ratio, difference or percent change.
+    text : str
+        The same in words.
+    """
+
+    low: float
+    high: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Readings:
+    """All words under one reading.
+
+    Attributes
+    ----------
+    reading : {"strict", "default", "lenient"}
+    words : mapping of str to Word
+        By every word that stands in the file, those under `also` among them.
+    """
+
+    reading: Reading
+    words: Mapping[str, Word]
+
+    def __getitem__(self, name: str) -> Word:
+        """The word; raises `ValueError` with near names where there is none."""
+        if name not in self.words:
+            raise ValueError(f"data/{READINGS} has no word {name!r}; {near(name, self.words)}")
+        return self.words[name]
+
+    def limits(self, name: str) -> tuple[float, float]:
+        """The word's limits under this reading, as factors of the number or reference."""
+        word = self[name]
+        found: Limits = getattr(word, self.reading)
+        return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
+
+    def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
+        """What the word allows in a claim.
+
+        Parameters
+        ----------
+        name : str
+            The word.
+        kind : str
+            The claim's kind.
+        value : float, optional
+            Its printed number.
+        room : float
+            The half width that the printed digits of `value` leave.
+
+        Raises
+        ------
+        ValueError
+            An unknown word, one that the kind can't have, a number that is missing or that the word does not take.
+        """
+        word, (low, high) = self[name], self.limits(name)
+        if word.of == "number":
+            return self._of_number(name, kind, value, room)
+        if value is not None:
+            raise ValueError(f"the word {name!r} is read without a number, but the claim has value {value:g}")
+        if kind in DIRECTION and (low, high) in ((1.0, inf), (0.0, 1.0)):
+            return Read(-inf, inf, f"{name}: the direction only")
+        if kind in WITHIN and isfinite(high) and abs(low * high - 1) < 1e-3:
+            return Read(low, high, f"{name}: within {100 * (high - 1):.4g} %")
+        if kind not in OF_REFERENCE:
+            raise ValueError(f"the word {name!r} can't be read in a claim of the kind {kind}")
+        if kind == "ratio":
+            return Read(low or -inf, high, f"{name}: {_words(low or -inf, high)} times the other")
+        low, high = (100 * (low - 1) if low else -inf), 100 * (high - 1)
+        return Read(low, high, f"{name}: {_words(low, high, ' %')}")
+
+    def _of_number(self, name: str, kind: str, value: float | None, room: float) -> Read:
+        word, (low, high) = self[name], self.limits(name)
+        if kind not in OF_NUMBER:
+            raise ValueError(f"the word {name!r} can't be read in a claim of the kind {kind}")
+        if value is None and kind in ("ratio", "value", "range"):
+            value = word.number
+        if not value:
+            raise ValueError(f"the word {name!r} needs the number that it speaks of: give value, not 0")
+        least, most = low * abs(value) or -inf, high * abs(value)
+        if value < 0:  # a loss: at most 10 % is -10 % or more
+            least, most = -most, -least
+        least, most = min(least, value - room) if room else least, max(most, value + room) if room else most
+        unit = " %" if kind == "percent_change" else ""
+        shown = name if word.number == value else f"{name} {value:g}{unit}"
+        return Read(least, most, f"{shown}: {_words(least, most, unit)}")
+
+
+def _words(low: float, high: float, unit: str = "") -> str:
+    if not isfinite(high):
+        return f"at least {low:.5g}{unit}"
+    return f"at most {high:.5g}{unit}" if not isfinite(low) else f"{low:.5g} to {high:.5g}{unit}"
+
+
+def load_readings(path: Path, reading: Reading = "default", report: Report = stop) -> Readings:
+    """Read `readings.yaml`.
+
+    Parameters
+    ----------
+    path : Path
+    reading : {"strict", "default", "lenient"}
+    report : callable, optional
+        Told of every problem that leaves something to load.
+
+    Raises
+    ------
+    StudyError
+        With file and line: against the model, a word that stands twice, the inverse of a word that is not there.
+    """
+    file, document = load_model(path, ReadingsFile, report)
+    words: dict[str, Word] = {}
+
+    def add(name: str, word: Word, also: tuple[str, ...]) -> None:
+        for each in (name, *also):
+            if each in words:
+                report(document.error(f"the word {each!r} stands twice", "words", name))
+            words[each] = word
+
+    for name, entry in file.words.items():
+        if isinstance(entry, Word):
+            add(name, entry, entry.also)
+    for name, entry in file.words.items():
+        if isinstance(entry, _Inverse):
+            of = file.words.get(entry.inverse)
+            if not isinstance(of, Word):
+                known = [n for n, e in file.words.items() if isinstance(e, Word)]
+                problem = f"{name!r} is the inverse of {entry.inverse!r}, which has no limits of its own"
+                report(document.error(problem, "words", name, "inverse", remedy=near(entry.inverse, known)))
+                continue
+            add(name, _inverted(of, entry), entry.also)
+    return Readings(reading, words)
+
+
+def _inverted(of: Word, entry: _Inverse) -> Word:
+    limits = {each: getattr(of, each).inverse() for each in ("strict", "default", "lenient")}
+    number = None if of.number is None else 1 / of.number
+    return Word.model_construct(of=of.of, number=number, also=entry.also, why=entry.why, **limits)
