@@ -281,10 +281,9 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
         loaded.append(claim.model_copy(update=filled))
     keys = Counter(key for claim in loaded for key in claim.sentences)
     for where, claim in entries:
-        for key in claim.sentences:
-            if keys[key] == 1 and where[0] != "tables":
-                problem = f"no other claim has the sentence {key!r}"
-                expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
-                report(document.error(problem, *where, "sentence", expected=expected))
+        if where[0] != "tables" and claim.sentences and all(keys[key] == 1 for key in claim.sentences):
+            problem = f"no other claim has the sentence {' or '.join(map(repr, claim.sentences))}"
+            expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
+            report(document.error(problem, *where, "sentence", expected=expected))
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
     return Claims(tuple(loaded), reading, left_out, file, document)
