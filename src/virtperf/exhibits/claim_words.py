@@ -81,6 +81,8 @@ def printed(claim: Claim, unit: str = "") -> str:
         return _DIRECTIONS.get(claim.direction, "one direction")
     if claim.kind == "equivalence":
         return f"equal within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else "equal"
+    if claim.kind == "rule":
+        return f"a line, {pretty(claim.intercept)} + {pretty(claim.slope)}{NO_BREAK}×{NO_BREAK}{claim.over}"
     return _PRINTED.get(claim.kind, claim.kind)
 
 

@@ -15,7 +15,7 @@ PERCENTS = (5, 10)
 """Half-widths, in percent of a range's middle, up to which points are counted."""
 ENOUGH = 4
 """Points of a figure that may stand for its study."""
-TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted")
+TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from virtperf.study.claims import Claim, Instance
+from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
+from virtperf.study.instances import Instance
 from virtperf.study.quantities import Expression, Quantity
 
 
@@ -148,12 +149,8 @@ def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
 
 
 def _rule(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    limits = [claim.rule_at(x) for x in instance.axis]
-    return [
-        row
-        for part, (low, high) in zip(instance.parts, limits, strict=True)
-        for row in _limits(claim, part, None, low, high)
-    ]
+    limited = zip(instance.parts, claim.bounds, strict=True)
+    return [row for part, (low, high) in limited for row in _limits(claim, part, None, low, high)]
 
 
 def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
