@@ -87,6 +87,7 @@ class Processes:
     record: Callable[[Sessions], None] = lambda _: None
     check: Callable[[], None] = lambda: None
     sessions: dict[int, float] = field(default_factory=dict)
+    _started: list[Started] = field(default_factory=list)
 
     def start(self, call: Call) -> Started:
         """Start a program; raises `Failure` where there is no such program."""
@@ -102,9 +103,10 @@ class Processes:
                 raise
             why = getattr(problem, "strerror", None) or problem
             raise Failure(f"{call.name} can't be started: {call.argv[0]}: {why}") from problem
+        self._started.append(Started(call, process))
         self.sessions[process.pid] = psutil.Process(process.pid).create_time()
         self.record(self.sessions)
-        return Started(call, process)
+        return self._started[-1]
 
     def _file(self, call: Call, stream: str) -> IO[bytes]:
         path = self.logs / f"{call.name}.{stream}"
@@ -150,6 +152,8 @@ class Processes:
     def end(self, grace_s: float) -> None:
         """Stop all that is left of the run."""
         end_all(self.mark, self.sessions, grace_s)
+        for started in self._started:
+            started.look()
 
     def cpu_s(self) -> float:
         """Processor time, in seconds, of the harness and all processes of the run, ended ones included."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +13,7 @@ from typing import Any
 import yaml
 
 from virtperf.core.errors import VirtperfError
-from virtperf.core.near import near
-from virtperf.core.yamlio import load_yaml
+from virtperf.core.model import Level, Model, load_model
 from virtperf.ingest.folder import RUN_FILE, raw_files
 from virtperf.ingest.runs import load_run
 from virtperf.measure.commands import Call
@@ -26,11 +26,22 @@ from virtperf.study.definition import Study
 EARLY = 0.02
 """A workload may end this share of its time before the window does: programs measure time themselves."""
 EARLY_S = 0.05
-LATER = frozenset(
-    ("start", "duration_s", "warmup_s", "window_s", "clients", "think_time_s", "processors", "tools", "notes", "files")
-)
-"""Fields of run.yaml that commands may say."""
 HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
+
+
+class Said(Model):
+    """Fields of run.yaml that commands may say, since they are known only afterwards; a reader of runs checks them."""
+
+    start: Any = None
+    duration_s: Any = None
+    warmup_s: Any = None
+    window_s: Any = None
+    clients: Any = None
+    think_time_s: Any = None
+    processors: Any = None
+    notes: Any = None
+    tools: dict[str, Level] = {}
+    files: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass
@@ -53,7 +64,7 @@ class Measurement:
     here: Path
     root: Path
     processes: Processes
-    described: Mapping[str, Any]
+    described: dict[str, Any]
     flags: list[str] = field(default_factory=list)
     found: dict[str, float] = field(default_factory=dict)
 
@@ -178,28 +189,22 @@ class Measurement:
     def _describe(self, times: Mapping[str, Any]) -> None:
         """Write run.yaml, and see whether a reader of run folders takes it."""
         files = [file for phase in PHASES for call in self._calls(phase) for file in call.files]
-        run = {
+        run: dict[str, Any] = {
             "study": self.study.id, "run": self.planned.run_id, "provenance": "measured",
             "factors": dict(self.planned.levels), "replicate": self.planned.replicate, **times,
-            **self.described, "disturbance": self.found, "disturbed": self.flags,
+            **deepcopy(self.described), "disturbance": self.found, "disturbed": self.flags,
         }  # fmt: skip
+        said = self.folder / FIELDS
         try:
-            said = self._said()
-            run |= {**said, "tools": {**run.get("tools", {}), **said.get("tools", {})}}
-            run["files"] = [*files, *said.get("files", ())]
+            if said.is_file():
+                later = load_model(said, Said, aliases=False)[0].model_dump(exclude_unset=True)
+                files += later.pop("files", ())
+                run["tools"] |= later.pop("tools", {})
+                run |= later
+                said.unlink()
+            run["files"] = files
             text = yaml.safe_dump(run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
             (self.folder / RUN_FILE).write_text(f"{HEAD}{text}", encoding="utf-8")
             load_run(self.folder, self.study, "measured", raw_files(self.folder))
         except VirtperfError as err:
             raise Failure(str(err)) from err
-
-    def _said(self) -> dict[str, Any]:
-        """What commands say of the run."""
-        path = self.folder / FIELDS
-        if not path.is_file():
-            return {}
-        document = load_yaml(path, aliases=False)
-        for name in document.data.keys() - LATER:
-            raise document.error(f"{name!r} is not for commands to say", name, remedy=near(name, sorted(LATER)))
-        path.unlink()
-        return document.data
