@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from virtperf.measure import disturbance as module
 from virtperf.measure.definition import Quiet, Rules
-from virtperf.measure.disturbance import Counters, broken, counters, disturbance, quiet
+from virtperf.measure.disturbance import Counters, broken, counters, disturbance, quiet, uncounted
 
 ZERO = Counters(0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
 SECONDS = st.floats(0, 1e4)
@@ -49,6 +49,7 @@ def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, m
     monkeypatch.setattr(module, "SYSTEM", tmp_path)
     monkeypatch.setattr(module, "CONTROL_GROUPS", tmp_path / "cgroup")
     assert (counters(lambda: 0).thermal_throttles, counters(lambda: 0).quota_throttles) == (None, None)
+    assert uncounted() == ["thermal_throttles", "quota_throttles"]
     for cpu, count in ((0, 3), (1, 4)):
         place = tmp_path / "devices" / "system" / "cpu" / f"cpu{cpu}" / "thermal_throttle"
         place.mkdir(parents=True)
@@ -61,6 +62,7 @@ def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, m
         )
     found = counters(lambda: 0)
     assert (found.thermal_throttles, found.quota_throttles) == (7, 30)
+    assert uncounted() == []
 
 
 def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):

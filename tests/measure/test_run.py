@@ -187,7 +187,7 @@ def test_what_programs_printed_is_kept(repository):
     kept = repository.own / "failed" / "one-r1-1"
     assert (kept / "logs" / "setup-1.stdout").read_text() == "out\n"
     assert (kept / "logs" / "setup-1.stderr").read_text() == "err\n"
-    assert (kept / "kept.txt").read_text() == "raw\n"
+    assert (kept / "one-r1" / "kept.txt").read_text() == "raw\n"
 
 
 @pytest.mark.parametrize("phase", ["setup", "workload", "collect"])

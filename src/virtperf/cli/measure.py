@@ -39,6 +39,7 @@ def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], r
     `virtperf power` says how many replicates a question needs; docs/measure.md explains measure.yaml.
     """
     from virtperf.cli._terminal import say
+    from virtperf.exhibits.wording import plural
     from virtperf.measure.definition import FILE
     from virtperf.measure.harness import Harness
     from virtperf.measure.plan import load_definition, plan
@@ -54,14 +55,14 @@ def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], r
     tried = harness.attempts()
     given_up = [run for run in missing if tried[run.run_id] >= run.experiment.attempts]
     todo = [run for run in missing if run not in given_up]
-    words = f"{len(runs)} runs, {len(runs) - len(missing)} measured, {len(todo)} to measure"
+    words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
     sure = "about" if {run.experiment.name for run in todo} <= harness.took().keys() else "at least"
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show(harness, runs, todo)
         return
     try:
-        with _progress() as tell:
+        with _progress(len(todo), harness.expected_s(*todo)) as tell:
             done = harness.measure(todo, tell, lambda line: say(line, err=True))
     except Interrupted as err:
         say("stopped; the run under way was removed, those before it are kept", err=True)
@@ -106,7 +107,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Event], None]]:
+def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
     """A bar with the time left on a terminal, elsewhere one line a run. What it yields takes events."""
     from rich.text import Text
 
@@ -120,7 +121,7 @@ def _progress() -> Iterator[Callable[[Event], None]]:
     if not sys.stderr.isatty():
         yield lambda event: line(event, console())
         return
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 
     class Left(ProgressColumn):
         """Time until the end, by how long runs took so far."""
@@ -129,17 +130,17 @@ def _progress() -> Iterator[Callable[[Event], None]]:
             return Text(f"{_duration(max(0.0, task.fields['until'] - time.monotonic()))} left")
 
     columns = (
-        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+        MofNCompleteColumn(),
         BarColumn(),
         Left(),
         TextColumn("{task.description}"),
     )
     # a bar that is drawn often would be a disturbance itself
     with Progress(*columns, console=console(err=True), refresh_per_second=1, transient=True) as bar:
-        task = bar.add_task("", total=None, until=0.0)
+        task = bar.add_task("", total=of, until=time.monotonic() + left_s)
 
         def tell(event: Event) -> None:
-            bar.update(task, total=event.of, completed=event.number - (not event.words), description=event.run_id,
+            bar.update(task, completed=event.number - (not event.words), description=event.run_id,
                        until=time.monotonic() + event.left_s)  # fmt: skip
             if not event.fine:
                 line(event, bar.console)

@@ -90,9 +90,10 @@ def broken(rules: Rules, found: dict[str, float]) -> list[str]:
     return [WORDS[n].format(limit) for n, limit in limits.items() if limit is not None and found.get(n, 0) > limit]
 
 
-def unknown(rules: Rules, found: dict[str, float]) -> list[str]:
-    """Rules about what the machine does not count."""
-    return [name for name in WORDS if getattr(rules, name) is not None and name not in found]
+def uncounted() -> list[str]:
+    """Rules about what this machine does not count."""
+    now = counters(lambda: 0.0)
+    return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
 
 
 def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], None]) -> bool:

@@ -18,6 +18,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.files import json_text, write_atomically
 from virtperf.measure.commands import calls
 from virtperf.measure.definition import PHASES, Definition
+from virtperf.measure.disturbance import uncounted
 from virtperf.measure.machine import machine, versions
 from virtperf.measure.plan import PlannedRun, plan
 from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
@@ -85,8 +86,8 @@ class Harness:
         self._state = self._running / "state.json"
 
     def present(self, run: PlannedRun) -> bool:
-        """Whether the run is measured."""
-        return (self.runs / run.run_id).exists()
+        """Whether the run is measured; DVC may keep its files elsewhere."""
+        return any((self.runs / f"{run.run_id}{ending}").exists() for ending in ("", ".dvc"))
 
     def attempts(self) -> Counter[str]:
         """How often each run has failed."""
@@ -139,11 +140,11 @@ class Harness:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
                     raise VirtperfError(f"not found: {', '.join(missing)}", remedy="install it, or mend measure.yaml")
-                values = runs[0].values(self.runs, self.root, self.runs) if runs else {}
-                tools = {
-                    name: next(calls("tools", (command,), values)) for name, command in self.definition.tools.items()
-                }
-                described = {"tools": versions(tools), "machine": machine()}
+                for name in uncounted():
+                    if any(getattr(run.experiment.disturbed, name) is not None for run in runs):
+                        say(f"disturbed: this machine does not count {name}, so the rule says nothing")
+                tools = {name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()}
+                described = {"tools": versions(tools), "machine": machine()} if runs else {}
                 for number, run in enumerate(runs, start=1):
                     check()
                     tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number - 1 :])))
@@ -184,7 +185,8 @@ class Harness:
         write_atomically(self._times, json_text({**self.took(), run.experiment.name: round(took, 3)}))
         outcome.measured += 1
         outcome.disturbed += bool(flags)
-        return f"measured in {took:.1f} s{''.join(f'; disturbed: {flag}' for flag in flags)}", not flags
+        said = f"; disturbed: {'; '.join(flags)}" if flags else ""
+        return f"measured in {took:.1f} s{said}", not flags
 
     def _record(self, run: PlannedRun, sessions: Sessions) -> None:
         """Write down what a later harness needs to clear this run away."""
@@ -196,12 +198,9 @@ class Harness:
         if shutil.disk_usage(self.runs).free < LEAST_FREE:
             raise self._full(os.strerror(FULL[0]))
         kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
-        folder = self._running / run.run_id
-        (self._running / "logs").rename(folder / "logs")
-        (folder / REASON).write_text(f"{reason}\n", encoding="utf-8")
+        (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
         self._failed.mkdir(exist_ok=True)
-        folder.rename(kept)
-        shutil.rmtree(self._running)
+        self._running.rename(kept)
         return kept.relative_to(self.root) if kept.is_relative_to(self.root) else kept
 
     def _full(self, why: str | None) -> VirtperfError:

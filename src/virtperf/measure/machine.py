@@ -74,12 +74,16 @@ def versions(tools: Mapping[str, Call]) -> dict[str, str]:
     return found
 
 
-def _virtualization(hidden: bool) -> str:
-    """As systemd calls it; without systemd only whether there is a hypervisor."""
+def _virtualization(hypervisor: bool) -> str:
+    """What the system runs in, as systemd calls it; without systemd only whether there is a hypervisor."""
     program = shutil.which("systemd-detect-virt")
     if program is None:
-        return "yes" if hidden else ""
-    return subprocess.run([program], capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout.strip()  # noqa: S603
+        return "hypervisor" if hypervisor else ""
+    around = [
+        subprocess.run([program, kind], capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout.strip()  # noqa: S603
+        for kind in ("--vm", "--container")
+    ]
+    return ", ".join(name for name in around if name != "none") or "none"
 
 
 def _system() -> str:

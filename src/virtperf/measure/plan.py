@@ -90,6 +90,11 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
         experiments.append(Experiment.model_construct(said, **{**given, **own}))
     definition = definition.model_copy(update={"experiments": tuple(experiments)})
     problems = len(experiments)
+    for name, command in definition.tools.items():
+        try:
+            list(calls(name, (command,), {}))
+        except ValueError as err:
+            report(document.error(f"{name}: {err}", "tools", name))
     for position, experiment in enumerate(experiments):
         found = list(_problems(experiment, position, study, document))
         for problem in found:

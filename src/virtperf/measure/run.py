@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -65,6 +65,8 @@ class Measurement:
     root: Path
     processes: Processes
     described: dict[str, Any]
+    monitors: list[Started] = field(default_factory=list)
+    workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     found: dict[str, float] = field(default_factory=dict)
 
@@ -101,13 +103,14 @@ class Measurement:
     def tear_down(self) -> Failure | None:
         """Run the teardown, all of it, and end what is left; the first failure, which does not hide another."""
         failure = None
-        self.processes.check = lambda: None  # nothing cuts it short
+        self.processes.check = lambda: None  # no signal and no full disk cuts it short
+        self.processes.record = lambda _: None
         try:
             for call in self._calls("teardown"):
                 try:
                     self.processes.finish(call)
-                except Failure as err:
-                    failure = failure or err
+                except (Failure, OSError) as err:
+                    failure = failure or Failure(str(err))
         finally:
             self.processes.end(self.planned.experiment.grace_s)
         return failure
@@ -119,26 +122,28 @@ class Measurement:
         """Monitors and workload; returns start, duration_s, warmup_s and window_s as run.yaml has them."""
         experiment = self.planned.experiment
         zero, start = time.monotonic(), datetime.now(UTC).replace(tzinfo=None)
-        monitors = [self.processes.start(call) for call in self._calls("monitors")]
-        self._watch(zero + experiment.lead_s, monitors, [])
+        self.monitors = [self.processes.start(call) for call in self._calls("monitors")]
+        self._watch(zero + experiment.lead_s)
         begun = time.monotonic()
-        workload = [self.processes.start(call) for call in self._calls("workload")]
-        finite = [started for started in workload if not started.call.stop]
+        self.workload = [self.processes.start(call) for call in self._calls("workload")]
+        finite = [started for started in self.workload if not started.call.stop]
         begin = begun + experiment.warmup_s
         end = due = begin
         if experiment.window_s is not None:
             end = begin + experiment.window_s
             due = end - max(EARLY_S, EARLY * (end - begun))
-        self._watch(begin, monitors, workload, due)
+        self._watch(begin, due)
         before = counters(self.processes.cpu_s)
-        self._watch(end, monitors, workload, due, to_end=experiment.window_s is None)
+        self._watch(end, due, to_end=experiment.window_s is None)
         after = counters(self.processes.cpu_s)
-        for started in (s for s in workload if s.call.stop):
-            self.processes.stop(started, started.call.stop or "", experiment.grace_s)
-        self._watch(end, monitors, finite, due, to_end=True)
+        for started in self.workload:
+            if started.call.stop:
+                self.processes.stop(started, started.call.stop, experiment.grace_s)
+        self.workload = finite
+        self._watch(end, due, to_end=True)
         ends = [started.ended or end for started in finite]
         end = max(ends) if experiment.window_s is None else min([end, *ends])
-        self._stop(monitors, end)
+        self._stop_monitors(end)
         self.found = disturbance(before, after)
         self.flags += broken(experiment.disturbed, self.found)
         return {
@@ -146,15 +151,7 @@ class Measurement:
             "warmup_s": round(begin - zero, 3), "window_s": [round(begin - zero, 3), round(end - zero, 3)],
         }  # fmt: skip
 
-    def _watch(
-        self,
-        until: float,
-        monitors: Sequence[Started],
-        workload: Sequence[Started],
-        due: float = 0.0,
-        *,
-        to_end: bool = False,
-    ) -> None:
+    def _watch(self, until: float, due: float = 0.0, *, to_end: bool = False) -> None:
         """Wait for a moment, and with `to_end` for the end of the workload.
 
         Raises
@@ -165,21 +162,23 @@ class Measurement:
         """
         while True:
             now = time.monotonic()
-            for started in (*monitors, *workload):
-                if started.look() and (started.process.returncode or (started in workload and started.call.stop)):
+            for started in (*self.monitors, *self.workload):
+                if started.look() and started.process.returncode:
                     raise Failure(started.ending)
-            for started in workload:
+            for started in self.workload:
+                if started.ended is not None and started.call.stop:
+                    raise Failure(started.ending)
                 if started.ended is not None and started.ended < due:
                     raise Failure(f"{started.name} ended {due - started.ended:.2f} s too early")
                 if to_end and not started.call.stop and now > until + started.call.timeout_s:
                     raise Failure(f"{started.name} had not ended {started.call.timeout_s:g} s after the window's end")
-            if now >= until and not (to_end and any(s.ended is None and not s.call.stop for s in workload)):
+            if now >= until and not (to_end and any(s.ended is None and not s.call.stop for s in self.workload)):
                 return
             self.processes.pause(LOOK_S if now >= until else min(LOOK_S, until - now))
 
-    def _stop(self, monitors: Sequence[Started], end: float) -> None:
+    def _stop_monitors(self, end: float) -> None:
         grace_s = self.planned.experiment.grace_s
-        for monitor in monitors:
+        for monitor in self.monitors:
             if monitor.look():
                 if monitor.ended is not None and monitor.ended < end:
                     self.flags.append(f"{monitor.name} ended before the window did")
