@@ -99,6 +99,8 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
         ("workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: a, at: {guests: 2}}", 3, "two runs would be called a-r1"),
         ("workload: [{run: x, stop: SIGINT}]\nexperiments:\n  - {name: a, at: {guests: 1}}", 4, "a never ends"),
         ("windows: 3\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]", 2, "there is no 'windows' here"),
+        ("workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}, window: 3}", 4, "there is no 'window' here"),
+        ("workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: b, at: {guests: 1}, seed: 3}", 5, "there is no 'seed' here"),
         ("tools: {x: 'x {guests}'}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]", 2, "x: {guests} is no value here"),
         ("disturbed: {steal: 3}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]", 2, "did you mean 'steal_percent'"),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from virtperf.core.errors import StudyError
 from virtperf.ingest.folder import raw_files
 from virtperf.ingest.runs import load_run
 from virtperf.measure.plan import plan
@@ -209,8 +210,23 @@ def test_nothing_of_a_run_outlives_it(repository, tmp_path):
 
 def test_times_are_learned(repository):
     one(repository, collect=["sleep 0.3"])
+    beyond = json.loads((repository.own / "times.json").read_text())["one"]
+    assert 0.3 < beyond < 10
+    repository.write(window_s=30, replicates=1, experiments=ONE)
     harness = repository.harness()
-    took = json.loads((repository.own / "times.json").read_text())
-    assert took["one"] > 0.5
     (run,) = plan(harness.definition, harness.study)
-    assert harness.expected_s(run, run) == pytest.approx(2 * took["one"])
+    assert harness.expected_s(run, run) == pytest.approx(2 * (30 + beyond))
+
+
+def test_nothing_may_be_the_workload_of_a_condition(repository):
+    """As a baseline: the window is as long as declared; without one there would be none."""
+    nothing = {"run": "{here}/work", "count": 0}
+    with pytest.raises(StudyError, match="count"):
+        repository.measure(workload=[nothing])
+    path = repository.root / "data" / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text().replace("levels: [1, 2, 4]", "levels: [0, 1, 2, 4]"))
+    none = {"workload": [{"run": "sleep 0.4", "count": "guests"}], "collect": ["touch x.csv"]}
+    said = one(repository, **none, experiments=[{"name": "one", "at": {"guests": 0}}])
+    assert said["window_s"][1] - said["window_s"][0] == pytest.approx(0.2, abs=0.0011)
+    repository.measure(**none, window_s=None, replicates=1, experiments=[{"name": "two", "at": {"guests": 0}}])
+    assert "the window ends before it begins" in (repository.own / "failed" / "two-r1-1" / "reason.txt").read_text()

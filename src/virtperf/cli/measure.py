@@ -56,7 +56,7 @@ def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], r
     given_up = [run for run in missing if tried[run.run_id] >= run.experiment.attempts]
     todo = [run for run in missing if run not in given_up]
     words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
-    sure = "about" if {run.experiment.name for run in todo} <= harness.took().keys() else "at least"
+    sure = "about" if {run.experiment.name for run in todo} <= harness.beyond().keys() else "at least"
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show(harness, runs, todo)

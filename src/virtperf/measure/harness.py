@@ -95,12 +95,12 @@ class Harness:
         return Counter(re.sub(r"-\d+$", "", path.name) for path in folders)
 
     def expected_s(self, *runs: PlannedRun) -> float:
-        """Seconds that runs take: each as the last one of its experiment, else by what is declared."""
-        took = self.took()
-        return sum(took.get(run.experiment.name, run.experiment.expected_s) for run in runs)
+        """Seconds that runs take: what is declared, and what the last run of each one's experiment took beyond it."""
+        beyond = self.beyond()
+        return sum(run.experiment.expected_s + beyond.get(run.experiment.name, 0.0) for run in runs)
 
-    def took(self) -> dict[str, float]:
-        """Seconds that the last run of each experiment took."""
+    def beyond(self) -> dict[str, float]:
+        """Seconds that the last run of each experiment took beyond what is declared, such as for its setup."""
         try:
             times = json.loads(self._times.read_text(encoding="utf-8"))
             return {str(name): float(seconds) for name, seconds in times.items()}
@@ -182,7 +182,8 @@ class Harness:
             raise
         shutil.rmtree(self._running)
         took = time.monotonic() - began
-        write_atomically(self._times, json_text({**self.took(), run.experiment.name: round(took, 3)}))
+        beyond = round(took - run.experiment.expected_s, 3)
+        write_atomically(self._times, json_text({**self.beyond(), run.experiment.name: beyond}))
         outcome.measured += 1
         outcome.disturbed += bool(flags)
         said = f"; disturbed: {'; '.join(flags)}" if flags else ""

@@ -142,7 +142,7 @@ class Measurement:
         self.workload = finite
         self._watch(end, due, to_end=True)
         ends = [started.ended or end for started in finite]
-        end = max(ends) if experiment.window_s is None else min([end, *ends])
+        end = (max if experiment.window_s is None else min)([end, *ends])
         self._stop_monitors(end)
         self.found = disturbance(before, after)
         self.flags += broken(experiment.disturbed, self.found)
