@@ -21,7 +21,7 @@ LAYERS = [
     {"verdicts"},
     {"exhibits"},
     {"render"},
-    {"new_study", "intake", "pipeline"},
+    {"new_study", "intake", "pipeline", "measure"},
     {"verify"},
     {"crate"},
     {"check"},

@@ -1,4 +1,4 @@
-"""People's runs: every `run.yaml` below `data/measured/<study>`, without reading the raw files."""
+"""People's runs below `data/measured/<study>`: every `run.yaml`, without reading the raw files, and `measure.yaml`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from virtperf.check.problems import Problems
 from virtperf.core.errors import RunError
 from virtperf.ingest.folder import raw_files, run_folders
 from virtperf.ingest.runs import load_run
+from virtperf.measure.definition import FILE
+from virtperf.measure.plan import load_definition
 from virtperf.study.definition import Study
 
 
@@ -18,6 +20,9 @@ def check_runs(root: Path, study: Study, problems: Problems) -> int:
             "the folder for measured runs is missing", root, remedy="make it, with a README.md so that git keeps it"
         )
         return 0
+    if (root / FILE).is_file():
+        with problems.caught(root):
+            load_definition(root / FILE, study, problems.of(root))
     folders = run_folders(root)
     for folder in folders:
         try:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationI
 from pydantic_core import PydanticCustomError
 
 from virtperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
-from virtperf.core.model import Count, Level, Model, load_model
+from virtperf.core.model import Count, Level, Model, Number, load_model
 from virtperf.core.yamlio import Document
 from virtperf.ingest.folder import RUN_FILE, owner
 from virtperf.study.definition import Study
@@ -94,6 +94,9 @@ class Run(Model):
     think_time_s: Seconds | None = None
     processors: Count | None = None
     tools: dict[str, Annotated[Level, AfterValidator(str)]] = {}
+    machine: dict[str, Level] = {}
+    disturbance: dict[str, Number] = {}
+    disturbed: tuple[Text, ...] = ()
     notes: str = ""
     files: tuple[RawFile, ...] = Field((), max_length=10_000)
 

@@ -27,7 +27,7 @@ from virtperf.study.definition import Study
 INDEX = "index.json"
 DESCRIBED = (
     "provenance", "replicate", "factors", "start", "duration_s", "warmup_s", "window_s", "clients", "think_time_s",
-    "tools",
+    "tools", "machine", "disturbance", "disturbed",
 )  # fmt: skip
 """What the index says of a run as `run.yaml` does."""
 FEW = 4

@@ -58,9 +58,10 @@ def record(context: Context) -> Record:
 
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:
-    """What ingest warned of in a run, an entry of the index: first of the run, then of its files, by their names."""
+    """What disturbed a run, an entry of the index, and what ingest warned of: of the run, then of its files by name."""
+    disturbed = [f"disturbed: {what}" for what in run.get("disturbed", ())]
     of_files = [f"{file['path']}: {warning}" for file in run["files"] for warning in file["warnings"]]
-    return [*run["warnings"], *of_files]
+    return [*disturbed, *run["warnings"], *of_files]
 
 
 def _audits(audits: pd.DataFrame) -> list[Block]:

@@ -1,0 +1,148 @@
+"""`virtperf measure`: runs of a study made on this machine."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from virtperf.core.paths import Layout
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from virtperf.measure.harness import Event, Harness
+    from virtperf.measure.plan import PlannedRun
+
+EXIT_FAILED = 3
+
+
+@click.command()
+@click.argument("study_id", metavar="STUDY")
+@click.option("--dry-run", is_flag=True, help="Print the plan, its commands and the time it takes; measure nothing.")
+@click.option("--only", multiple=True, metavar="NAME|FACTOR=LEVEL",
+              help="Only this experiment, or runs at this level; may be given several times.")  # fmt: skip
+@click.option("--replicates", type=click.IntRange(1, 1000), help="Runs of each condition, in place of measure.yaml's.")
+@click.pass_obj
+def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], replicates: int | None) -> None:
+    """Measure the runs of a study that are missing, as data/measured/STUDY/measure.yaml says.
+
+    Conditions come in shuffled complete blocks. Each run is set up, its monitors run around its workload, and its
+    folder appears whole in data/measured/STUDY or not at all. It may be stopped or killed at any time: the next start
+    clears away what was left and goes on. A run whose commands fail is kept in .measure/failed there, the others go on,
+    and the command ends with status 3. Disturbed runs are kept and flagged.
+
+    `virtperf power` says how many replicates a question needs; docs/measure.md explains measure.yaml.
+    """
+    from virtperf.cli._terminal import say
+    from virtperf.exhibits.wording import plural
+    from virtperf.measure.definition import FILE
+    from virtperf.measure.harness import Harness
+    from virtperf.measure.plan import load_definition, plan
+    from virtperf.measure.session import Interrupted
+    from virtperf.study.definition import load_study
+
+    place = layout.measured(study_id)
+    study = load_study(place if (place / "study.yaml").is_file() else layout.known(study_id))
+    definition = load_definition(place / FILE, study)
+    harness = Harness(study, definition, place, layout.root)
+    runs = plan(definition, study, replicates, only)
+    missing = [run for run in runs if not harness.present(run)]
+    tried = harness.attempts()
+    given_up = [run for run in missing if tried[run.run_id] >= run.experiment.attempts]
+    todo = [run for run in missing if run not in given_up]
+    words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
+    sure = "about" if {run.experiment.name for run in todo} <= harness.beyond().keys() else "at least"
+    say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
+    if dry_run:
+        _show(harness, runs, todo)
+        return
+    try:
+        with _progress(len(todo), harness.expected_s(*todo)) as tell:
+            done = harness.measure(todo, tell, lambda line: say(line, err=True))
+    except Interrupted as err:
+        say("stopped; the run under way was removed, those before it are kept", err=True)
+        raise SystemExit(128 + err.number) from None
+    say(f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed", style="bold")
+    for run in given_up:
+        where = f"{place / '.measure' / 'failed' / run.run_id}-*"
+        say(f"{run.run_id}: given up after {tried[run.run_id]} attempts; remove {where} to try again", err=True)
+    if done.failed or given_up:
+        raise SystemExit(EXIT_FAILED)
+
+
+def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRun]) -> None:
+    """The runs in their order, and the commands of each experiment's first."""
+    import shlex
+
+    from virtperf.cli._terminal import say, show
+    from virtperf.measure.definition import PHASES
+    from virtperf.measure.harness import OWN
+
+    waiting = {run.run_id for run in todo}
+    states = ["to measure" if r.run_id in waiting else "measured" if harness.present(r) else "given up" for r in runs]
+    rows = [(n, run.run_id, state, _duration(harness.expected_s(run)))
+            for n, (run, state) in enumerate(zip(runs, states, strict=True), start=1)]  # fmt: skip
+    show(("", "run", "state", "takes"), rows, right=("", "takes"))
+    for experiment in dict.fromkeys(run.experiment.name for run in runs):
+        run = next(run for run in runs if run.experiment.name == experiment)
+        folder = harness.runs / OWN / "running" / run.run_id
+        say(f"commands of {run.run_id}", style="bold", before=1)
+        for call in (call for phase in PHASES for call in run.calls(phase, harness.runs, harness.root, folder)):
+            say(f"{call.name}: {shlex.join(call.argv)}{f' > {call.output}' if call.output else ''}")
+
+
+def _duration(seconds: float) -> str:
+    """``45 s``, ``3 min 20 s``, ``2 h 05 min``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return (
+        f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    )
+
+
+@contextmanager
+def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
+    """A bar with the time left on a terminal, elsewhere one line a run. What it yields takes events."""
+    from rich.text import Text
+
+    from virtperf.cli._terminal import clean, console
+
+    def line(event: Event, console: Console) -> None:
+        if event.words:
+            text = f"{event.run_id} ({event.number} of {event.of}) {event.words}"
+            console.print(Text(clean(text), style="" if event.fine else "yellow"), soft_wrap=True)
+
+    if not sys.stderr.isatty():
+        yield lambda event: line(event, console())
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+
+    class Left(ProgressColumn):
+        """Time until the end, by how long runs took so far."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{_duration(max(0.0, task.fields['until'] - time.monotonic()))} left")
+
+    columns = (
+        MofNCompleteColumn(),
+        BarColumn(),
+        Left(),
+        TextColumn("{task.description}"),
+    )
+    # a bar that is drawn often would be a disturbance itself
+    with Progress(*columns, console=console(err=True), refresh_per_second=1, transient=True) as bar:
+        task = bar.add_task("", total=of, until=time.monotonic() + left_s)
+
+        def tell(event: Event) -> None:
+            bar.update(task, completed=event.number - (not event.words), description=event.run_id,
+                       until=time.monotonic() + event.left_s)  # fmt: skip
+            if not event.fine:
+                line(event, bar.console)
+
+        yield tell

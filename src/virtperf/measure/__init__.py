@@ -1,0 +1,1 @@
+"""The harness: runs of a study measured as `measure.yaml` says, one folder each."""

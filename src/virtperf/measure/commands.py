@@ -1,0 +1,93 @@
+"""Commands with their values filled in. A value never becomes part of a shell's text, and no path leaves its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from string import Formatter
+from typing import Any
+
+from virtperf.core.model import Level
+from virtperf.core.near import near
+from virtperf.measure.definition import Command, Commands
+
+Values = Mapping[str, Level]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A program as it is started.
+
+    Attributes
+    ----------
+    name : str
+        Phase and number, such as ``workload-2``.
+    variables : dict of str to str
+        Environment variables of its own: the values, where a shell runs it.
+    files : tuple of dict
+        Entries for `files` of run.yaml.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    variables: Mapping[str, str]
+    output: str | None
+    files: tuple[dict[str, Any], ...]
+    stop: str | None
+    timeout_s: float
+
+
+def calls(phase: str, commands: Commands, values: Values) -> Iterator[Call]:
+    """The commands of a phase, each as often as its `count` says.
+
+    Raises
+    ------
+    ValueError
+        A placeholder that has no value, a count that is no number, a path that leads out of the run folder.
+    """
+    started = 0
+    for command in commands:
+        for n in range(1, _count(command, values) + 1):
+            started += 1
+            yield _call(f"{phase}-{started}", command, {**values, "n": n})
+
+
+def _count(command: Command, values: Values) -> int:
+    count = values.get(command.count, command.count) if isinstance(command.count, str) else command.count or 1
+    if not isinstance(count, int) or not 0 <= count <= 10_000:
+        raise ValueError(f"count is {count!r}, which is no number and no factor whose level is one")
+    return count
+
+
+def _call(name: str, command: Command, values: Values) -> Call:
+    parts = [str(part) for part in command.run]
+    argv = ("sh", "-c", *parts) if command.shell else tuple(filled(part, values) for part in parts)
+    variables = {key: str(value) for key, value in values.items()} if command.shell else {}
+    output = _inside(filled(command.output, values)) if command.output else None
+    files = []
+    for file in command.files:
+        said = file.model_dump(exclude_unset=True)
+        entry = {key: filled(text, values) if isinstance(text, str) else text for key, text in said.items()}
+        files.append({**entry, "path": _inside(entry["path"])})
+    return Call(name, argv, variables, output, tuple(files), command.stop, command.timeout_s)
+
+
+def filled(text: str, values: Values) -> str:
+    """The text with ``{name}`` replaced by values; ``{{`` and ``}}`` are braces. Raises `ValueError`."""
+    result = ""
+    for literal, name, spec, conversion in Formatter().parse(text):
+        result += literal
+        if name is None:
+            continue
+        if spec or conversion or name not in values:
+            raise ValueError(f"{{{name}}} is no value here: {near(name, values)} Braces are written {{{{ and }}}}")
+        result += str(values[name])
+    return result
+
+
+def _inside(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or any(part.startswith(".") for part in parts):
+        raise ValueError(f"{path!r} is no place for a raw file: it leads out of the run folder, or is hidden")
+    return path

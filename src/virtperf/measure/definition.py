@@ -1,0 +1,150 @@
+"""`measure.yaml`: what sets a condition, which monitors run, which workload, how long, and what disturbs a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Positive, Whole
+from virtperf.ingest.runs import RawFile, Seconds
+from virtperf.study.parts import Id
+from virtperf.study.setup import RunBlock
+
+FILE = "measure.yaml"
+Signal = Literal["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"]
+Phase = Literal["setup", "monitors", "workload", "collect", "teardown"]
+PHASES: tuple[Phase, ...] = ("setup", "monitors", "workload", "collect", "teardown")
+
+
+class Command(Model):
+    """A program to start: a list of arguments, or text that is split as a shell would, but given to none.
+
+    Attributes
+    ----------
+    shell : bool
+        The text goes to ``sh -c`` as it stands. Values reach it as environment variables, never as part of the text.
+    output : str or None
+        File of the run folder that standard output goes to.
+    files : tuple of RawFile
+        What run.yaml says of files that the command writes.
+    count : str, int or None
+        Start it so many times at once: a number, or the factor whose level is the number. ``{n}`` counts from 1.
+    stop : str or None
+        The signal that ends it. A workload without one ends by itself.
+    """
+
+    run: Annotated[tuple[Annotated[Level, AfterValidator(str)], ...], Field(min_length=1)]
+    shell: Flag = False
+    output: Annotated[str, Field(min_length=1)] | None = None
+    files: tuple[RawFile, ...] = ()
+    count: str | Count | None = None
+    stop: Signal | None = None
+    timeout_s: Positive = 600.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, entry: Any) -> Any:
+        """A command that says nothing else may be its arguments alone."""
+        entry = {"run": entry} if isinstance(entry, str | list) else entry
+        if not isinstance(entry, Mapping) or not isinstance(run := entry.get("run"), str):
+            return entry
+        return {**entry, "run": [run] if entry.get("shell") else shlex.split(run)}
+
+    @model_validator(mode="after")
+    def _one_text(self) -> Command:
+        if self.shell and len(self.run) > 1:
+            raise ValueError("with shell: true, run is one text")
+        return self
+
+
+Commands = tuple[Command, ...]
+
+
+class Quiet(Model):
+    """Wait before a run until other processes use less than `cpus` processors for `for_s` seconds."""
+
+    cpus: Positive
+    for_s: Positive = 2.0
+    timeout_s: Seconds = 600.0
+
+
+class Rules(Model):
+    """The most that may be observed in the window; above it the run is flagged.
+
+    Attributes
+    ----------
+    steal_percent : float
+        Of all processor time, what the hypervisor gave to others.
+    others_cpus : float
+        Processors that were busy with anything but the run.
+    thermal_throttles, quota_throttles : float
+        How often processors were slowed down for heat; how often the harness's own control group had used up its quota.
+    """
+
+    steal_percent: NotNegative | None = None
+    others_cpus: NotNegative | None = None
+    thermal_throttles: NotNegative | None = None
+    quota_throttles: NotNegative | None = None
+
+
+class Settings(Model):
+    """How runs are made. An experiment replaces what it says itself; times are seconds.
+
+    Attributes
+    ----------
+    lead_s : float
+        Between the start of the monitors, which is t = 0, and that of the workload.
+    warmup_s, window_s : float
+        From the start of the workload. Without `window_s` the window ends when the workload does.
+    grace_s : float
+        What a monitor may take to end after its signal; then it is killed.
+    attempts : int
+        How often a run that fails is tried, once each time the harness is started.
+    """
+
+    replicates: Annotated[Count, Field(le=1000)] = 3
+    attempts: Count = 2
+    lead_s: Seconds = 0.0
+    warmup_s: Seconds = 0.0
+    window_s: Annotated[Seconds, Field(gt=0)] | None = None
+    grace_s: Positive = 5.0
+    wait_quiet: Quiet | None = None
+    disturbed: Rules = Rules()
+    setup: Commands = ()
+    monitors: Commands = ()
+    workload: Commands = ()
+    collect: Commands = ()
+    teardown: Commands = ()
+
+    @property
+    def expected_s(self) -> float:
+        """Length of a run by what is declared alone."""
+        quiet = self.wait_quiet.for_s if self.wait_quiet else 0.0
+        return quiet + self.lead_s + self.warmup_s + (self.window_s or 0.0)
+
+
+class Experiment(Settings, RunBlock, extra="forbid"):
+    """Conditions that are compared with each other: every combination of `over` at `at`."""
+
+    name: Id
+    at: dict[str, Level] = {}
+    over: dict[str, Levels] = {}
+
+
+class Definition(Settings):
+    """All of `measure.yaml`. Once loaded, every experiment has all settings.
+
+    Attributes
+    ----------
+    seed : int
+        Of the order of runs, and of every run's own ``{seed}``.
+    tools : dict of str to Command
+        Commands that print a version.
+    """
+
+    seed: Annotated[Whole, Field(ge=0)]
+    tools: dict[str, Command] = {}
+    experiments: tuple[Experiment, ...] = Field(min_length=1)

@@ -1,0 +1,108 @@
+"""What else the machine did during a run: time stolen by the hypervisor, processors busy for others, throttling."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from virtperf.measure.definition import Quiet, Rules
+
+SYSTEM = Path("/sys")
+CONTROL_GROUPS = Path("/proc/self/cgroup")
+BUSY = ("user", "nice", "system", "irq", "softirq")
+IDLE = ("idle", "iowait", "steal")
+WORDS = {
+    "steal_percent": "more than {:g} % of the processor time was stolen",
+    "others_cpus": "other processes used more than {:g} processors",
+    "thermal_throttles": "processors were throttled for heat more than {:g} times",
+    "quota_throttles": "the processor quota was used up more than {:g} times",
+}
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Sums since the machine was started, in seconds of processor time; None where it does not count them."""
+
+    at: float
+    busy: float
+    total: float
+    steal: float
+    ours: float
+    thermal_throttles: int | None
+    quota_throttles: int | None
+
+
+def counters(ours: Callable[[], float]) -> Counters:
+    """Read all counters; `ours` gives the processor time of the run's own processes."""
+    times = psutil.cpu_times()
+    spent = {name: getattr(times, name, 0.0) for name in BUSY + IDLE}
+    busy = sum(spent[name] for name in BUSY)
+    heat = _sum(SYSTEM.glob("devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"))
+    return Counters(
+        time.monotonic(), busy, sum(spent.values()), spent["steal"], ours(), heat, _sum(_quota_files(), "nr_throttled ")
+    )
+
+
+def _quota_files() -> Iterator[Path]:
+    """`cpu.stat` of the harness's own control groups, of version 1 and 2."""
+    try:
+        lines = CONTROL_GROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for _, controllers, group in (line.split(":", 2) for line in lines):
+        if controllers == "" or "cpu" in controllers.split(","):
+            yield SYSTEM / "fs" / "cgroup" / controllers / group.lstrip("/") / "cpu.stat"
+
+
+def _sum(files: Iterator[Path], label: str = "") -> int | None:
+    """The sum of the numbers after a label; None where there is none."""
+    found = []
+    for path in files:
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError:
+            continue
+        found += [int(line.removeprefix(label)) for line in lines if line.startswith(label)]
+    return sum(found) if found else None
+
+
+def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
+    """What was observed between two readings, by the names of the rules; without what the machine does not count."""
+    total, wall = end.total - begin.total, end.at - begin.at
+    found = {}
+    if total > 0 and wall > 0:
+        found["steal_percent"] = 100 * (end.steal - begin.steal) / total
+        found["others_cpus"] = max(0.0, (end.busy - begin.busy - (end.ours - begin.ours)) / wall)
+    for name in ("thermal_throttles", "quota_throttles"):
+        before, after = getattr(begin, name), getattr(end, name)
+        if before is not None and after is not None:
+            found[name] = float(after - before)
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def broken(rules: Rules, found: dict[str, float]) -> list[str]:
+    """The rules that do not hold, in words."""
+    limits = {name: getattr(rules, name) for name in WORDS}
+    return [WORDS[n].format(limit) for n, limit in limits.items() if limit is not None and found.get(n, 0) > limit]
+
+
+def uncounted() -> list[str]:
+    """Rules about what this machine does not count."""
+    now = counters(lambda: 0.0)
+    return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
+
+
+def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], None]) -> bool:
+    """Wait until others use little; whether they did in the end."""
+    until = time.monotonic() + wanted.timeout_s
+    while True:
+        begin = counters(ours)
+        pause(wanted.for_s)
+        if disturbance(begin, counters(ours))["others_cpus"] <= wanted.cpus:
+            return True
+        if time.monotonic() >= until:
+            return False

@@ -1,0 +1,241 @@
+"""The plan carried out: what is missing is measured, what fails is kept apart, what was interrupted is cleared away."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.files import json_text, write_atomically
+from virtperf.measure.commands import calls
+from virtperf.measure.definition import PHASES, Definition
+from virtperf.measure.disturbance import uncounted
+from virtperf.measure.machine import machine, versions
+from virtperf.measure.plan import PlannedRun, plan
+from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
+from virtperf.measure.run import Measurement
+from virtperf.measure.session import Interrupted, signals, turn
+from virtperf.study.definition import Study
+
+OWN = ".measure"
+"""Folder beside the runs: the run under way, failed ones, how long runs take."""
+GRACE_S = 5.0
+LEAST_FREE = 2**20
+REASON = "reason.txt"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to tell a user: a run begins (no words), or ended.
+
+    Attributes
+    ----------
+    number, of : int
+        Its place among the runs of this start.
+    left_s : float
+        Expected seconds until all runs have ended.
+    """
+
+    run_id: str
+    number: int
+    of: int
+    left_s: float
+    words: str = ""
+    fine: bool = True
+
+
+@dataclass
+class Outcome:
+    """How many runs were measured, how many of them disturbed, and how many failed."""
+
+    measured: int = 0
+    disturbed: int = 0
+    failed: int = 0
+
+
+@dataclass
+class Harness:
+    """A study's runs and what is known of them.
+
+    Attributes
+    ----------
+    runs : Path
+        Where run folders stand, `data/measured/<study>`; measure.yaml is there.
+    root : Path
+        The repository's folder.
+    """
+
+    study: Study
+    definition: Definition
+    runs: Path
+    root: Path
+
+    def __post_init__(self) -> None:
+        self.runs, self.root = self.runs.absolute(), self.root.absolute()
+        own = self.runs / OWN
+        self._running, self._failed, self._times = own / "running", own / "failed", own / "times.json"
+        self._state = self._running / "state.json"
+
+    def present(self, run: PlannedRun) -> bool:
+        """Whether the run is measured; DVC may keep its files elsewhere."""
+        return any((self.runs / f"{run.run_id}{ending}").exists() for ending in ("", ".dvc"))
+
+    def attempts(self) -> Counter[str]:
+        """How often each run has failed."""
+        folders = self._failed.iterdir() if self._failed.is_dir() else ()
+        return Counter(re.sub(r"-\d+$", "", path.name) for path in folders)
+
+    def expected_s(self, *runs: PlannedRun) -> float:
+        """Seconds that runs take: what is declared, and what the last run of each one's experiment took beyond it."""
+        beyond = self.beyond()
+        return sum(run.experiment.expected_s + beyond.get(run.experiment.name, 0.0) for run in runs)
+
+    def beyond(self) -> dict[str, float]:
+        """Seconds that the last run of each experiment took beyond what is declared, such as for its setup."""
+        try:
+            times = json.loads(self._times.read_text(encoding="utf-8"))
+            return {str(name): float(seconds) for name, seconds in times.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
+        """Programs, called by a name alone, that are not there."""
+        named = {
+            call.argv[0]
+            for run in runs
+            for phase in PHASES
+            for call in run.calls(phase, self.runs, self.root, self.runs)
+        }
+        return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
+
+    def measure(self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]) -> Outcome:
+        """Measure these runs in their order.
+
+        Parameters
+        ----------
+        tell : callable
+            Told when a run begins and ends.
+        say : callable
+            Takes a line about what an interrupted harness had left.
+
+        Raises
+        ------
+        VirtperfError
+            Another harness is at work here, a program is missing, a process can't be ended, the disk is full.
+        Interrupted
+            A signal came. The run under way was stopped and removed.
+        """
+        outcome = Outcome()
+        with turn(self.root), signals() as check:
+            try:
+                self._recover(say)
+                if missing := self.missing_programs(runs):
+                    raise VirtperfError(f"not found: {', '.join(missing)}", remedy="install it, or mend measure.yaml")
+                for name in uncounted():
+                    if any(getattr(run.experiment.disturbed, name) is not None for run in runs):
+                        say(f"disturbed: this machine does not count {name}, so the rule says nothing")
+                tools = {name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()}
+                described = {"tools": versions(tools), "machine": machine()} if runs else {}
+                for number, run in enumerate(runs, start=1):
+                    check()
+                    tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number - 1 :])))
+                    words, fine = self._one(run, described, check, outcome)
+                    tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number:]), words, fine))
+            except OSError as err:
+                if err.errno in FULL:
+                    raise self._full(err.strerror) from err
+                raise
+        return outcome
+
+    def _one(
+        self, run: PlannedRun, described: dict[str, Any], check: Callable[[], None], outcome: Outcome
+    ) -> tuple[str, bool]:
+        """Measure one run; returns what to say of it, and whether all is well."""
+        began = time.monotonic()
+        try:
+            shutil.rmtree(self._running, ignore_errors=True)
+            folder, logs = self._running / run.run_id, self._running / "logs"
+            folder.mkdir(parents=True)
+            logs.mkdir()
+            self._record(run, {})
+            record = partial(self._record, run)
+            processes = Processes(folder, logs, str(self._running), record, check)
+            measurement = Measurement(self.study, run, folder, self.runs, self.root, processes, described)
+            try:
+                flags = measurement.make()
+            except Failure as err:
+                outcome.failed += 1
+                return f"failed: {err}; see {self._keep(run, str(err))}", False
+            _settle(folder)
+            folder.rename(self.runs / run.run_id)
+        except (Interrupted, OSError):
+            shutil.rmtree(self._running, ignore_errors=True)
+            raise
+        shutil.rmtree(self._running)
+        took = time.monotonic() - began
+        beyond = round(took - run.experiment.expected_s, 3)
+        write_atomically(self._times, json_text({**self.beyond(), run.experiment.name: beyond}))
+        outcome.measured += 1
+        outcome.disturbed += bool(flags)
+        said = f"; disturbed: {'; '.join(flags)}" if flags else ""
+        return f"measured in {took:.1f} s{said}", not flags
+
+    def _record(self, run: PlannedRun, sessions: Sessions) -> None:
+        """Write down what a later harness needs to clear this run away."""
+        known = {"run": run.run_id, "replicate": run.replicate, "sessions": list(sessions.items())}
+        write_atomically(self._state, json_text(known))
+
+    def _keep(self, run: PlannedRun, reason: str) -> Path:
+        """Keep a failed run's files, with what its programs printed; returns where, relative to the repository."""
+        if shutil.disk_usage(self.runs).free < LEAST_FREE:
+            raise self._full(os.strerror(FULL[0]))
+        kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
+        (self._running / REASON).write_text(f"{reason}\n", encoding="utf-8")
+        self._failed.mkdir(exist_ok=True)
+        self._running.rename(kept)
+        return kept.relative_to(self.root) if kept.is_relative_to(self.root) else kept
+
+    def _full(self, why: str | None) -> VirtperfError:
+        """Make room where the run under way had taken it; returns what to raise."""
+        shutil.rmtree(self._running, ignore_errors=True)
+        return VirtperfError(
+            f"{why or 'the disk is full'}; the run under way was removed, those before it are kept", file=self.runs,
+            remedy="make room, then start again",
+        )  # fmt: skip
+
+    def _recover(self, say: Callable[[str], None]) -> None:
+        """Clear away what a harness that was killed had left: processes, what its setup had made, half a folder."""
+        if not self._running.is_dir():
+            return
+        try:
+            state = json.loads(self._state.read_text(encoding="utf-8"))
+            name, replicate = str(state["run"]), int(state["replicate"])
+            sessions = {int(pid): float(created) for pid, created in state["sessions"]}
+        except (OSError, ValueError, LookupError, TypeError):
+            name, replicate, sessions = "", 1, {}
+        ended = end_all(str(self._running), sessions, GRACE_S)
+        folder, logs = self._running / name, self._running / "logs"
+        known = [run for run in plan(self.definition, self.study, replicate) if run.run_id == name]
+        if known and folder.is_dir():
+            processes = Processes(folder, logs, str(self._running), partial(self._record, known[0]))
+            Measurement(self.study, known[0], folder, self.runs, self.root, processes, {}).tear_down()
+        shutil.rmtree(self._running)
+        if name and not (self.runs / name).exists():
+            say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
+
+
+def _settle(folder: Path) -> None:
+    """Bring a run folder to the disk, so that no crash of the machine leaves empty files behind a name."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())

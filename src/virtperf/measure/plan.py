@@ -1,0 +1,204 @@
+"""Which runs there are to be, in which order: complete blocks, each shuffled, one experiment after the other."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from virtperf.core.errors import Report, StudyError, VirtperfError, stop
+from virtperf.core.model import Level, load_model
+from virtperf.core.near import near
+from virtperf.core.yamlio import Document
+from virtperf.measure.commands import Call, calls
+from virtperf.measure.definition import PHASES, Definition, Experiment, Phase, Settings
+from virtperf.study.definition import Study, run_levels
+
+FIELDS = ".fields.yaml"
+"""File of the run folder in which commands may say fields of run.yaml that are known only afterwards."""
+RESERVED = frozenset(
+    (
+        "experiment",
+        "run",
+        "replicate",
+        "seed",
+        "warmup_s",
+        "window_s",
+        "seconds",
+        "run_dir",
+        "here",
+        "root",
+        "fields",
+        "n",
+    )
+)
+"""Values that are no factors."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run to be measured; `levels` has every factor's level."""
+
+    run_id: str
+    experiment: Experiment
+    levels: Mapping[str, Level]
+    replicate: int
+    seed: int
+
+    def values(self, here: Path, root: Path, folder: Path) -> dict[str, Level]:
+        """What commands may name: levels, and what is known of the run.
+
+        Parameters
+        ----------
+        here, root, folder : Path
+            Folder of measure.yaml, of the repository, of the run.
+        """
+        experiment = self.experiment
+        window = experiment.window_s or 0.0
+        return {
+            **self.levels, "experiment": experiment.name, "run": self.run_id, "replicate": self.replicate,
+            "seed": self.seed, "warmup_s": _short(experiment.warmup_s), "window_s": _short(window),
+            "seconds": _short(experiment.warmup_s + window), "run_dir": str(folder), "here": str(here),
+            "root": str(root), "fields": str(folder / FIELDS),
+        }  # fmt: skip
+
+    def calls(self, phase: Phase, here: Path, root: Path, folder: Path) -> list[Call]:
+        """The commands of a phase with their values; raises `ValueError` as `commands.calls` does."""
+        return list(calls(phase, getattr(self.experiment, phase), self.values(here, root, folder)))
+
+
+def _short(number: float) -> Level:
+    return int(number) if number == int(number) else number
+
+
+def load_definition(path: Path, study: Study, report: Report = stop) -> Definition:
+    """Load `measure.yaml` of a study; every experiment of the result has all settings.
+
+    Raises
+    ------
+    StudyError
+        With file and line: against the model, an unknown factor, level or placeholder, no workload, a name given twice.
+    """
+    definition, document = load_model(path, Definition, report, aliases=False)
+    given = {name: getattr(definition, name) for name in Settings.model_fields}
+    experiments: list[Experiment] = []
+    for written in definition.experiments:
+        said = written.model_fields_set
+        own = {name: getattr(written, name) for name in said}
+        experiments.append(Experiment.model_construct(said, **{**given, **own}))
+    definition = definition.model_copy(update={"experiments": tuple(experiments)})
+    problems = len(experiments)
+    for name, command in definition.tools.items():
+        try:
+            list(calls(name, (command,), {}))
+        except ValueError as err:
+            report(document.error(f"{name}: {err}", "tools", name))
+    for position, experiment in enumerate(experiments):
+        found = list(_problems(experiment, position, study, document))
+        for problem in found:
+            report(problem)
+        problems -= not found
+    names = [run.run_id for run in plan(definition, study, 1)] if not problems else []
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        report(document.error(f"two runs would be called {name}", "experiments"))
+    return definition
+
+
+def _problems(experiment: Experiment, position: int, study: Study, document: Document) -> Iterator[StudyError]:
+    place = ("experiments", position)
+    fine = True
+    for part, levels in (("at", {f: (v,) for f, v in experiment.at.items()}), ("over", experiment.over)):
+        for factor, level in ((f, level) for f, listed in levels.items() for level in listed):
+            if wrong := study.level_problem(factor, level):
+                fine = False
+                yield document.error(wrong.pop("problem"), *place, part, factor, **wrong)
+    if not fine:
+        return
+    runs = list(_conditions(experiment, study, 1, 0))
+    if missing := [factor for factor, level in runs[0].levels.items() if level is None]:
+        yield document.error(f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place)
+        return
+    if taken := sorted(RESERVED & study.factors.keys()):
+        yield document.error(
+            f"the study has a factor {taken[0]!r}, which is the name of a value of the harness", *place
+        )
+    if not experiment.workload:
+        yield document.error(f"{experiment.name} has no workload", *place)
+    elif experiment.window_s is None and all(command.stop for command in experiment.workload):
+        problem = f"{experiment.name} never ends: it has no window_s, and its whole workload is to be stopped"
+        yield document.error(problem, *place)
+    for phase in PHASES:
+        try:
+            for run in runs:
+                run.calls(phase, Path("/"), Path("/"), Path("/"))
+        except ValueError as err:
+            where = (*place, phase) if phase in experiment.model_fields_set else (phase,)
+            yield document.error(f"{experiment.name}, {phase}: {err}", *where)
+
+
+def plan(
+    definition: Definition, study: Study, replicates: int | None = None, only: Sequence[str] = ()
+) -> list[PlannedRun]:
+    """All runs in the order in which they are measured, whether or not they are there.
+
+    Block k of an experiment is one run of each of its conditions in an order that depends on the seed, the experiment
+    and k alone: more replicates, or fewer conditions, leave the order of the others as it is.
+
+    Parameters
+    ----------
+    replicates : int, optional
+        In place of what the experiments say.
+    only : sequence of str
+        Names of experiments, or ``factor=level``; several of one kind are alternatives.
+
+    Raises
+    ------
+    VirtperfError
+        `only` names an experiment, factor or level that there is not.
+    """
+    chosen = _chosen(definition, study, only)
+    planned = []
+    for experiment in definition.experiments:
+        for block in range(1, (replicates or experiment.replicates) + 1):
+            runs = list(_conditions(experiment, study, block, definition.seed))
+            random.Random(f"{definition.seed}/{experiment.name}/{block}").shuffle(runs)  # noqa: S311 - an order
+            planned += [run for run in runs if chosen(run)]
+    return planned
+
+
+def _conditions(experiment: Experiment, study: Study, block: int, seed: int) -> Iterator[PlannedRun]:
+    for written in run_levels(experiment):
+        named = [_slug(factor, written[factor]) for factor in experiment.over]
+        run_id = "-".join([experiment.name, *named, f"r{block}"])
+        own = random.Random(f"{seed}/{run_id}").getrandbits(31)  # noqa: S311 - no secret
+        levels: dict[str, Level] = study.filled(written)  # type: ignore[assignment]
+        yield PlannedRun(run_id, experiment, levels, block, own)
+
+
+def _slug(factor: str, level: Level) -> str:
+    """A level as part of a run's name: numbers need their factor's name beside them."""
+    text = level if isinstance(level, str) else f"{factor}-{level}"
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
+
+
+def _chosen(definition: Definition, study: Study, only: Sequence[str]) -> Callable[[PlannedRun], bool]:
+    experiments = {text for text in only if "=" not in text}
+    names = [experiment.name for experiment in definition.experiments]
+    if unknown := sorted(experiments - set(names)):
+        raise VirtperfError(f"--only: there is no experiment {unknown[0]!r}", remedy=near(unknown[0], names))
+    levels: dict[str, set[str]] = {}
+    for text in (t for t in only if "=" in t):
+        factor, level = text.split("=", 1)
+        known = list(map(str, study.factors[factor].levels)) if factor in study.factors else []
+        if level not in known:
+            what, among = (f"level {level!r} of {factor}", known) if known else (f"factor {factor!r}", [*study.factors])
+            raise VirtperfError(f"--only: there is no {what}", remedy=near(level if known else factor, among))
+        levels.setdefault(factor, set()).add(level)
+
+    def chosen(run: PlannedRun) -> bool:
+        wanted = all(str(run.levels[factor]) in among for factor, among in levels.items())
+        return wanted and (not experiments or run.experiment.name in experiments)
+
+    return chosen

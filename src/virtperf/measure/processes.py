@@ -1,0 +1,230 @@
+"""Processes of a run: started in sessions of their own, found again after the harness was killed, stopped, counted.
+
+A process is the run's if its environment has the mark that the harness gives to whatever it starts, or if it stands in
+a session that the harness began (a program such as sudo clears the environment and stays in the session).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from virtperf.core.errors import VirtperfError
+from virtperf.measure.commands import Call
+
+MARK = "VIRTPERF_RUN"
+CLOCK = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
+"""All tools print the same clock: run.yaml's `start` is in it, and no change of the hour falls into a run."""
+LOOK_S = 0.02
+SAME_S = 1.0  # a start time that was read twice
+LAST_S = 10.0  # what a process may take to end once it is killed
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+Sessions = Mapping[int, float]
+"""When the leader of each session was started, by its process id."""
+
+
+class Failure(Exception):
+    """A command of a run did not do what it should; the run is given up, the plan goes on."""
+
+
+@dataclass
+class Started:
+    """A program that was started; `ended` is when (monotonic) it was first seen to have ended."""
+
+    call: Call
+    process: subprocess.Popen[bytes]
+    ended: float | None = None
+
+    def look(self) -> bool:
+        """Whether it has ended."""
+        if self.ended is None and self.process.poll() is not None:
+            self.ended = time.monotonic()
+        return self.ended is not None
+
+    @property
+    def name(self) -> str:
+        """Its phase, number and program."""
+        return f"{self.call.name} ({Path(self.call.argv[0]).name})"
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        status = self.process.returncode or 0
+        how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        return f"{self.name} ended {how}"
+
+
+@dataclass
+class Processes:
+    """What one run starts.
+
+    Attributes
+    ----------
+    folder : Path
+        The run folder: where programs run, and what `output` is relative to.
+    logs : Path
+        Folder for all that programs print and no `output` takes.
+    mark : str
+        Tells this study's processes from all others.
+    record : callable
+        Keeps `sessions` for a later harness, each time before the next program is started.
+    check : callable
+        Called while something is waited for; raises what is to end the run.
+    """
+
+    folder: Path
+    logs: Path
+    mark: str
+    record: Callable[[Sessions], None] = lambda _: None
+    check: Callable[[], None] = lambda: None
+    sessions: dict[int, float] = field(default_factory=dict)
+    _started: list[Started] = field(default_factory=list)
+
+    def start(self, call: Call) -> Started:
+        """Start a program; raises `Failure` where there is no such program."""
+        environment = {**os.environ, **CLOCK, **call.variables, MARK: self.mark}
+        try:
+            with self._file(call, "stdout") as out, self._file(call, "stderr") as err:
+                process = subprocess.Popen(  # noqa: S603 - what measure.yaml says
+                    call.argv, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                    start_new_session=True,
+                )  # fmt: skip
+        except (OSError, ValueError) as problem:
+            if getattr(problem, "errno", None) in FULL:
+                raise
+            why = getattr(problem, "strerror", None) or problem
+            raise Failure(f"{call.name} can't be started: {call.argv[0]}: {why}") from problem
+        self._started.append(Started(call, process))
+        self.sessions[process.pid] = psutil.Process(process.pid).create_time()
+        self.record(self.sessions)
+        return self._started[-1]
+
+    def _file(self, call: Call, stream: str) -> IO[bytes]:
+        path = self.logs / f"{call.name}.{stream}"
+        if stream == "stdout" and call.output:
+            path = self.folder / call.output
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.resolve().is_relative_to(self.folder.resolve()):
+                raise Failure(f"{call.name}: a link leads {call.output} out of the run folder")
+        return path.open("ab")
+
+    def finish(self, call: Call) -> None:
+        """Run a program to its end; raises `Failure` where that is none or no good one."""
+        started = self.start(call)
+        until = time.monotonic() + call.timeout_s
+        while not started.look():
+            if time.monotonic() > until:
+                self.stop(started, "SIGTERM", 1.0)
+                raise Failure(f"{started.name} had not ended after {call.timeout_s:g} s")
+            self.pause(LOOK_S)
+        if started.process.returncode:
+            raise Failure(started.ending)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, unless something is to end the run."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(LOOK_S, left))
+
+    def stop(self, started: Started, name: str, grace_s: float) -> bool:
+        """Send a signal to a program and what it started; whether it then ended in time. Else it is killed."""
+        for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
+            if started.look():
+                break
+            _signal_group(started, number)
+            until = time.monotonic() + patience_s
+            while not started.look() and time.monotonic() < until:
+                time.sleep(LOOK_S)
+            if number == signal.Signals[name] and started.look():
+                return True
+        return False
+
+    def end(self, grace_s: float) -> None:
+        """Stop all that is left of the run."""
+        end_all(self.mark, self.sessions, grace_s)
+        for started in self._started:
+            started.look()
+
+    def cpu_s(self) -> float:
+        """Processor time, in seconds, of the harness and all processes of the run, ended ones included."""
+        used = sum(os.times()[:4])
+        for process in members(self.mark, self.sessions):
+            try:
+                used += sum(process.cpu_times()[:4])  # own, and that of children which have ended
+            except psutil.Error:
+                continue
+        return used
+
+
+def _signal_group(started: Started, number: signal.Signals) -> None:
+    """Send a signal to a program and its children, as a terminal would."""
+    try:
+        os.killpg(started.process.pid, number)
+    except ProcessLookupError:
+        pass
+    except PermissionError as err:
+        raise VirtperfError(f"{started.call.name} can't be stopped: it runs as another user") from err
+
+
+def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
+    """All living processes with the mark, or in one of the sessions."""
+    own = os.getpid()
+    current = {sid for sid, created in sessions.items() if _same(sid, created)}
+    for process in psutil.process_iter():
+        try:
+            if (
+                process.pid != own
+                and process.status() != psutil.STATUS_ZOMBIE
+                and (os.getsid(process.pid) in current or process.environ().get(MARK) == mark)
+            ):
+                yield process
+        except (psutil.Error, OSError):  # it has ended, or it is another user's
+            continue
+
+
+def _same(sid: int, created: float) -> bool:
+    """Whether a session is still the one that was begun then: no number is given again while its session lives."""
+    try:
+        return abs(psutil.Process(sid).create_time() - created) < SAME_S
+    except psutil.Error:
+        return True
+
+
+def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
+    """End all processes of a run, first by SIGTERM, after `grace_s` by SIGKILL; returns how many there were.
+
+    Raises
+    ------
+    VirtperfError
+        One of them is another user's, or does not end.
+    """
+    found: set[int] = set()
+    kill_at = time.monotonic() + grace_s
+    while left := list(members(mark, sessions)):
+        late = time.monotonic() - kill_at
+        for process in left:
+            try:
+                if late > LAST_S:
+                    raise VirtperfError(f"process {process.pid} of a run does not end, although it was killed")
+                if late >= 0:
+                    process.kill()
+                elif process.pid not in found:
+                    process.terminate()
+            except psutil.NoSuchProcess:
+                continue
+            except psutil.AccessDenied as err:
+                problem = f"process {process.pid} of a run can't be stopped: it is another user's"
+                raise VirtperfError(problem, remedy="stop it, then go on") from err
+            found.add(process.pid)
+        time.sleep(LOOK_S)
+    return len(found)

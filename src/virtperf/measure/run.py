@@ -1,0 +1,209 @@
+"""One run: set up, monitors around a workload, collected, torn down, described in run.yaml."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.model import Level, Model, load_model
+from virtperf.ingest.folder import RUN_FILE, raw_files
+from virtperf.ingest.runs import load_run
+from virtperf.measure.commands import Call
+from virtperf.measure.definition import PHASES, Phase
+from virtperf.measure.disturbance import broken, counters, disturbance, quiet
+from virtperf.measure.plan import FIELDS, PlannedRun
+from virtperf.measure.processes import LOOK_S, Failure, Processes, Started
+from virtperf.study.definition import Study
+
+EARLY = 0.02
+"""A workload may end this share of its time before the window does: programs measure time themselves."""
+EARLY_S = 0.05
+HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
+
+
+class Said(Model):
+    """Fields of run.yaml that commands may say, since they are known only afterwards; a reader of runs checks them."""
+
+    start: Any = None
+    duration_s: Any = None
+    warmup_s: Any = None
+    window_s: Any = None
+    clients: Any = None
+    think_time_s: Any = None
+    processors: Any = None
+    notes: Any = None
+    tools: dict[str, Level] = {}
+    files: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass
+class Measurement:
+    """A planned run on its way to become a run folder.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it is made; its name is the run's.
+    here, root : Path
+        Folder of measure.yaml; of the repository.
+    described : dict
+        What is said of every run: machine, tools.
+    """
+
+    study: Study
+    planned: PlannedRun
+    folder: Path
+    here: Path
+    root: Path
+    processes: Processes
+    described: dict[str, Any]
+    monitors: list[Started] = field(default_factory=list)
+    workload: list[Started] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    found: dict[str, float] = field(default_factory=dict)
+
+    def make(self) -> list[str]:
+        """Measure the run; returns how it was disturbed, in words.
+
+        Whatever happens, the teardown is run and no process is left.
+
+        Raises
+        ------
+        Failure
+            A command, or what came of it, is not as declared.
+        """
+        experiment = self.planned.experiment
+        wanted, own = experiment.wait_quiet, self.processes
+        if wanted and not quiet(wanted, own.cpu_s, own.pause):
+            self.flags.append(
+                f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
+            )
+        torn: Failure | None = None
+        try:
+            for call in self._calls("setup"):
+                self.processes.finish(call)
+            times = self._measure()
+            for call in self._calls("collect"):
+                self.processes.finish(call)
+        finally:
+            torn = self.tear_down()
+        if torn:
+            raise torn
+        self._describe(times)
+        return self.flags
+
+    def tear_down(self) -> Failure | None:
+        """Run the teardown, all of it, and end what is left; the first failure, which does not hide another."""
+        failure = None
+        self.processes.check = lambda: None  # no signal and no full disk cuts it short
+        self.processes.record = lambda _: None
+        try:
+            for call in self._calls("teardown"):
+                try:
+                    self.processes.finish(call)
+                except (Failure, OSError) as err:
+                    failure = failure or Failure(str(err))
+        finally:
+            self.processes.end(self.planned.experiment.grace_s)
+        return failure
+
+    def _calls(self, phase: Phase) -> list[Call]:
+        return self.planned.calls(phase, self.here, self.root, self.folder)
+
+    def _measure(self) -> dict[str, Any]:
+        """Monitors and workload; returns start, duration_s, warmup_s and window_s as run.yaml has them."""
+        experiment = self.planned.experiment
+        zero, start = time.monotonic(), datetime.now(UTC).replace(tzinfo=None)
+        self.monitors = [self.processes.start(call) for call in self._calls("monitors")]
+        self._watch(zero + experiment.lead_s)
+        begun = time.monotonic()
+        self.workload = [self.processes.start(call) for call in self._calls("workload")]
+        finite = [started for started in self.workload if not started.call.stop]
+        begin = begun + experiment.warmup_s
+        end = due = begin
+        if experiment.window_s is not None:
+            end = begin + experiment.window_s
+            due = end - max(EARLY_S, EARLY * (end - begun))
+        self._watch(begin, due)
+        before = counters(self.processes.cpu_s)
+        self._watch(end, due, to_end=experiment.window_s is None)
+        after = counters(self.processes.cpu_s)
+        for started in self.workload:
+            if started.call.stop:
+                self.processes.stop(started, started.call.stop, experiment.grace_s)
+        self.workload = finite
+        self._watch(end, due, to_end=True)
+        ends = [started.ended or end for started in finite]
+        end = (max if experiment.window_s is None else min)([end, *ends])
+        self._stop_monitors(end)
+        self.found = disturbance(before, after)
+        self.flags += broken(experiment.disturbed, self.found)
+        return {
+            "start": start.isoformat(timespec="milliseconds"), "duration_s": round(time.monotonic() - zero, 3),
+            "warmup_s": round(begin - zero, 3), "window_s": [round(begin - zero, 3), round(end - zero, 3)],
+        }  # fmt: skip
+
+    def _watch(self, until: float, due: float = 0.0, *, to_end: bool = False) -> None:
+        """Wait for a moment, and with `to_end` for the end of the workload.
+
+        Raises
+        ------
+        Failure
+            A monitor failed; a part of the workload failed, ended before `due` or although it is to be stopped, or had
+            not ended in time.
+        """
+        while True:
+            now = time.monotonic()
+            for started in (*self.monitors, *self.workload):
+                if started.look() and started.process.returncode:
+                    raise Failure(started.ending)
+            for started in self.workload:
+                if started.ended is not None and started.call.stop:
+                    raise Failure(started.ending)
+                if started.ended is not None and started.ended < due:
+                    raise Failure(f"{started.name} ended {due - started.ended:.2f} s too early")
+                if to_end and not started.call.stop and now > until + started.call.timeout_s:
+                    raise Failure(f"{started.name} had not ended {started.call.timeout_s:g} s after the window's end")
+            if now >= until and not (to_end and any(s.ended is None and not s.call.stop for s in self.workload)):
+                return
+            self.processes.pause(LOOK_S if now >= until else min(LOOK_S, until - now))
+
+    def _stop_monitors(self, end: float) -> None:
+        grace_s = self.planned.experiment.grace_s
+        for monitor in self.monitors:
+            if monitor.look():
+                if monitor.ended is not None and monitor.ended < end:
+                    self.flags.append(f"{monitor.name} ended before the window did")
+            elif not self.processes.stop(monitor, monitor.call.stop or "SIGTERM", grace_s):
+                self.flags.append(f"{monitor.name} did not end in {grace_s:g} s and was killed")
+
+    def _describe(self, times: Mapping[str, Any]) -> None:
+        """Write run.yaml, and see whether a reader of run folders takes it."""
+        files = [file for phase in PHASES for call in self._calls(phase) for file in call.files]
+        run: dict[str, Any] = {
+            "study": self.study.id, "run": self.planned.run_id, "provenance": "measured",
+            "factors": dict(self.planned.levels), "replicate": self.planned.replicate, **times,
+            **deepcopy(self.described), "disturbance": self.found, "disturbed": self.flags,
+        }  # fmt: skip
+        said = self.folder / FIELDS
+        try:
+            if said.is_file():
+                later = load_model(said, Said, aliases=False)[0].model_dump(exclude_unset=True)
+                files += later.pop("files", ())
+                run["tools"] |= later.pop("tools", {})
+                run |= later
+                said.unlink()
+            run["files"] = files
+            text = yaml.safe_dump(run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
+            (self.folder / RUN_FILE).write_text(f"{HEAD}{text}", encoding="utf-8")
+            load_run(self.folder, self.study, "measured", raw_files(self.folder))
+        except VirtperfError as err:
+            raise Failure(str(err)) from err

@@ -1,0 +1,61 @@
+"""One harness at a time in a repository, and signals that end it in good order."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from virtperf.core.errors import VirtperfError
+
+
+class Interrupted(Exception):
+    """A signal asked the harness to end; `number` is the signal's."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def turn(root: Path) -> Iterator[None]:
+    """One harness at a time in a repository: two would disturb each other. The lock ends with its process."""
+    path = root / ".cache" / "measure.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as err:
+            file.seek(0)
+            raise VirtperfError(f"{file.read().strip() or 'another process'} is measuring here") from err
+        file.truncate(0)
+        file.write(f"process {os.getpid()}")
+        file.flush()
+        yield
+
+
+@contextmanager
+def signals() -> Iterator[Callable[[], None]]:
+    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has come.
+
+    A handler also gives programs that are started the default: they would inherit that a shell's background job ignores
+    SIGINT, and monitors that are stopped by it would never end. Such a job goes on ignoring it itself.
+    """
+    came: list[int] = []
+
+    def check() -> None:
+        if came:
+            raise Interrupted(came[0])
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        ignored = handler == signal.SIG_IGN
+        signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))
+    try:
+        yield check
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

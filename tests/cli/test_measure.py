@@ -1,0 +1,128 @@
+"""virtperf measure: its plan on paper, its lines, its bar, its exit status; and what the quality page says of it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.measure.conftest import repository  # noqa: F401 - a fixture
+from virtperf.core.yamlio import load_yaml
+
+
+@pytest.fixture
+def toy(repository, run, monkeypatch):  # noqa: F811 - the fixture
+    """The toy's repository as the working folder."""
+    monkeypatch.chdir(repository.root)
+    return repository
+
+
+def test_help_points_to_power_and_to_the_page(run, root):
+    text = run("measure", "--help").output
+    assert "virtperf power" in text
+    assert (root / re.search(r"docs/\w+\.md", text)[0]).is_file()
+
+
+def test_a_dry_run_shows_the_plan_and_the_commands_and_measures_nothing(toy, run):
+    toy.write(
+        setup=[{"run": "echo $guests", "shell": True}], window_s=90, monitors=[{"run": "vmstat -t 1", "output": "v"}]
+    )
+    text = run("measure", "toy", "--dry-run").output
+    assert text.startswith("4 runs, 0 measured, 4 to measure, at least 6 min 00 s\n")
+    assert text.count("to measure  1 min 30 s") == 4
+    assert "setup-1: sh -c 'echo $guests'\n" in text
+    assert "monitors-1: vmstat -t 1 > v\n" in text
+    assert re.search(r"workload-1: .*/data/measured/toy/work 90 work1.csv\n", text)
+    assert toy.present() == []
+    assert not toy.own.exists()
+
+
+def test_one_line_a_run_and_then_nothing_is_left_to_do(toy, run):
+    text = run("measure", "toy", "--only", "guests=2", "--replicates", "3").output
+    lines = text.splitlines()
+    assert lines[0] == "3 runs, 0 measured, 3 to measure, at least 1 s"
+    assert [re.sub(r" in [0-9.]+ s$", "", line) for line in lines[1:-1]] == [
+        f"cpu-guests-2-r{n} ({n} of 3) measured" for n in (1, 2, 3)
+    ]
+    assert lines[-1] == "3 measured (0 disturbed), 0 failed"
+    text = run("measure", "toy", "--only", "guests=2", "--replicates", "3").output
+    assert text == "3 runs, 3 measured, 0 to measure, about 0 s\n0 measured (0 disturbed), 0 failed\n"
+    assert "measured      " in run("measure", "toy", "--dry-run").output
+
+
+def test_failures_show_in_the_status_and_end_after_their_attempts(toy, run):
+    toy.write(replicates=1, setup=[{"run": 'test "$guests" = 1', "shell": True}])
+    text = run("measure", "toy", status=3).output
+    kept = "data/measured/toy/.measure/failed/cpu-guests-2-r1-1"
+    assert f"failed: setup-1 (sh) ended with status 1; see {kept}\n" in text
+    assert text.endswith("1 measured (0 disturbed), 1 failed\n")
+    run("measure", "toy", status=3)
+    text = run("measure", "toy", status=3).output
+    assert "0 to measure" in text
+    assert (
+        "cpu-guests-2-r1: given up after 2 attempts; remove data/measured/toy/.measure/failed/cpu-guests-2-r1-*" in text
+    )
+    assert "given up" in run("measure", "toy", "--dry-run").output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(("--only", "gpu"), "there is no experiment 'gpu'"), (("--only", "guests=9"), "there is no level '9' of guests")],
+)
+def test_a_choice_of_nothing_is_one_line(toy, run, options, words):
+    assert words in run("measure", "toy", *options, status=1).output
+
+
+def test_mistakes_and_missing_files_are_one_line(toy, run):
+    toy.write(workload=["x {guest}"])
+    assert "Error: measure.yaml line " in run("measure", "toy", status=1).output
+    assert "measure.yaml line" in run("check", "toy", status=1).output
+    (toy.runs / "measure.yaml").unlink()
+    assert "measure.yaml: the file is missing" in run("measure", "toy", status=1).output
+    assert "there is no study 'boy'" in run("measure", "boy", status=1).output
+
+
+def test_a_study_of_its_own_stands_beside_its_runs(toy, run):
+    (toy.root / "data" / "published" / "toy" / "study.yaml").rename(toy.runs / "study.yaml")
+    run("measure", "toy", "--replicates", "1")
+    assert toy.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
+
+
+def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run):
+    from virtperf.exhibits.kinds.quality import warnings_of
+
+    toy.write(replicates=1, disturbed={"others_cpus": 0}, tools={"shell": "echo sh 1"})
+    run("measure", "toy")
+    run("ingest", "toy")
+    index = load_yaml(toy.root / "data" / "samples" / "toy" / "index.json").data
+    assert index["quarantined"] == []
+    assert [entry["run_id"] for entry in index["runs"]] == toy.present()
+    for entry in index["runs"]:
+        assert entry["provenance"] == "measured"
+        assert entry["tools"] == {"shell": "sh 1"}
+        assert entry["machine"] == {"cpu": "some"}
+        assert entry["disturbance"] == toy.described(entry["run_id"])["disturbance"]
+        assert "disturbed: other processes used more than 0 processors" in warnings_of(entry)
+
+
+@pytest.mark.slow
+def test_a_terminal_has_a_bar_with_the_time_left(toy):
+    shown, end = pty.openpty()
+    command = [sys.executable, "-m", "virtperf.cli", "measure", "toy"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stdin=end, stdout=end, stderr=end, env=environment)
+    os.close(end)
+    text = b""
+    try:
+        while part := os.read(shown, 4096):
+            text += part
+    except OSError:  # the other end is closed
+        pass
+    assert process.wait() == 0
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode())
+    assert re.search(r"\d/4 .* s left cpu-guests-\d-r\d", plain)  # drawn once a second
+    assert "4 measured (0 disturbed), 0 failed" in plain

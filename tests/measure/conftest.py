@@ -1,0 +1,112 @@
+"""A repository with a study of busy processes, and its measure.yaml as a test wants it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from virtperf.measure import harness as harness_module
+from virtperf.measure.harness import Event, Harness, Outcome
+from virtperf.measure.plan import load_definition, plan
+from virtperf.study.definition import load_study
+
+STUDY = """\
+study: toy
+title: Busy processes
+bibliography: {}
+claims_in_ledger: 0
+factors:
+  guests: {levels: [1, 2, 4]}
+  mode: {levels: [plain, "a b; touch x", "$(touch y)"], default: plain}
+quantities:
+  load:
+    label: Load
+    unit: "%"
+    observed: {from: [{metric: cpu_user, entity_kind: cpu, entity: all}], combine: sum}
+exhibits: []
+"""
+WORK = """\
+import sys, time
+seconds, path = float(sys.argv[1]), sys.argv[2]
+end = time.monotonic() + seconds
+with open(path, "w") as out:
+    while time.monotonic() < end:
+        sum(range(1000))
+    out.write("time,work\\n1,2\\n")
+"""
+
+
+@dataclass
+class Repository:
+    """A repository in a folder of its own."""
+
+    root: Path
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "data" / "measured" / "toy"
+
+    @property
+    def own(self) -> Path:
+        return self.runs / ".measure"
+
+    def write(self, **fields: Any) -> None:
+        """measure.yaml: one experiment over 1 and 2 guests, two replicates; None removes a field."""
+        given: dict[str, Any] = {
+            "seed": 7, "replicates": 2, "window_s": 0.2,
+            "workload": [{"run": ["{here}/work", "{seconds}", "work{n}.csv"], "count": "guests"}],
+            "experiments": [{"name": "cpu", "over": {"guests": [1, 2]}}],
+        }  # fmt: skip
+        given = {name: value for name, value in (given | fields).items() if value is not None}
+        (self.runs / "measure.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
+
+    def harness(self) -> Harness:
+        study = load_study(self.root / "data" / "published" / "toy")
+        return Harness(study, load_definition(self.runs / "measure.yaml", study), self.runs, self.root)
+
+    def measure(self, **fields: Any) -> tuple[Outcome, list[Event], list[str]]:
+        """Measure all runs that are missing; `fields` as `write` takes them."""
+        if fields:
+            self.write(**fields)
+        made = self.harness()
+        runs = [run for run in plan(made.definition, made.study) if not made.present(run)]
+        events: list[Event] = []
+        said: list[str] = []
+        return made.measure(runs, events.append, said.append), events, said
+
+    def present(self) -> list[str]:
+        """Names of all run folders."""
+        return sorted(p.name for p in self.runs.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+    def described(self, run: str) -> dict[str, Any]:
+        return yaml.safe_load((self.runs / run / "run.yaml").read_text())
+
+    def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
+        """`virtperf measure toy` as a process of its own."""
+        command = [sys.executable, "-m", "virtperf.cli", "--root", str(self.root), "measure", "toy", *options]
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **popen
+        )
+
+
+@pytest.fixture
+def repository(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """The toy's repository; what is known of the machine is asked for in one test only, since it takes a second."""
+    monkeypatch.setattr(harness_module, "machine", lambda: {"cpu": "some"})
+    made = Repository(tmp_path)
+    published = tmp_path / "data" / "published" / "toy"
+    for folder in (published, made.runs):
+        folder.mkdir(parents=True)
+    (published / "study.yaml").write_text(STUDY)
+    (tmp_path / "data" / "metrics.yaml").write_bytes((root / "data" / "metrics.yaml").read_bytes())
+    work = made.runs / "work"
+    work.write_text(f"#!{sys.executable}\n{WORK}")
+    work.chmod(0o755)
+    made.write()
+    return made

@@ -1,0 +1,60 @@
+"""Values in commands: each stays one argument, none becomes a shell's text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from virtperf.measure.commands import calls, filled
+from virtperf.measure.definition import Command
+
+# what an argument of a program can be: anything but NUL
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=30)
+
+
+def call(entry, **values):
+    (one,) = calls("setup", (Command.model_validate(entry),), values)
+    return one
+
+
+@given(TEXTS, TEXTS)
+def test_a_value_never_changes_the_number_of_arguments(a, b):
+    assert call("prog -x '{a} {b}' --y={b}", a=a, b=b).argv == ("prog", "-x", f"{a} {b}", f"--y={b}")
+    assert call(["prog", "{a}{{}}", 1], a=a, b=b).argv == ("prog", f"{a}{{}}", "1")
+
+
+def test_a_shell_gets_its_text_as_it_stands_and_values_as_variables():
+    for value in ("a b", "$(touch x)", "`touch x`", "'; touch x; '", '"; touch x; "', "a\nb", "*", "-n", "{b}"):
+        made = call({"run": 'printf %s "$value{a}"', "shell": True}, value=value)
+        assert made.argv == ("sh", "-c", 'printf %s "$value{a}"')
+        environment = {"PATH": os.environ["PATH"], **made.variables}
+        out = subprocess.run(made.argv, env=environment, capture_output=True, check=True).stdout
+        assert out.decode() == f"{value}{{a}}"
+
+
+def test_each_command_of_a_count_has_its_number():
+    command = Command.model_validate({"run": "w {n}", "count": "guests", "output": "g{n}/w.csv",
+                                      "files": [{"path": "g{n}/w.csv", "entity": "g{n}", "interval_s": 0.5}]})  # fmt: skip
+    made = list(calls("workload", (command, Command.model_validate("other")), {"guests": 2}))
+    assert [(c.name, c.argv, c.output) for c in made] == [
+        ("workload-1", ("w", "1"), "g1/w.csv"), ("workload-2", ("w", "2"), "g2/w.csv"), ("workload-3", ("other",), None),
+    ]  # fmt: skip
+    assert made[1].files == ({"path": "g2/w.csv", "entity": "g2", "interval_s": 0.5},)
+    assert list(calls("workload", (command,), {"guests": 0})) == []
+
+
+@pytest.mark.parametrize("level", ["../x", "/x", "a/../../x", ".hidden", "a/.b/c", ""])
+def test_a_value_can_lead_no_path_out_of_the_run_folder(level):
+    for entry in ({"run": "x", "output": "{level}"}, {"run": "x", "files": [{"path": "{level}"}]}):
+        with pytest.raises(ValueError, match="no place for a raw file"):
+            call(entry, level=level)
+
+
+@pytest.mark.parametrize("text", ["{x", "x}", "{}", "{0}", "{a.b}", "{a[0]}", "{a:>9}", "{a!r}"])
+def test_what_is_no_plain_placeholder_is_refused(text):
+    with pytest.raises(ValueError):
+        filled(text, {"a": 1})

@@ -1,0 +1,84 @@
+"""What disturbed a run: from the counters of the machine, judged by the declared rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from virtperf.measure import disturbance as module
+from virtperf.measure.definition import Quiet, Rules
+from virtperf.measure.disturbance import Counters, broken, counters, disturbance, quiet, uncounted
+
+ZERO = Counters(0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
+SECONDS = st.floats(0, 1e4)
+
+
+@given(wall=st.floats(0.1, 1e4), ours=SECONDS, others=SECONDS, idle=SECONDS, steal=st.floats(0.01, 1e4))
+def test_shares_are_those_that_the_counters_were_made_of(wall, ours, others, idle, steal):
+    total = ours + others + idle + steal
+    found = disturbance(ZERO, Counters(wall, ours + others, total, steal, ours, 3, None))
+    assert found["others_cpus"] == pytest.approx(others / wall, abs=1e-3, rel=1e-9)
+    assert found["steal_percent"] == pytest.approx(100 * steal / total, abs=1e-3)
+    assert found["thermal_throttles"] == 3
+    assert "quota_throttles" not in found
+
+
+def test_a_rule_is_broken_above_its_limit_only():
+    found = {"steal_percent": 2.0, "others_cpus": 0.11}
+    assert broken(Rules(steal_percent=2, others_cpus=0.1), found) == ["other processes used more than 0.1 processors"]
+    assert broken(Rules(steal_percent=1.9), found) == ["more than 1.9 % of the processor time was stolen"]
+    assert broken(Rules(thermal_throttles=0), found) == []
+    assert broken(Rules(), found) == []
+
+
+def test_busy_time_is_all_but_idle_waiting_and_stolen(monkeypatch):
+    times = psutil.cpu_times()
+    made = counters(lambda: 5.0)
+    assert made.ours == 5
+    assert made.total >= sum(
+        getattr(times, n, 0) for n in ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+    )
+    assert made.total - made.busy >= times.idle
+
+
+def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SYSTEM", tmp_path)
+    monkeypatch.setattr(module, "CONTROL_GROUPS", tmp_path / "cgroup")
+    assert (counters(lambda: 0).thermal_throttles, counters(lambda: 0).quota_throttles) == (None, None)
+    assert uncounted() == ["thermal_throttles", "quota_throttles"]
+    for cpu, count in ((0, 3), (1, 4)):
+        place = tmp_path / "devices" / "system" / "cpu" / f"cpu{cpu}" / "thermal_throttle"
+        place.mkdir(parents=True)
+        (place / "core_throttle_count").write_text(f"{count}\n")
+    (tmp_path / "cgroup").write_text("4:memory:/a\n3:cpu,cpuacct:/job/1\n0::/user\n")
+    for place, count in (("cpu,cpuacct/job/1", 10), ("user", 20), ("memory/a", 400), ("cpu,cpuacct", 800)):
+        (tmp_path / "fs" / "cgroup" / place).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "fs" / "cgroup" / place / "cpu.stat").write_text(
+            f"nr_periods 7\nnr_throttled {count}\nthrottled_time 5\n"
+        )
+    found = counters(lambda: 0)
+    assert (found.thermal_throttles, found.quota_throttles) == (7, 30)
+    assert uncounted() == []
+
+
+def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
+    busy = iter([9.0, 9.0, 0.05, 9.0])
+    waited = []
+    state = {"now": ZERO}
+
+    def read(ours):
+        return state["now"]
+
+    def pause(seconds):
+        waited.append(seconds)
+        last = state["now"]
+        state["now"] = replace(last, at=last.at + seconds, busy=last.busy + next(busy) * seconds, total=last.total + 99)
+
+    monkeypatch.setattr(module, "counters", read)
+    assert quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause)
+    assert waited == [2.0, 2.0, 2.0]
+    assert not quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause)

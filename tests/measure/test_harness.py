@@ -1,0 +1,270 @@
+"""The plan carried out: once each, whatever fails, stops or kills the harness; nothing half, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from virtperf.core.errors import VirtperfError
+from virtperf.core.metrics import load_metrics
+from virtperf.ingest.folder import raw_files
+from virtperf.ingest.runs import load_run
+from virtperf.ingest.samples import read_run
+from virtperf.measure.machine import machine
+from virtperf.measure.processes import members
+
+SLEEPER = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)"]
+ALL = [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in (1, 2)]
+
+
+def identity(repository):
+    """The run folders as the file system knows them: a folder made again is another."""
+    return {name: (repository.runs / name).stat().st_ino for name in repository.present()}
+
+
+def left(repository):
+    """Processes of the repository's runs that live."""
+    return list(members(str(repository.own / "running"), {}))
+
+
+def check_runs(repository):
+    """Every run folder is whole."""
+    harness = repository.harness()
+    for name in repository.present():
+        folder = repository.runs / name
+        run = load_run(folder, harness.study, "measured", raw_files(folder))
+        for n in range(1, run.factors["guests"] + 1):
+            assert (folder / f"work{n}.csv").read_text().endswith("1,2\n")
+
+
+def wait_for(condition, process=None):
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        assert process is None or process.poll() is None, process.stdout.read()
+        time.sleep(0.01)
+
+
+def test_what_is_missing_is_measured_once(repository):
+    outcome, events, said = repository.measure()
+    assert (outcome.measured, outcome.failed, said) == (4, 0, [])
+    assert repository.present() == ALL
+    assert [(e.number, e.of) for e in events if e.words] == [(n, 4) for n in (1, 2, 3, 4)]
+    before = identity(repository)
+    shutil.rmtree(repository.runs / ALL[2])
+    outcome, events, _ = repository.measure()
+    assert outcome.measured == 1
+    assert {e.run_id for e in events} == {ALL[2]}
+    after = identity(repository)
+    assert {name: after[name] for name in ALL if name != ALL[2]} == {n: i for n, i in before.items() if n != ALL[2]}
+    check_runs(repository)
+
+
+def test_a_run_that_fails_does_not_end_the_plan(repository):
+    work = {"run": ["{here}/work", "{seconds}", "work{n}.csv"], "count": "guests"}
+    bad = {"run": 'test "$guests" = 1', "shell": True}
+    outcome, events, _ = repository.measure(setup=[bad], workload=[work])
+    assert (outcome.measured, outcome.failed) == (2, 2)
+    assert repository.present() == ["cpu-guests-1-r1", "cpu-guests-1-r2"]
+    assert [e.fine for e in events if e.words and "guests-2" in e.run_id] == [False, False]
+    repository.measure()
+    assert repository.harness().attempts() == {"cpu-guests-2-r1": 2, "cpu-guests-2-r2": 2}
+    names = sorted(p.name for p in (repository.own / "failed").iterdir())
+    assert names == ["cpu-guests-2-r1-1", "cpu-guests-2-r1-2", "cpu-guests-2-r2-1", "cpu-guests-2-r2-2"]
+
+
+def test_a_missing_program_is_said_before_anything_is_measured(repository):
+    with pytest.raises(VirtperfError, match="not found: no-such-program"):
+        repository.measure(teardown=["no-such-program"])
+    with pytest.raises(VirtperfError, match="version of x can't be had"):
+        repository.measure(teardown=None, tools={"x": "true"})
+    assert repository.present() == []
+
+
+def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
+    repository.write(window_s=1.5, replicates=1)
+    first = repository.start()
+    wait_for((repository.own / "running" / "state.json").exists, first)
+    with pytest.raises(VirtperfError, match=f"process {first.pid} is measuring here"):
+        repository.measure()
+    out, _ = first.communicate(timeout=30)
+    assert first.returncode == 0, out
+    assert repository.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_good_order(repository, number):
+    repository.write(window_s=30, monitors=[{"run": SLEEPER, "output": "m.txt"}], teardown=["touch {here}/torn"])
+    process = repository.start()
+    wait_for(lambda: len(left(repository)) >= 2, process)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 128 + number, out
+    assert out.splitlines()[-1] == "stopped; the run under way was removed, those before it are kept"
+    assert (repository.runs / "torn").exists()
+    assert (repository.present(), left(repository)) == ([], [])
+    assert not (repository.own / "running").exists()
+
+
+def test_a_background_job_stops_monitors_by_the_signal_that_it_ignores_itself(repository):
+    """A shell's background jobs ignore SIGINT, and so would all that they start."""
+    code = "import time\ntry: print(1, flush=True); time.sleep(60)\nexcept KeyboardInterrupt: print('end')"
+    repository.write(window_s=0.6, replicates=1, experiments=[{"name": "one", "at": {"guests": 1}}],
+                     monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}])  # fmt: skip
+    process = repository.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    wait_for((repository.own / "running" / "state.json").exists, process)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, out
+    assert (repository.runs / "one-r1" / "m.txt").read_text() == "1\nend\n"
+    assert repository.described("one-r1")["disturbed"] == []
+
+
+def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repository):
+    """Its processes go on; the next start ends them, undoes the setup and removes the half folder."""
+    stray = {"run": "setsid sleep 600 >/dev/null 2>&1 &", "shell": True}
+    repository.write(window_s=30, setup=[stray], monitors=[{"run": SLEEPER, "output": "m.txt"}],
+                     teardown=["touch {here}/torn-{run}"])  # fmt: skip
+    process = repository.start()
+    wait_for(lambda: len(left(repository)) >= 3, process)
+    process.kill()
+    process.communicate()
+    orphans = left(repository)
+    (half,) = (p for p in (repository.own / "running").iterdir() if p.name.startswith("cpu"))
+    assert len(orphans) >= 3
+    assert repository.present() == []
+    _, _, said = repository.measure(teardown=["touch {here}/torn-{run}"])
+    assert len(said) == 1
+    assert said[0].startswith(f"{half.name} was interrupted: its processes (")
+    assert not [p for p in orphans if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert (repository.runs / f"torn-{half.name}").exists()
+    assert repository.present() == ALL
+
+
+def test_a_damaged_record_of_a_killed_run_stops_nothing(repository):
+    for text in ("", "[]", '{"run": "../x", "replicate": 1, "sessions": [[1, 2]]}', '{"run": 1}'):
+        (repository.own / "running" / "x").mkdir(parents=True)
+        (repository.own / "running" / "state.json").write_text(text)
+        repository.measure()
+        assert repository.present() == ALL
+        assert not (repository.own / "running").exists()
+
+
+@pytest.mark.slow
+def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repository):
+    rng = random.Random("ten kills")
+    repository.write(window_s=0.3, replicates=6, monitors=[{"run": SLEEPER, "output": "m.txt"}],
+                     setup=[{"run": "setsid sleep 600 >/dev/null 2>&1 &", "shell": True}])  # fmt: skip
+    seen: dict[str, int] = {}
+    halves = 0
+    for kill in range(10):
+        began, state = time.time(), repository.own / "running" / "state.json"
+        process = repository.start()
+        if kill % 3:  # the others come before it measures, or while it clears away
+            wait_for(lambda: state.exists() and state.stat().st_mtime > began, process)  # noqa: B023
+        time.sleep(rng.uniform(0.0, 1.0))
+        process.kill()
+        process.communicate()
+        halves += (repository.own / "running").exists()
+        check_runs(repository)
+        now = identity(repository)
+        assert seen.items() <= now.items()  # what is measured stays as it is
+        seen = now
+    assert halves >= 5
+    process = repository.start()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    assert seen.items() <= identity(repository).items()
+    assert repository.present() == [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in range(1, 7)]
+    check_runs(repository)
+    assert left(repository) == []
+    assert sorted(p.name for p in repository.own.iterdir()) == ["times.json"]
+
+
+def test_a_full_disk_is_one_line(repository):
+    """Simulated by a limit on the size of a file, which the harness meets when it writes run.yaml."""
+    repository.write(replicates=1, tools={f"tool{n}": ["echo", "x" * 190] for n in range(20)})
+    process = repository.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert out.splitlines()[-1].startswith(f"Error: {repository.runs}: File too large; the run under way was removed")
+    assert repository.present() == []
+    assert not (repository.own / "running").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("then", [";", "&&"], ids=["unnoticed by the workload", "which fails"])
+def test_a_disk_that_the_workload_fills(repository, then):
+    runs = repository.runs
+    made = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(runs)], capture_output=True
+    )
+    if not made or made.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        fill = {
+            "run": f"dd if=/dev/zero of=big.bin bs=64k count=$((8 * $guests * $guests)) {then} sleep 0.2",
+            "shell": True,
+        }
+        repository.write(workload=[fill])
+        process = repository.start()
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == 1
+        assert "No space left on device; the run under way was removed" in out.splitlines()[-1]
+        assert not (repository.own / "running").exists()
+        assert set(repository.present()) < set(ALL)
+        for name in repository.present():
+            assert repository.described(name)["run"] == name
+        # a folder that can't be written is one line too
+        subprocess.run(["mount", "-o", "remount,ro", str(runs)], check=True, capture_output=True)
+        process = repository.start()
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == 1
+        assert out.splitlines()[-1].endswith("Read-only file system")
+    finally:
+        subprocess.run(["umount", str(runs)], check=True)
+
+
+def test_facts_name_neither_the_machine_nor_its_user():
+    facts = machine()
+    assert {"architecture", "processors", "kernel", "memory_mb"} <= set(facts)
+    assert facts["processors"] == os.cpu_count()
+    assert all(isinstance(fact, str | int) and fact not in (None, "") for fact in facts.values())
+    words = " ".join(map(str, facts.values())).split()
+    assert os.uname().nodename not in words
+    assert str(Path.home()) not in " ".join(words)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("sar") and shutil.which("vmstat")), reason="sysstat and procps are not there")
+def test_real_monitors_around_busy_processes(repository, root):
+    """One, two and four busy processes for two seconds each, three times, beside sar, vmstat and files of their own."""
+    repository.write(
+        replicates=3, window_s=2, tools={"sysstat": "sar -V"},
+        monitors=[{"run": "sar -u 1", "output": "sar.txt", "stop": "SIGINT"},
+                  {"run": "vmstat -n -t 1", "output": "host/vmstat.txt"}],
+        experiments=[{"name": "cpu", "over": {"guests": [1, 2, 4]}}],
+    )  # fmt: skip
+    outcome, _, _ = repository.measure()
+    assert outcome.measured == 9
+    check_runs(repository)
+    harness, metrics = repository.harness(), load_metrics(root / "data" / "metrics.yaml")
+    for name in repository.present():
+        folder = repository.runs / name
+        run = load_run(folder, harness.study, "measured", raw_files(folder))
+        samples = read_run(folder, run, metrics).samples
+        inside = samples[(samples["metric"] == "cpu_user") & samples["t_s"].between(0, run.duration_s + 1)]
+        assert len(inside) >= 1, name
+        assert len((folder / "host" / "vmstat.txt").read_text().splitlines()) >= 4
+        assert run.tools["sysstat"].startswith("sysstat version")
+        assert not [flag for flag in run.disturbed if flag.startswith("monitors")]

@@ -1,0 +1,176 @@
+"""Processes of a run: found, counted and ended, whatever they do to hide."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from virtperf.measure.commands import Call
+from virtperf.measure.processes import Failure, Processes, end_all, members
+
+BURN = "import time\nwhile time.process_time() < {s}: pass\n"
+
+
+def call(*argv, name="setup-1", timeout_s=20.0, output=None, variables=None):
+    return Call(name, argv, variables or {}, output, (), None, timeout_s)
+
+
+def python(code, **fields):
+    return call(sys.executable, "-c", code, **fields)
+
+
+@pytest.fixture
+def processes(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "logs").mkdir()
+    made = Processes(tmp_path / "run", tmp_path / "logs", f"mark of {tmp_path}")
+    yield made
+    made.end(0)
+
+
+def alive(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def wait_for(path: Path) -> str:
+    until = time.monotonic() + 10
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < until, f"{path} was not written"
+        time.sleep(0.01)
+    return path.read_text()
+
+
+def test_output_goes_to_the_run_folder_and_all_else_to_the_logs(processes):
+    processes.finish(python("import sys; print('out'); print('err', file=sys.stderr)", output="a/b.txt"))
+    processes.finish(python("print('seen')", name="setup-2"))
+    assert (processes.folder / "a" / "b.txt").read_text() == "out\n"
+    assert (processes.logs / "setup-1.stderr").read_text() == "err\n"
+    assert (processes.logs / "setup-2.stdout").read_text() == "seen\n"
+
+
+def test_programs_run_in_the_run_folder_by_one_clock(processes):
+    code = "import os, time; print(os.getcwd(), time.tzname[0], os.environ['LC_ALL'], os.environ['x'])"
+    processes.finish(python(code, output="o", variables={"x": "a b"}))
+    assert (processes.folder / "o").read_text() == f"{processes.folder} UTC C a b\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (python("raise SystemExit(3)"), r"setup-1 \(python.*\) ended with status 3"),
+        (python("import os; os.kill(os.getpid(), 9)"), "ended by SIGKILL"),
+        (python("import time; time.sleep(60)", timeout_s=0.1), "had not ended after 0.1 s"),
+        (call("no-such-program"), "can't be started: no-such-program: No such file"),
+        (call("."), "can't be started: .: Permission denied"),
+        (call("a\0b"), "can't be started: .*null byte"),
+    ],
+)
+def test_what_goes_wrong_is_said(processes, made, words):
+    with pytest.raises(Failure, match=words):
+        processes.finish(made)
+
+
+def test_no_link_leads_output_out_of_the_run_folder(processes, tmp_path):
+    (processes.folder / "out").symlink_to(tmp_path)
+    with pytest.raises(Failure, match="leads out/x out of the run folder"):
+        processes.finish(python("print(1)", output="out/x"))
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_program_that_ends_at_its_signal_and_one_that_does_not(processes):
+    good = processes.start(python("import time; print(flush=True); time.sleep(60)", output="good"))
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    bad = processes.start(python(deaf, output="bad"))
+    for name in ("good", "bad"):
+        wait_for(processes.folder / name)
+    assert processes.stop(good, "SIGTERM", 5)
+    began = time.monotonic()
+    assert not processes.stop(bad, "SIGTERM", 0.2)
+    assert 0.2 <= time.monotonic() - began < 5
+    assert not alive(bad.process.pid)
+
+
+def test_a_signal_reaches_what_a_program_started(processes):
+    """As sar and its collector: both get it."""
+    started = processes.start(call("sh", "-c", "sleep 60 & echo $!; wait", output="pid"))
+    child = int(wait_for(processes.folder / "pid"))
+    processes.stop(started, "SIGTERM", 5)
+    processes.end(0)
+    assert not alive(child)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os, time; os.setsid() if os.fork() == 0 else os._exit(0); print(os.getpid(), flush=True); time.sleep(60)",
+        "import os, time; os.execve('/bin/sh', ['sh', '-c', 'echo $$; sleep 60 & wait'], {'PATH': os.environ['PATH']})",
+        "import os, signal, time; signal.signal(15, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(60)",
+    ],
+    ids=["a session of its own", "no environment", "deaf to SIGTERM"],
+)
+def test_a_later_harness_finds_and_ends_everything(processes, code):
+    processes.start(python(code, output="pid"))
+    pid = int(wait_for(processes.folder / "pid"))
+    assert pid in {p.pid for p in members(processes.mark, processes.sessions)}
+    assert end_all(processes.mark, dict(processes.sessions), 0.3) >= 1
+    assert not alive(pid)
+    assert not list(members(processes.mark, processes.sessions))
+
+
+def test_strangers_are_left_alone(processes):
+    """Another process, and one that has the number of a session that has ended."""
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    try:
+        created = psutil.Process(stranger.pid).create_time()
+        assert not list(members(processes.mark, {stranger.pid: created - 100}))
+        assert [p.pid for p in members(processes.mark, {stranger.pid: created})] == [stranger.pid]
+        assert end_all(processes.mark, {stranger.pid: created - 100}, 0) == 0
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["ended", "alive"])
+def test_processor_time_counts_children_and_grandchildren_but_no_stranger(processes, ended):
+    stranger = subprocess.Popen([sys.executable, "-c", BURN.format(s=60)])
+    try:
+        before = processes.cpu_s()
+        wait = "" if ended else "import time; print(flush=True); time.sleep(60)"
+        code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(s=0.3)!r}])\n{BURN.format(s=0.4)}{wait}"
+        if ended:
+            processes.finish(python(code))
+        else:
+            processes.start(python(code, output="o"))
+            wait_for(processes.folder / "o")
+        used = processes.cpu_s() - before
+        # both burn until their own clock says so; beside it only the start of two interpreters and this test itself
+        assert 0.65 <= used <= 1.2
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_waiting_ends_when_something_is_to_end_the_run(processes):
+    def check():
+        raise KeyboardInterrupt
+
+    processes.check = check
+    with pytest.raises(KeyboardInterrupt):
+        processes.pause(60)
+
+
+def test_a_session_is_recorded_when_its_program_starts(tmp_path):
+    seen = []
+    made = Processes(tmp_path, tmp_path, "m", lambda sessions: seen.append(dict(sessions)))
+    started = made.start(python("pass"))
+    started.process.wait()
+    assert [list(s) for s in seen] == [[started.process.pid]]
+    assert abs(seen[0][started.process.pid] - time.time()) < 60
+    assert os.getpid() not in {p.pid for p in members("m", made.sessions)}
