@@ -15,7 +15,7 @@ from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.instances import Instance, instances_of
-from virtperf.study.readings import READINGS, WITHIN, Readings, load_readings
+from virtperf.study.readings import WITHIN, Readings, readings_beside
 from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
@@ -265,7 +265,7 @@ def finished(
 ) -> tuple[Claim, ...]:
     """Claims with their limits and instances, each with its place in the document; wrong ones are reported."""
     worded = any(claim.word for _, claim in entries)
-    readings = load_readings(study.folder.parent.parent / READINGS, reading) if worded else Readings(reading, {})
+    readings = readings_beside(study.folder, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []
