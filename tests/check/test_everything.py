@@ -119,6 +119,15 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
         assert part in text
 
 
+def test_a_word_is_checked_in_the_claims_and_in_the_file_of_readings(repository, edit):
+    edit(CLAIMS, '    says: "EXAMPLE', '    word: significently\n    says: "EXAMPLE')
+    assert any(p.startswith(CLAIMS) and "did you mean 'significantly'" in p for p in found(repository))
+    edit("data/readings.yaml", "  significantly:\n    also:", "  significently:\n    alos:")
+    (problem,) = found(repository)  # once, though claims are read with it
+    assert problem.startswith(f"data/readings.yaml line {line_of(repository, 'data/readings.yaml', 'alos')}:")
+    assert "did you mean 'also'" in problem.lower()
+
+
 def test_names_and_types_that_are_wrong_are_all_listed(repository, edit):
     edit(STUDY, "label: Throughput\n", "lable: Throughput\n")
     edit(STUDY, "claims_in_ledger: 1 ", "claims_in_ledger: many ")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.runs import check_runs
-from virtperf.check.shared import check_metrics, check_parameters, check_pipelines
+from virtperf.check.shared import check_metrics, check_parameters, check_pipelines, check_readings
 from virtperf.check.study import check_study
 from virtperf.core.paths import Layout
 from virtperf.exhibits.wording import plural
@@ -38,6 +38,7 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     layout = Layout(layout.root.absolute())
     problems = Problems(layout.root)
     dictionary = check_metrics(layout.metrics, problems)
+    check_readings(layout.readings, problems)
     parameters = check_parameters(layout.parameters, problems)
     check_pipelines(layout, problems)
     for folder in sorted((layout.root / "data" / "published").glob("*/")):
@@ -51,4 +52,4 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
             check_notebook(layout.notebook(name), study, parameters, problems)
             runs += check_runs(layout.measured(name), study, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
-    return problems, f"{counts}, data/metrics.yaml, params.yaml, pipelines"
+    return problems, f"{counts}, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines"

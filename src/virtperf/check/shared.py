@@ -1,4 +1,4 @@
-"""What all studies share: the metric dictionary, the parameters, the stages of each."""
+"""What all studies share: the metric dictionary, the readings of words, the parameters, the stages of each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.yamlio import load_yaml
 from virtperf.formats import all_formats
+from virtperf.study.readings import load_readings
 
 
 def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
@@ -27,6 +28,13 @@ def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
                     )  # fmt: skip
         return dictionary
     return None
+
+
+def check_readings(path: Path, problems: Problems) -> None:
+    """Check `data/readings.yaml`, which a repository need not have while no claim names a word."""
+    if path.is_file():
+        with problems.caught(path.parent):
+            load_readings(path, report=problems.of(path.parent))
 
 
 def check_parameters(path: Path, problems: Problems) -> Parameters | None:

@@ -15,7 +15,7 @@ from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.instances import Instance, instances_of
-from virtperf.study.readings import READINGS, WITHIN, Readings, load_readings
+from virtperf.study.readings import WITHIN, Readings, readings_beside
 from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
@@ -256,7 +256,7 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
     entries += [(("assumptions", i), claim) for i, claim in enumerate(file.assumptions)]
     worded = any(claim.word for _, claim in entries)
-    readings = load_readings(study.folder.parent.parent / READINGS, reading) if worded else Readings(reading, {})
+    readings = readings_beside(study.folder, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
     ids = [claim.id for _, claim in entries]
     loaded: list[Claim] = []

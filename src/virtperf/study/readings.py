@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from virtperf.core.errors import Report, stop
+from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Model, NotNegative, Positive, load_model
 from virtperf.core.near import near
 from virtperf.core.params import Reading
@@ -254,6 +254,15 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
                 continue
             add(name, _inverted(of, entry), entry.also)
     return Readings(reading, words)
+
+
+def readings_beside(study: Path, reading: Reading) -> Readings:
+    """Those of the repository that a study's folder, data/published/<study>, stands in; raises as `load_readings`."""
+    path = study.parent.parent / READINGS
+    try:
+        return load_readings(path, reading)
+    except StudyError as err:  # it stands in another folder than the claims that are read with it
+        raise err.restated(StudyError, file=path) from None
 
 
 def _inverted(of: Word, entry: _Inverse) -> Word:

@@ -16,10 +16,14 @@ _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
 
 
 class Spec(ExhibitSpec):
-    """`table`: a file in tables/, without its suffix; `reworded`: its words are ours, its numbers the paper's."""
+    """`table`: a file in tables/, without its suffix; `reworded`: its words are ours, its numbers the paper's.
+
+    `footnotes`: what stands below the table, in our words.
+    """
 
     table: str
     reworded: bool = False
+    footnotes: tuple[str, ...] = ()
 
 
 def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
@@ -47,6 +51,7 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
     blocks: list[Block] = [
         Grid(label=f"{name}: {exhibit.title}", columns=tuple(columns), rows=tuple(rows), numeric=numeric)
     ]
+    blocks += [note(text) for text in spec.footnotes]
     if spec.reworded:
         blocks.append(note(REWORDED))
     if wrong:

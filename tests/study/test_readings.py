@@ -1,0 +1,197 @@
+"""Words that stand for numbers: what the file says holds together, and what a claim makes of a word."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import get_args
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from tests.study.test_claims import CLAIMS
+from tests.study.test_definition import write
+from virtperf.core.errors import StudyError
+from virtperf.core.params import Reading
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
+from virtperf.study.readings import Readings, load_readings
+
+FILE = ROOT / "data" / "readings.yaml"
+WRITTEN = yaml.safe_load(FILE.read_text(encoding="utf-8"))["words"]
+INVERSES = [(name, entry["inverse"]) for name, entry in WRITTEN.items() if "inverse" in entry]
+READING = get_args(Reading)
+OPEN = (0.0, inf)
+
+
+@pytest.fixture(scope="module")
+def readings() -> dict[str, Readings]:
+    return {reading: load_readings(FILE, reading) for reading in READING}
+
+
+def test_every_word_allows_more_under_a_more_lenient_reading(readings):
+    for word in readings["default"].words:
+        (a, b), (c, d), (e, f) = (readings[reading].limits(word) for reading in READING)
+        assert e <= c <= a <= b <= d <= f, word
+
+
+@pytest.mark.parametrize(("word", "inverse"), INVERSES)
+def test_a_word_and_its_inverse_say_the_same(readings, word, inverse):
+    assert len(INVERSES) > 5
+    for each in readings.values():
+        low, high = each.limits(word)
+        of = each.words[word].number or 1.0
+        back = each.words[inverse].number or 1.0
+        # a is within the word of b where b is within its inverse of a
+        assert (low * of, high * of) == pytest.approx(
+            tuple(1 / (e * back) if e else inf for e in each.limits(inverse)[::-1])
+        )
+
+
+def test_half_is_what_is_left_by_twice(readings):
+    for each in readings.values():
+        half, twice = each.read("half", "ratio"), each.read("twice", "ratio")
+        assert half.low * twice.high == pytest.approx(1) and half.high * twice.low == pytest.approx(1)
+        share = each.read("half", "value", 50)
+        assert (share.low, share.high) == pytest.approx((100 * half.low, 100 * half.high))
+
+
+@pytest.mark.parametrize(("word", "other"), [("more than", "less than"), ("full", "not full")])
+def test_words_that_deny_each_other_have_nothing_in_common(readings, word, other):
+    a, b = readings["default"].read(word, "range", 100), readings["default"].read(other, "range", 100)
+    assert a.low > b.high
+
+
+@given(st.sampled_from(["about", "same", "similar", "comparable", "linear"]), st.sampled_from(READING))
+def test_nearness_is_mutual(word, reading):
+    low, high = load_readings(FILE, reading).limits(word)
+    assert low * high == pytest.approx(1)
+
+
+def test_lenient_twice_is_what_is_nearer_to_2_than_to_1_or_4(readings):
+    assert readings["lenient"].limits("twice") == pytest.approx((sqrt(2) / 2, sqrt(2)), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "value", "room", "limits"),
+    [
+        ("nearly", "ratio", 2.0, 0.0, (1.8, 2)),
+        ("almost", "percent_change", -50.0, 0.0, (-50, -45)),  # a loss of 45 to 50 %
+        ("about", "value", 11264.0, 512.0, (11264 / 1.05, 11264 * 1.05)),  # the printed digits leave less
+        ("about", "value", 2.0, 0.5, (1.5, 2.5)),  # the printed digits leave more
+        ("at most", "percent_change", -10.0, 0.5, (-10.5, inf)),  # no loss of more than 10 %
+        ("more than", "range", 10.0, 0.0, (10.01, inf)),
+        ("no degradation", "ratio", None, 0.0, (1 / 1.02, inf)),
+        ("minimal degradation", "percent_change", None, 0.0, (100 / 1.15 - 100, 0)),
+        ("negligible", "ratio", None, 0.0, (-inf, 0.02)),
+        ("significantly", "ordering", None, 0.0, (-inf, inf)),
+        ("flat", "equivalence", None, 0.0, (1 / 1.02, 1.02)),
+    ],
+)
+def test_limits_of_a_claim(readings, word, kind, value, room, limits):
+    found = readings["default"].read(word, kind, value, room)
+    assert (found.low, found.high) == pytest.approx(limits)
+    assert found.text.startswith(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "value", "problem"),
+    [
+        ("nerly", "ratio", 2.0, "did you mean 'nearly'"),
+        ("nearly", "ratio", None, "needs the number"),
+        ("nearly", "ordering", 2.0, "can't be read in a claim of the kind ordering"),
+        ("twice", "percent_change", None, "needs the number"),  # 100 %, not 2 %
+        ("same", "ordering", None, "can't be read in a claim of the kind ordering"),
+        ("no increase", "equivalence", None, "can't be read in a claim of the kind equivalence"),
+        ("slightly more", "ratio", 3.0, "read without a number"),
+    ],
+)
+def test_a_word_that_does_not_fit_is_refused(readings, word, kind, value, problem):
+    with pytest.raises(ValueError, match=problem):
+        readings["default"].read(word, kind, value)
+
+
+WORDS = """\
+words:
+  nearly:
+    of: number
+    strict: [0.95, 1]
+    default: [0.9, 1]
+    lenient: [0.8, 1]
+    why: Short of the number.
+  same:
+    also: [equal]
+    of: reference
+    strict: 1.01
+    default: 1.02
+    lenient: 1.05
+    why: No difference that counts.
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem", "line"),
+    [
+        ("[0.95, 1]", "[0.85, 1]", "allow all that the stricter one allows", 2),
+        ("[0.95, 1]", "[1.1, 1]", "the lower limit 1.1 is above the upper one", 4),
+        ("strict: 1.01", "strict: 0.99", "at least 1", 11),
+        ("[equal]", "[nearly]", "'nearly' stands twice", 8),
+        ("of: reference", "of: refrence", "did you mean 'reference'", 10),
+        ("    why: Short of", "    wy: Short of", "'wy'", 7),
+        ("words:\n", "words:\n  unlike: {inverse: sane, why: The other side.}\n", "inverse of 'sane'", 2),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path, old, new, problem, line):
+    assert WORDS.count(old) == 1
+    path = tmp_path / "readings.yaml"
+    path.write_text(WORDS.replace(old, new), encoding="utf-8")
+    found = []
+    try:
+        load_readings(path, report=found.append)
+    except StudyError as err:
+        found.append(err)
+    assert any(problem.lower() in str(err).lower() and err.line == line for err in found), [str(e) for e in found]
+
+
+def claims_of(tmp_path, entry, words=WORDS, **options):
+    (tmp_path / "published").mkdir(exist_ok=True)
+    folder = write(tmp_path / "published")
+    text = CLAIMS.replace("value: 50, half_width: 0.5,", entry)
+    (folder / "claims.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "readings.yaml").write_text(words, encoding="utf-8")
+    return load_claims(load_study(folder), **options)
+
+
+def test_a_claim_has_the_limits_of_its_word_and_says_so(tmp_path):
+    default = claims_of(tmp_path, "word: nearly, value: 50, reading: of the first,")["faster"]
+    assert (default.low, default.high, default.value) == (45, 50, 50)
+    assert default.reading == "nearly 50 %: 45 to 50 %; of the first"
+    strict = claims_of(tmp_path, "word: nearly, value: 50,", reading="strict")
+    assert strict.reading == "strict" and strict["faster"].low == 47.5
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("word: nearly,", "needs the number"),
+        ("word: neerly, value: 50,", "did you mean 'nearly'"),
+        ("word: nearly, value: 50, low: 40,", "leave out low"),
+    ],
+)
+def test_a_word_that_is_wrong_is_named_with_the_claim(tmp_path, entry, problem):
+    with pytest.raises(StudyError, match=problem) as caught:
+        claims_of(tmp_path, entry)
+    assert caught.value.file == "claims.yaml" and caught.value.line == 3
+
+
+def test_without_words_the_file_is_not_needed(tmp_path):
+    folder = write(tmp_path)
+    (folder / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    assert load_claims(load_study(folder))["faster"].reading == ""
+    (folder / "claims.yaml").write_text(
+        CLAIMS.replace("value: 50, half", "word: nearly, value: 50, half"), encoding="utf-8"
+    )
+    with pytest.raises(StudyError, match="the file is missing"):
+        load_claims(load_study(folder))
