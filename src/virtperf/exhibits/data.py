@@ -31,7 +31,8 @@ class StudyData:
     ----------
     study, claims
         The hand-written definition; `claims` is None where the study has no `claims.yaml` yet.
-    points, claim_results, series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
+    points, ranges, claim_results : DataFrame
+    series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
         The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
         stage has not run.
     contradictions, index : dict
@@ -43,6 +44,7 @@ class StudyData:
     study: Study
     claims: Claims | None
     points: pd.DataFrame
+    ranges: pd.DataFrame
     claim_results: pd.DataFrame
     contradictions: dict[str, Any]
     series: pd.DataFrame
@@ -148,6 +150,7 @@ def load(study_id: str, data: Path) -> StudyData:
         study=study,
         claims=load_claims(study) if there("published", "claims.yaml") else None,
         points=frame("reconstructed", stage_tables.POINTS),
+        ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
         contradictions=mapping("reconstructed", "contradictions.json"),
         series=frame("runs", stage_tables.SERIES),
