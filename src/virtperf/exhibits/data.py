@@ -34,7 +34,8 @@ class StudyData:
     ----------
     study, claims
         The hand-written definition; `claims` is None where the study has no `claims.yaml` yet.
-    points, claim_results, series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
+    points, ranges, claim_results : DataFrame
+    series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
         The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
         stage has not run.
     truth : DataFrame
@@ -48,6 +49,7 @@ class StudyData:
     study: Study
     claims: Claims | None
     points: pd.DataFrame
+    ranges: pd.DataFrame
     claim_results: pd.DataFrame
     contradictions: dict[str, Any]
     series: pd.DataFrame
@@ -180,6 +182,7 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
         study=study,
         claims=claims_of(study, reading=reading) if claimed else None,
         points=frame("reconstructed", stage_tables.POINTS),
+        ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
         contradictions=contradictions,
         series=of_runs(stage_tables.SERIES),

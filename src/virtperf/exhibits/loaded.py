@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -219,6 +219,13 @@ class LoadedStudy:
         assert kind.draw is not None
         figure = kind.draw(self.context, fits, published, title=title, axes=axes)
         return _shown(kind.record(self.context, figure, fits, published, title=title, axes=axes), figure)
+
+    def ranges(self, names: str | Sequence[str], *, title: str = "") -> Shown:
+        """Numbers that follow from plotted values, with the range that the text allows, and measured ones beside it.
+
+        `names`: exhibits, for all of their derived numbers, or ids of `derived` in study.yaml.
+        """
+        return self._made("ranges", names, title=title)
 
     def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
         """A figure of one's own with the frame that it draws, whose column `provenance` says what it rests on."""

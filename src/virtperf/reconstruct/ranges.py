@@ -14,7 +14,7 @@ import pandas as pd
 
 from virtperf.core.levels import level_text
 from virtperf.core.stage_tables import RANGES
-from virtperf.reconstruct.feasible import Feasible, united
+from virtperf.reconstruct.feasible import TOUCHING, Feasible, united
 from virtperf.reconstruct.region import Region, Regions
 from virtperf.reconstruct.search import Found, Function, searched
 from virtperf.study.claims import Claims
@@ -27,6 +27,7 @@ SEARCHED = ("usl", "segmented")
 NO_PEAK = "a peak need not exist"
 AT_THE_END = "the largest value may be at the end of the tested levels: a peak between them need not exist"
 NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
+LAST_GAP = "between the last two levels no data can place the break"
 NOT_POSITIVE = "over the values at which the divisor is positive; it need not be"
 
 
@@ -75,6 +76,8 @@ class _Ranges:
             return Answer(data_sets=tried)
         pieces = united(ranges)
         notes = [NO_PEAK] if asked.gives == "peak_load" and np.isinf(pieces[-1]) else []
+        at_the_end = pieces[-1] >= max(asked.axis) - TOUCHING
+        notes += [LAST_GAP] if asked.gives == "breakpoint" and at_the_end else []
         notes += [NO_LIMIT.format(most)] if np.isfinite(most) else []
         return Answer(pieces, notes=tuple(notes), data_sets=tried)
 
@@ -95,7 +98,8 @@ def ranges(study: Study, claims: Claims, feasible: Feasible, alone: Feasible, se
     rows = []
     for asked in derivations(study):
         with_them, without = assumed.answer(asked), text.answer(asked)
-        notes = dict.fromkeys((asked.derived.note, *without.notes, *with_them.notes))
+        alone_ = (n if n in with_them.notes else f"by the text alone {n}" for n in without.notes)
+        notes = dict.fromkeys((asked.derived.note, *alone_, *with_them.notes))
         rows.append({
             "derived": asked.derived.id, "gives": asked.gives, "label": asked.label,
             "exhibits": asked.derived.exhibits, "kind": asked.derived.kind, "unit": asked.unit,

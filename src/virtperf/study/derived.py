@@ -165,7 +165,8 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
 
 def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
     for factor, level in also.items():
-        label = label.replace(f"{{{factor}}}", study.factors[factor].show(level))
+        plain = isinstance(level, int) and level not in study.factors[factor].level_labels
+        label = label.replace(f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level))
     if left := re.search(r"{[^{}]*}", label):
         raise ValueError(f"{left[0]} in the label is no factor of for_each")
     return label

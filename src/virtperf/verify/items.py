@@ -21,6 +21,7 @@ numbers of exhibits; printed tables; numbers within sentences; coordinates withi
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     stage_tables.POINTS.file: ("limits", ("exhibit", "series", "x", "quantity")),
+    stage_tables.RANGES.file: ("limits", ("derived", "label")),
     stage_tables.TRUTH_VALUES.file: ("limits", ("quantity",)),
     stage_tables.CLAIMS.file: ("verdicts", ("claim",)),
     stage_tables.VERDICTS.file: ("verdicts", ("claim",)),

@@ -1,0 +1,92 @@
+"""Derived numbers of measured runs, by the models that a notebook would use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import frames
+from virtperf.exhibits.data import StudyData
+from virtperf.study.derived import Derivation
+from virtperf.study.quantities import Expression
+
+_PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
+"""What a fit calls a number that is one of its parameters."""
+
+
+def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
+    """The number with its interval from the measured runs of all its quantities.
+
+    Parameters
+    ----------
+    data : StudyData
+    asked : Derivation
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate, Mean, Missing or None
+        None where a quantity has no measured run, or the number is one that no model estimates.
+    """
+    if not _measured(data, asked.parts):
+        return None  # most studies have none, and the models take a second to load
+    kind, alpha = asked.derived.kind, 1 - level
+    if kind == "value":
+        (coefficient, quantity), *others = asked.parts[0].terms
+        mean = data.mean(quantity, Provenance.MEASURED)
+        return None if others or mean is None else mean.at(level).scaled(coefficient)
+    runs = _runs(data, asked)
+    if runs is None:
+        return None
+    from virtperf import models
+
+    if kind in ("ratio", "percent_change"):
+        (found,) = models.ratios("value", runs, of={"x": 0.0}, to={"x": 1.0}, alpha=alpha).values()
+        if kind == "ratio" or not found.available:
+            return found
+        return replace(found, **{name: 100 * (getattr(found, name) - 1) for name in ("value", "low", "high")})
+    if kind == "difference":
+        return next(iter(models.pairwise("value ~ x", runs, noise="constant", alpha=alpha).values()))
+    if kind == "line":
+        fit = models.line("value ~ x", runs).only
+        return getattr(fit, asked.gives)(alpha) if fit.available else fit
+    if kind in ("usl", "segmented"):
+        return _of_model(models, asked, runs, alpha)
+    return None
+
+
+def _of_model(models: Any, asked: Derivation, runs: pd.DataFrame, alpha: float) -> Any:
+    if asked.derived.kind == "usl":
+        fit = models.usl("value ~ x", runs).only
+    else:
+        fit = models.segmented("value ~ x", runs, form="plateau-decline").only
+    if not fit.available:
+        return fit
+    if asked.gives in _PARAMETERS:
+        return fit.estimate(_PARAMETERS[asked.gives], alpha)
+    if asked.gives == "capacity":
+        return fit.throughput_at(asked.derived.load, alpha)
+    return getattr(fit, asked.gives)(alpha)
+
+
+def _measured(data: StudyData, parts: Sequence[Expression]) -> bool:
+    """Whether measured runs observed every quantity."""
+    return all(data.mean(q, Provenance.MEASURED) is not None for part in parts for _, q in part.terms)
+
+
+def _runs(data: StudyData, asked: Derivation) -> pd.DataFrame | None:
+    """The runs of all parts in one frame, where they stand in the column x; None where a part is a sum."""
+    if any(len(part.terms) > 1 for part in asked.parts):
+        return None
+    found = []
+    for place, part in zip(asked.axis or map(float, range(len(asked.parts))), asked.parts, strict=False):
+        ((coefficient, quantity),) = part.terms
+        runs = frames.condition(data, quantity.name, dict(quantity.at))
+        runs = runs[runs["provenance"] == Provenance.MEASURED]
+        found.append(runs.assign(x=place, value=coefficient * runs["value"]))
+    return pd.concat(found, ignore_index=True)

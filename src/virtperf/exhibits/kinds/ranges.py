@@ -1,0 +1,166 @@
+"""Numbers that follow from plotted values: the range that a text allows, and what measured runs say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.errors import StudyError
+from virtperf.core.near import near
+from virtperf.core.provenance import Origin, Provenance
+from virtperf.exhibits import from_runs
+from virtperf.exhibits.axis_words import unit_words
+from virtperf.exhibits.kinds import Context, Kind, note
+from virtperf.exhibits.origins import TEXT
+from virtperf.exhibits.range_words import bounds_of, level_words, printed_words, range_words
+from virtperf.exhibits.records import Grid, Numbers, Record
+from virtperf.exhibits.wording import as_precise, exhibit_name, joined, plural, slug
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation, derivations
+
+NOTHING = "The ranges of these numbers are not computed yet."
+SEARCHED = (
+    "“At least from … to …”: a fitted model is no linear function of the values, so that its range was searched for "
+    "over data sets that agree with the text. The number can lie beyond."
+)
+
+
+def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
+    """A table of derived numbers.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        Exhibits, for all derived numbers of each, or ids of `derived` in study.yaml.
+    title : str, optional
+
+    Raises
+    ------
+    StudyError
+        A name is neither; the error names near ones.
+    """
+    wanted = (names,) if isinstance(names, str) else tuple(names)
+    chosen = _chosen(context.study, wanted)
+    exhibits = dict.fromkeys(name for asked in chosen for name in asked.derived.exhibits if name != TEXT)
+    title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
+    table = context.data.ranges
+    rows: dict[Any, Any] = {(row["derived"], row["label"]): row for row in table.to_dict("records")}
+    lines = [
+        _Line(context, asked, rows[asked.derived.id, asked.label], _unit(context.study, asked, chosen))
+        for asked in chosen
+        if (asked.derived.id, asked.label) in rows
+    ]
+    study, anchor = context.study.id, slug(title)
+    blocks = (_grid(title, lines), *_notes(lines)) if lines else (note(NOTHING),)
+    return Record(
+        kind="ranges", id=anchor, study=study, title=title, caption=_caption(lines), provenance=_provenance(lines),
+        numbers=(Numbers.of(pd.DataFrame([line.cells() for line in lines]), f"{study}-{anchor}"),) if lines else (),
+        lineage=tuple(f"exhibit:{name}" for name in exhibits), blocks=blocks,
+    )  # fmt: skip
+
+
+def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
+    known = derivations(study)
+    ids = dict.fromkeys(asked.derived.id for asked in known)
+    about = dict.fromkeys(name for asked in known for name in asked.derived.exhibits)
+    for name in names:
+        if name not in ids and name not in about:
+            exists = any(name == exhibit.id for exhibit in study.exhibits)
+            problem = f"{name} has no derived numbers" if exists else f"there is no exhibit or derived number {name!r}"
+            raise StudyError(problem, file="study.yaml", remedy=near(name, [*about, *ids]))
+    return [a for name in names for a in known if name == a.derived.id or name in a.derived.exhibits]
+
+
+class _Line:
+    """One number: its row of the table `RANGES` and what measured runs say."""
+
+    def __init__(self, context: Context, asked: Derivation, row: dict[str, Any], unit: str) -> None:
+        self.asked, self.row, self.unit = asked, row, unit
+        bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
+        if asked.derived.kind == "argmax":
+            self.text, self.assumed = (level_words(row[name], asked) for name in ("levels_text", "levels"))
+        else:
+            self.text, self.assumed = (
+                range_words(row[name], bounds, searched=searched) for name in ("pieces_text", "pieces")
+            )
+        if not context.assumptions:
+            self.assumed = self.text
+        self.printed = printed_words(row["printed"])
+        self.measured = from_runs.estimate(context.data, asked, context.level)
+
+    @property
+    def measured_words(self) -> str:
+        if self.measured is None:
+            return "none"
+        if not getattr(self.measured, "available", True):
+            return str(self.measured.reason)
+        value, low, high = as_precise(self.measured.value, self.measured.low, self.measured.high)
+        return f"{value} ({low} to {high})"
+
+    def cells(self) -> dict[str, Any]:
+        """The line of the download."""
+        row, found = self.row, self.measured
+        known = found is not None and getattr(found, "available", True)
+        return {
+            "number": self.asked.label, "kind": row["kind"], "unit": self.unit,
+            **{name: row[name] for name in ("low_text", "high_text", "low", "high")},
+            **{name: "; ".join(map(str, row[name])) for name in ("pieces_text", "pieces", "levels_text", "levels")},
+            "method": row["method"], "data_sets": int(row["data_sets"]), "printed": self.printed,
+            **{f"measured_{name}": getattr(found, name) if known else math.nan for name in ("value", "low", "high")},
+            "remarks": row["note"],
+        }  # fmt: skip
+
+
+def _grid(title: str, lines: Sequence[_Line]) -> Grid:
+    shared = len({line.unit for line in lines}) == 1
+    columns = {"Number": [_label(line, shared) for line in lines], "The text allows": [line.text for line in lines]}
+    if any(line.assumed != line.text for line in lines):
+        columns["With our assumptions"] = ["the same" if ln.assumed == ln.text else ln.assumed for ln in lines]
+    if any(line.printed for line in lines):
+        columns["Printed"] = [line.printed or "no" for line in lines]
+    if any(line.measured is not None for line in lines):
+        columns["Measured"] = [line.measured_words for line in lines]
+    if any(line.row["note"] for line in lines):
+        columns["Remarks"] = [line.row["note"] or "none" for line in lines]
+    rows = tuple(zip(*columns.values(), strict=True))
+    return Grid(label=title, columns=tuple(columns), rows=rows, stacks=True)
+
+
+def _label(line: _Line, shared: bool) -> str:
+    label = line.asked.label
+    return label if shared or not line.unit or line.unit in label else f"{label}, {line.unit}"
+
+
+def _caption(lines: Sequence[_Line]) -> str:
+    units = {line.unit for line in lines}
+    return f"In {units.pop()}." if len(units) == 1 and "" not in units else ""
+
+
+def _notes(lines: Sequence[_Line]) -> list[Any]:
+    tried = sum(int(line.row["data_sets"]) for line in {ln.asked.parts: ln for ln in lines}.values())
+    return [note(f"{SEARCHED} {plural(tried, 'data set')} were tried.")] if tried else []
+
+
+def _provenance(lines: Sequence[_Line]) -> tuple[Provenance, ...]:
+    there = {
+        Provenance.PUBLISHED: any(line.printed for line in lines),
+        Provenance.RECONSTRUCTED: bool(lines),
+        Provenance.MEASURED: any(isinstance(getattr(line.measured, "origin", None), Origin) for line in lines),
+    }
+    return tuple(kind for kind, is_there in there.items() if is_there)
+
+
+def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:
+    """The unit, the reference point by its name as all that is shown beside it has it; counts and shares have none."""
+    unit = asked.unit
+    if not asked.derived.unit:
+        for name in dict.fromkeys(part.terms[0][1].name for part in asked.parts):
+            points = [q for other in shown for part in other.parts for _, q in part.terms if q.name == name]
+            unit = unit.replace(study.quantities[name].unit, unit_words(study, name, points))
+    return "" if unit == "1" else unit
+
+
+KIND = Kind("ranges", record)
