@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from validation import coverage, curves, lines, series
+from validation import coverage, curves, lines, series, verdicts
 from validation.designs import expand
 from validation.table import outside, page
 from virtperf.core.errors import VirtperfError
@@ -21,7 +21,7 @@ from virtperf.core.files import write_atomically
 from virtperf.core.yamlio import load_yaml
 
 HERE = Path(__file__).parent
-CASES = curves.CASES | lines.CASES | series.CASES
+CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
 
 
 @click.command()

@@ -10,18 +10,18 @@ from typing import Any
 from validation.coverage import Cell
 from virtperf.core.errors import ModelError
 
-VARIED = ("noise", "correlation")
+VARIED = ("noise", "correlation", "relations")
 """Settings that are given as lists: one cell for each value."""
 KNOWN = {
     "model", "design", "second_design", "truth", "second", "noise", "spread", "replicates", "times", "form", "ratio",
     "shared", "margin", "correlation", "shape", "depth", "length", "reason", "predict", "slopes",
-    "second_replicates", "slow",
+    "second_replicates", "slow", "relations",
 }  # fmt: skip
 WORDS = {
     "spread": ("constant", "proportional"),
-    "form": ("free", "rise-plateau", "plateau-decline"),
     "shape": ("none", "step", "ramp", "exponential", "log-normal"),
 }
+FORMS = {"breakpoint": ("free", "rise-plateau", "plateau-decline"), "verdict": ("ratio", "chain", "level")}
 COUNTS = ("replicates", "times", "second_replicates")
 CURVE = ("x", "noise", "spread", "truth")
 NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -29,12 +29,12 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "plane": CURVE, "line crossing": (*CURVE, "second"), "breakpoint": (*CURVE, "form"),
     "ratio": ("noise", "spread", "ratio"), "paired ratio": ("noise", "spread", "ratio", "shared"),
     "equivalence": ("noise", "spread", "margin"), "steady mean": ("samples", "correlation"),
-    "warm-up": ("samples", "correlation", "shape"),
+    "warm-up": ("samples", "correlation", "shape"), "verdict": ("noise", "spread", "form", "relations"),
 }  # fmt: skip
 """What a cell of each model or its design has to say."""
 SPREADS = {
     "curve crossing": "constant", "line crossing": "constant", "ratio": "proportional", "paired ratio": "proportional",
-    "equivalence": "proportional",
+    "equivalence": "proportional", "verdict": "proportional",
 }  # fmt: skip
 """Models whose case draws one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
@@ -118,6 +118,7 @@ def _cells(file: _File, entry: Any, number: int, models: Sequence[str]) -> list[
     for key in entry:
         known(key, sorted(KNOWN), "setting", key)
     words = WORDS | ({"spread": (SPREADS[entry["model"]],)} if entry["model"] in SPREADS else {})
+    words |= {"form": FORMS.get(entry["model"], ())}
     for name, allowed in words.items():
         if name in entry:
             known(entry[name], allowed, name, name)
@@ -150,12 +151,13 @@ def _cells(file: _File, entry: Any, number: int, models: Sequence[str]) -> list[
 
 
 def _check_list(file: _File, number: int, name: str, values: object) -> None:
-    """A noise is positive, a correlation at least 0 and below 1."""
-    expected = "a list of positive numbers" if name == "noise" else "a list of numbers from 0 to below 1"
-    good = isinstance(values, list) and bool(values) and all(
-        isinstance(v, int | float) and (0 < v < math.inf if name == "noise" else 0 <= v < 1) for v in values
-    )  # fmt: skip
-    if not good:
+    """A noise is positive, a correlation at least 0 and below 1, a number of relations a count."""
+    expected, allowed = {
+        "noise": ("a list of positive numbers", lambda v: 0 < v < math.inf),
+        "correlation": ("a list of numbers from 0 to below 1", lambda v: 0 <= v < 1),
+        "relations": ("a list of counts", lambda v: isinstance(v, int) and v >= 1),
+    }[name]
+    if not isinstance(values, list) or not values or not all(isinstance(v, int | float) and allowed(v) for v in values):
         raise file.error(
             f"cell {number}: {name} is no list of levels", number, name, expected=expected, found=repr(values)
         )
@@ -171,6 +173,8 @@ def conditions(cell: Cell) -> str:
         parts.append("against " + ", ".join(f"{name} {value:g}" for name, value in s["second"].items()))
     if "shared" in s:
         parts.append(f"{100 * s['shared']:g} % in common")
+    if "relations" in s:
+        parts.append(f"{s['relations']} comparison{'s' if s['relations'] > 1 else ''}")
     if "correlation" in s:
         slow = f" of a slow part and {s['slow']:g} times its variance in white noise" if "slow" in s else ""
         parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}{slow}")

@@ -54,7 +54,7 @@ def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
         decided += decide([ratio], 0.95, whole=True) is not Outcome.UNDECIDED
     # a standard error of at most 0.011
     assert power(n, cv=0.06, question="claim", effect=effect, low=low, high=high) == pytest.approx(
-        decided / 2000, abs=0.06
+        decided / 2000, abs=0.03
     )
 
 

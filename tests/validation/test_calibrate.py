@@ -15,13 +15,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from validation import coverage, curves, lines, series, table
+from validation import coverage, curves, lines, series, table, verdicts
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
 from virtperf.core.errors import ModelError
 from virtperf.core.yamlio import load_yaml
+from virtperf.verdicts import regions
 
-CASES = curves.CASES | lines.CASES | series.CASES
+CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
 DATA_SETS, SEED = 250, 7
 CHOSEN = {
     ("scalability", "swapping guests", 0.005): 1,
@@ -139,6 +140,22 @@ def test_results_depend_neither_on_processes_nor_on_other_cells(cells):
     assert not other["cover95"].equals(alone["cover95"])
 
 
+def rates(replicates, **settings):
+    cell = Cell("verdict", "runs", 0.1, {"form": "chain", "relations": 12, "replicates": replicates, **settings})
+    return run([cell], CASES, replicates=DATA_SETS, seed=SEED).set_index("estimate")[list(verdicts.RATES)]
+
+
+def test_verdicts_are_as_seldom_wrong_as_they_say(monkeypatch):
+    most = stats.binom.ppf(0.999, DATA_SETS, 0.05) / DATA_SETS
+    found = rates(10)
+    assert found.loc["true, at the limit", "refuted"] <= most
+    assert found.loc["false, just outside", "reproduced"] <= most
+    assert rates(10, relations=1).loc["true, 10 % inside", "reproduced"] > most
+    assert not rates(1).to_numpy().any()  # single runs decide nothing
+    monkeypatch.setattr(regions, "together", lambda compared, level: level)
+    assert rates(10).loc["true, at the limit", "refuted"] > most
+
+
 def test_a_step_is_told_for_each_chunk_and_times_multiplies_data_sets():
     cell = Cell("ratio", "x", 0.02, {"ratio": 2.0, "replicates": 3, "times": 3})
     told = []
@@ -157,6 +174,7 @@ cells:
 """
 LINE = "{model: line, design: few, truth: {intercept: 1, slope: 2}, noise: [0.1], spread: constant}"
 
+VERDICT = "{model: verdict, design: runs, form: chain, relations: [3], noise: [0.1], spread: proportional}"
 RATIO = "{model: ratio, design: runs, ratio: 1.5, noise: [0.1], spread: proportional}"
 
 
@@ -189,6 +207,8 @@ def designs(tmp_path, *entries, head=DESIGNS):
             "form is not known",
         ),
         ("just words", "cell 2 is not a mapping"),
+        (VERDICT.replace("[3]", "[0]"), "relations is no list of levels; expected a list of counts"),
+        (VERDICT.replace("chain", "free"), "form is not known; expected one of ratio, chain, level; found 'free'"),
         (LINE, "cell 2 is the same as cell 1"),
     ],
 )
@@ -294,6 +314,18 @@ def test_warm_ups_have_their_own_columns(tmp_path):
     assert "Of 0 coverages" in text
 
 
+def test_verdicts_have_rates_and_their_errors_are_marked(tmp_path):
+    document = designs(tmp_path, VERDICT)
+    cells = expand(document.data, list(CASES))
+    wrong = [("true, at the limit", 0.06, 0.2), ("true, 10 % inside", 0.01, 0.9), ("false, just outside", 0.9, 0.04)]
+    found = run(cells, CASES, replicates=10, seed=1)
+    found[list(verdicts.RATES)] = [rates[1:] for rates in wrong]
+    text = table.page(found.assign(n=1000), cells, document.data, 1000, 5).replace("\N{NO-BREAK SPACE}", " ")
+    assert "| 6.0 ±0.8 / 20.0 ±1.3 ! | 1.0 ±0.3 / 90.0 ±0.9 | 90.0 ±0.9 / 4.0 ±0.6 |" in text
+    assert "chain; 3 comparisons; 10 % noise, proportional; 3 runs" in text
+    assert "With normal noise at most 6.0 % of the verdicts of a cell are wrong." in text
+
+
 # ---- the page in docs --------------------------------------------------------------------------------------------------
 
 
@@ -312,7 +344,7 @@ def parsed(text):
 
 def test_the_committed_page_comes_from_the_committed_designs(root, cells):
     text = (root / "docs" / "calibration.md").read_text()
-    assert int(re.search(r"([\d,]+) simulated data sets a cell", text)[1].replace(",", "")) >= 500
+    assert int(re.search(r"([\d,]+) simulated data sets a cell", text)[1].replace(",", "")) >= 2000
     rows = [r for r in parsed(text) if r.title != "Designs"]
     shown = {(r.title, r.columns[0], r.columns[1]) for r in rows}
     missing = []
@@ -327,7 +359,9 @@ def test_the_committed_page_comes_from_the_committed_designs(root, cells):
     values = [
         value
         for r in rows
-        if not r.apart and r.columns[2].startswith("**") and r.title != table.TITLES["warm-up"]
+        if not r.apart
+        and r.columns[2].startswith("**")
+        and r.title not in (table.TITLES["warm-up"], table.TITLES["verdict"])
         for value in r.columns[3:]
         if value.strip()
     ]
