@@ -13,6 +13,7 @@ from tests.data.test_published import read_table
 from virtperf.models.segments import PageRange, joined
 from virtperf.reconstruct.constraints import claim_rows
 from virtperf.reconstruct.feasible import Feasible, solve
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
@@ -144,6 +145,15 @@ def test_what_is_dropped_names_what_it_conflicts_with(claims, solved):
     dropped = solved.contradictions.dropped
     assert all(claims[name].conflicts for name in dropped)
     assert not any(claims[name].assumed for name in dropped)
+
+
+def test_no_sentence_bears_itself_out(study, claims):
+    judged = LeaveOneOut(solve(study, claims, ("all",), explain=False))
+    assert judged.judge(claims["minidisk-100-percent"]).verdict == "convention"
+    for name in ("saving-10-mb", "saving-1-gb", "size-2-gb", "size-8-gb", "size-16-gb", "size-oradb", "size-dcssopt"):
+        assert judged.judge(claims[name]).verdict == "independent", name
+    # mem= is 1536 MB, said elsewhere, and the guest's 512 MB
+    assert judged.judge(claims["size-1-gb"]).verdict == "corroborated"
 
 
 # Each set is impossible, and becomes possible when any one of its members is left out. The arithmetic:
