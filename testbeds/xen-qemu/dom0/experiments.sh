@@ -4,7 +4,7 @@
 stamp() { echo "$1=$(echo | ts '%.s')"; }
 
 create() { # name, memory in MiB, role, further lines of the domain's configuration
-    cat >"/tmp/$1.cfg" <<END
+    cat >"/run/$1.cfg" <<END
 name="$1"
 type="pv"
 kernel="/guest/vmlinux"
@@ -17,7 +17,7 @@ on_poweroff="destroy"
 on_crash="preserve"
 $4
 END
-    xl create -q "/tmp/$1.cfg" || echo "FAILED: no guest $1" >&2
+    xl create -q "/run/$1.cfg" || echo "FAILED: no guest $1" >&2
 }
 
 said() { # guest, text: wait until the guest's console shows it
@@ -98,8 +98,8 @@ condition() { # name, rate limit in us, "weight:cap" of each guest to be busy, w
             webload 10.0.0.11 "$CLIENTS" "$THINK_MS" "$SITE_FILES" "$WORK_S" "$5" >"$out/webload.csv" &
         fi
         sleep "$WARMUP_S"
-        xentop -b -f -d "$INTERVAL_S" -i "$SAMPLES" | tee "$out/xentop.txt" | ts '%.s' >/tmp/stamped
-        sed -n 's/^\([0-9.]*\) *NAME .*/sample=\1/p' /tmp/stamped # when each sample was printed
+        xentop -b -f -d "$INTERVAL_S" -i "$SAMPLES" | tee "$out/xentop.txt" | ts '%.s' >/run/stamped
+        sed -n 's/^\([0-9.]*\) *NAME .*/sample=\1/p' /run/stamped # when each sample was printed
         wait
         for g in $(seq $i); do said "busy$g" "end $1"; done
         [ -z "$4" ] || said web1 "end $1"
