@@ -1,0 +1,77 @@
+"""The conditions that are measured, and the order in which a boot runs them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+CLIENTS, THINK_MS, SITE_FILES = 4, 200, 2048
+WARMUP_S, WORK_S = 5, 37
+INTERVAL_S, SAMPLES = 3, 8
+"""Of xentop; a sample takes dom0 about 0.13 s of the processor, so that shorter intervals disturb the guests."""
+WEB_MEMORY = 160
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition: `shares` has weight and cap (% of a processor, 0 for none) of each busy guest."""
+
+    name: str
+    test: str
+    rate_limit_ms: int
+    shares: tuple[tuple[int, int], ...]
+    web_memory: int | None = None
+
+    @property
+    def factors(self) -> dict[str, str | int]:
+        """Levels of the run's factors."""
+        weights = [str(weight) for weight, _ in self.shares]
+        return {
+            "test": self.test,
+            "busy_guests": len(self.shares),
+            "rate_limit_ms": self.rate_limit_ms,
+            "weights": ":".join(weights) if len(set(weights)) > 1 else "equal",
+            "cap": max((cap for _, cap in self.shares), default=0),
+            "web_memory": self.web_memory or 0,
+        }
+
+    def command(self, seed: int) -> str:
+        """The line of dom0's plan."""
+        shares = " ".join(f"{weight}:{cap}" for weight, cap in self.shares)
+        return f"condition {self.name} {self.rate_limit_ms * 1000} '{shares}' '{self.web_memory or ''}' {seed}"
+
+
+def equal(number: int) -> tuple[tuple[int, int], ...]:
+    """That many busy guests of Xen's default weight, without a cap."""
+    return ((256, 0),) * number
+
+
+BUSY = [
+    *(Condition(f"overcommit-{n}-{ms}ms", "overcommit", ms, equal(n)) for ms in (1, 10) for n in range(1, 9)),
+    Condition("weights-256-512", "weights", 1, ((256, 0), (512, 0))),
+    Condition("weights-256-256-1024", "weights", 1, ((256, 0), (256, 0), (1024, 0))),
+    *(Condition(f"cap-{cap}-of-{n}", "cap", 1, ((256, cap), *equal(n - 1))) for cap in (25, 50) for n in (1, 2)),
+]
+WEB = [
+    *(Condition(f"web-{n}", "web", 1, equal(n), WEB_MEMORY) for n in range(7)),
+    *(Condition(f"balloon-{mib}", "balloon", 1, equal(2), mib) for mib in (160, 144, 128, 112)),
+]
+KINDS = {"busy": BUSY, "web": WEB}
+
+
+def ordered(kind: str, boot: int, seed: int) -> list[Condition]:
+    """A kind's conditions in the random order of one boot."""
+    return random.Random(f"{seed} {kind} {boot}").sample(KINDS[kind], len(KINDS[kind]))
+
+
+def plan(kind: str, boot: int, seed: int) -> str:
+    """What dom0 runs in one boot."""
+    guests = max(len(c.shares) for c in KINDS[kind])
+    head = [
+        f"WARMUP_S={WARMUP_S} WORK_S={WORK_S} INTERVAL_S={INTERVAL_S} SAMPLES={SAMPLES}",
+        f"CLIENTS={CLIENTS} THINK_MS={THINK_MS} SITE_FILES={SITE_FILES}",
+        f"busy_guests {guests}",
+    ]
+    if kind == "web":
+        head.append("web_guest")
+    return "\n".join([*head, *(c.command(seed * 1000 + boot) for c in ordered(kind, boot, seed))]) + "\n"

@@ -1,0 +1,113 @@
+"""Run folders (docs/run-folders.md) from what a boot wrote: raw files as the tools wrote them, and run.yaml."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from conditions import CLIENTS, SAMPLES, THINK_MS, WARMUP_S, WORK_S, Condition
+
+TOOLS = {"xen": "xen-utils-4.17", "sysstat": "sysstat", "busybox": "busybox-static"}
+"""The tools of run.yaml and the packages that they came from."""
+
+
+def write_run(
+    out: Path, study: Path, condition: Condition, *, boot: int, position: int, versions: Mapping[str, str]
+) -> Path:
+    """Write the run folder of one condition of one boot.
+
+    Parameters
+    ----------
+    out : Path
+        The boot's results.
+    study : Path
+        The study's folder of measured runs.
+    boot : int
+        Number of the boot, which is the replicate.
+    position : int
+        Place of the condition in the boot, from 1.
+    versions : mapping of str to str
+        Of the packages, by name.
+
+    Raises
+    ------
+    ValueError
+        A log that the condition should have is not there, or xentop wrote fewer samples than it should.
+    """
+    source = out / "runs" / condition.name
+    stamps = [line.split("=") for line in (source / "times").read_text().split()]
+    times = {name: float(stamp) for name, stamp in stamps}
+    sampled = [float(stamp) for name, stamp in stamps if name == "sample"]
+    start = times["start"]
+    run = study / f"{condition.name}-{boot}"
+    shutil.rmtree(run, ignore_errors=True)
+    run.mkdir(parents=True)
+    shutil.copyfile(source / "xentop.txt", run / "xentop.txt")
+    if len(sampled) != SAMPLES:
+        raise ValueError(f"{condition.name}: {len(sampled)} samples of xentop, expected {SAMPLES}")
+    files: list[dict[str, str | float]] = [
+        {
+            "path": "xentop.txt",
+            "format": "xentop",
+            "start_s": round(sampled[0] - start, 3),
+            "interval_s": round((sampled[-1] - sampled[0]) / (SAMPLES - 1), 4),
+        }
+    ]
+    for number in range(1, len(condition.shares) + 1):
+        _guest_log(out, f"busy{number}", condition.name, run / f"guests/busy{number}/burn.csv")
+    if condition.web_memory:
+        console = _guest_log(out, "web1", condition.name, run / "guests/web1/sadf.json")
+        clock = float(console.rpartition(f"clock {condition.name} ")[2].split()[0])
+        files.append(
+            {"path": "guests/web1/sadf.json", "format": "sadf-json", "clock_offset_s": round(times["clock"] - clock, 3)}
+        )
+        (run / "drivers").mkdir()
+        shutil.copyfile(source / "webload.csv", run / "drivers/webload.csv")
+    described = {
+        "study": study.name,
+        "run": run.name,
+        "provenance": "measured",
+        "factors": condition.factors,
+        "replicate": boot,
+        "start": datetime.fromtimestamp(start, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds"),
+        "duration_s": round(times["end"] - start, 3),
+        "warmup_s": WARMUP_S,
+        "window_s": [WARMUP_S, min(WORK_S, math.ceil(sampled[-1] - start))],
+        "processors": 1,
+        "tools": {tool: versions[package] for tool, package in TOOLS.items()}
+        | {"linux": next(v for k, v in versions.items() if k.startswith("linux-image")), "qemu": versions["qemu"]},
+        "notes": f"Xen under emulation (testbeds/xen-qemu); condition {position} of its boot",
+    }
+    if condition.web_memory:
+        described |= {"clients": CLIENTS, "think_time_s": THINK_MS / 1000}
+    lines = [f"{key}: {json.dumps(value)}" for key, value in described.items()]
+    lines += ["files:", *(f"  - {json.dumps(file)}" for file in files)]
+    (run / "run.yaml").write_text("\n".join(lines) + "\n")
+    return run
+
+
+def write_boot(out: Path, study: Path, name: str) -> None:
+    """Keep what a boot says of itself: its plan, Xen's own description and log, the scheduler's state by condition."""
+    kept = study / ".boots" / name
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir(parents=True)
+    for source in (out.parent / "plan.sh", out / "xl-info.txt", out / "xl-dmesg.txt"):
+        shutil.copyfile(source, kept / source.name)
+    states = sorted(out.glob("runs/*/sched-credit2.txt"))
+    (kept / "sched-credit2.txt").write_text("".join(f"{p.parent.name}\n{p.read_text()}\n" for p in states))
+
+
+def _guest_log(out: Path, guest: str, name: str, target: Path) -> str:
+    """Write what a guest's console shows between `begin NAME` and `end NAME`; what stands before it is returned."""
+    console = (out / "console" / f"guest-{guest}.log").read_text()
+    before, found, rest = console.partition(f"begin {name}\n")
+    log, ended, _ = rest.partition(f"end {name}\n")
+    if not (found and ended):
+        raise ValueError(f"{guest}: no log of {name} on its console")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(log)
+    return before
