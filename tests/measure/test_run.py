@@ -107,7 +107,7 @@ def test_a_monitor_that_does_not_stop_is_killed_and_said(repository):
 
 
 def test_a_monitor_that_ends_early_is_said_and_one_that_fails_fails_the_run(repository):
-    said = one(repository, monitors=["true"])
+    said = one(repository, window_s=1, monitors=["true"])
     assert said["disturbed"] == ["monitors-1 (true) ended before the window did"]
     repository.measure(monitors=["false"], experiments=[{"name": "two", "at": {"guests": 1}}], replicates=1)
     assert (
@@ -162,8 +162,8 @@ def test_files_are_described_as_declared(repository):
     ("fields", "words"),
     [
         ({"workload": ["false"]}, "workload-1 (false) ended with status 1"),
-        ({"workload": ["true"]}, " s too early"),
-        ({"workload": ["true"], "window_s": None, "warmup_s": 0.2}, " s too early"),
+        ({"workload": ["true"], "window_s": 9}, " s too early"),
+        ({"workload": ["true"], "window_s": None, "warmup_s": 9}, " s too early"),
         ({"workload": [{"run": "true", "stop": "SIGTERM"}]}, "workload-1 (true) ended with status 0"),
         ({"workload": [{"run": "sleep 60", "timeout_s": 0.2}]}, "workload-1 (sleep) had not ended 0.2 s after"),
         ({"setup": ["false", "touch never"]}, "setup-1 (false) ended with status 1"),
