@@ -73,14 +73,19 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
     prose, headings = pages_of([c.source for c in cells if c.cell_type == "markdown"], taken)
     place = Place(taken | {heading.anchor for heading in headings})
     written, chosen = iter(prose), iter(records)
-    parts = []
+    parts: list[Part] = []
+    quiet: list[str] = []  # code that shows nothing stands with the next one that does
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
             parts.append(Part("prose", next(written)))
             continue
         outputs = [_output(o, record, next(chosen) if record else None, place) for o, record in shown[position]]
         found = tuple(output for output in outputs if output is not None)
-        parts.append(Part("code", _code(cell.source), _summary(cell.source), found))
+        quiet.append(cell.source)
+        if found or not any(shown.get(later) for later in range(position + 1, len(cells))):
+            source = "\n\n".join(quiet)
+            parts.append(Part("code", _code(source), _summary(cell.source), found))
+            quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
 

@@ -17,8 +17,6 @@ from virtperf.exhibits.records import Block, Folded, Grid, Numbers, Paragraph, R
 from virtperf.exhibits.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
 
-FIRST = 4  # rows that are shown at once; claims that something speaks against are always among them
-_AGAINST = ("contradicted", "refuted")
 _ORDER = ("contradicted", "depends", "independent", "corroborated", "convention", "refuted", "undecided", "reproduced")
 _SAID = ("once", "twice")
 _NUMBERS = (
@@ -35,8 +33,7 @@ Row = tuple[Words, ...]
 def record(context: Context, about: str | None = None) -> Record:
     """A table of claims: what is said and where, the printed number, what the other claims allow, the verdicts.
 
-    The verdicts are counted above it. Long tables show the claims that are contradicted or refuted and the first
-    others; the rest opens below.
+    The verdicts are counted; the table opens below.
 
     Parameters
     ----------
@@ -58,20 +55,20 @@ def record(context: Context, about: str | None = None) -> Record:
         exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
     conflicts = places(data)
-    rows: list[tuple[Claim, Row, bool]] = []
+    rows: list[tuple[Claim, Row]] = []
     found = []
     for claim in chosen:
         result, told = data.result(claim.id), said(claim, data)
         verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
         cells = (_saying(claim), told.printed, told.allowed,
                  _text_cell(told.text_verdict, result, conflicts.get(claim.id, [])), _measured_cell(told))  # fmt: skip
-        rows.append((claim, cells, any(word in _AGAINST for word in verdicts.values())))
+        rows.append((claim, cells))
         found.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
     measured = (table["measured_verdict"] != "no measurement").any()
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if chosen:
-        blocks = [Paragraph(words=_tally(table)), *_tables(rows, title, _COLUMNS[: 5 if measured else 4])]
+        blocks = [Paragraph(words=_tally(table)), _table(rows, title, _COLUMNS[: 5 if measured else 4])]
     anchor = f"{about or 'all'}-claims"
     return Record(
         kind="claims", id=anchor, study=data.study.id, title=title, claims=tuple(c.id for c in chosen),
@@ -103,23 +100,12 @@ def _tally(table: pd.DataFrame) -> Words:
     return tuple(parts)
 
 
-def _tables(rows: Sequence[tuple[Claim, Row, bool]], title: str, columns: tuple[str, ...]) -> list[Block]:
-    against = [k for k, (_, _, speaks) in enumerate(rows) if speaks]
-    others = [k for k in range(len(rows)) if k not in against]
-    shown = sorted([*against, *others[: max(0, FIRST - len(against))]])
-    if len(rows) - len(shown) < 3:  # not worth a click
-        shown = list(range(len(rows)))
-
-    def table(chosen: Sequence[int], label: str) -> Grid:
-        ids = tuple(f"claim-{rows[k][0].id}" for k in chosen)
-        cells = tuple(rows[k][1][: len(columns)] for k in chosen)
-        return Grid(label=label, columns=columns, rows=cells, ids=ids, stacks=True)
-
-    rest = [k for k in range(len(rows)) if k not in shown]
-    if not rest:
-        return [table(shown, title)]
-    summary = f"Show {plural(len(rest), 'more claim')}"
-    return [table(shown, title), Folded(summary=summary, blocks=(table(rest, f"{title}: more"),))]
+def _table(rows: Sequence[tuple[Claim, Row]], title: str, columns: tuple[str, ...]) -> Folded:
+    grid = Grid(
+        label=title, columns=columns, rows=tuple(cells[: len(columns)] for _, cells in rows),
+        ids=tuple(f"claim-{claim.id}" for claim, _ in rows), stacks=True,
+    )  # fmt: skip
+    return Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,))
 
 
 def _saying(claim: Claim) -> Words:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from virtperf.exhibits.arithmetic import quantities, relations
 from virtperf.exhibits.claim_words import implied, printed, unit_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, Kind, note, register
-from virtperf.exhibits.records import Block, Folded, Heading, Listing, Paragraph, Record, Span, Words
-from virtperf.exhibits.wording import joined, plural
+from virtperf.exhibits.records import Block, Folded, Grid, Heading, Listing, Paragraph, Record, Span, Words
+from virtperf.exhibits.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
 
@@ -81,25 +82,61 @@ def record(context: Context) -> Record:
     parts = [(len(aside) - ours, "claim", "of the paper"), (ours, "assumption", "of ours")]
     removed = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n) or "nothing"
     lead = f"{plural(len(conflicts), 'minimal conflicting set')} of claims. Setting aside {removed} resolves "
-    blocks: list[Block] = [Paragraph(words=f"{lead}{'it' if len(conflicts) == 1 else 'them all'}.")]
+    rows = tuple(_row(data, k, said.get(entry.aside), entry.aside) for k, entry in enumerate(found, 1))
+    grid = Grid(
+        label="Contradictions", columns=("No.", "Set aside", "Printed", "The paper's other claims allow"), rows=rows,
+        ids=tuple(f"contradiction-{k}" for k in range(1, len(found) + 1)), stacks=True,
+    )  # fmt: skip
+    details: list[Block] = []
     for k, entry in enumerate(found, 1):
-        blocks += [Heading(text=f"Contradiction {k}", id=f"contradiction-{k}"),
-                   *_aside(data, said.get(entry.aside), entry.aside), *_groups(data, entry, said)]  # fmt: skip
+        details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
+    blocks: list[Block] = [
+        Paragraph(words=f"{lead}{'it' if len(conflicts) == 1 else 'them all'}."), grid, *_ways(data, said),
+        Folded(summary="What excludes each of them", blocks=tuple(details)),
+    ]  # fmt: skip
     members = dict.fromkeys(str(c) for conflict in conflicts for c in conflict["claims"])
     return register(context, "contradictions", *blocks, claims=members)
 
 
-def _aside(data: StudyData, claim: Claim | None, claim_id: str) -> list[Block]:
+def _row(data: StudyData, number: int, claim: Claim | None, claim_id: str) -> tuple[Words, ...]:
     if not claim_id:
-        return [Paragraph(words="Sets of which no claim is set aside:")]
-    facts = ["Set aside in the reconstruction."]
+        return (str(number), "Sets of which no claim is set aside", "", "")
+    says = rest = ""
     if claim is not None and not claim.assumed:
         unit = unit_of(claim, data.study)
         says, rest = printed(claim, unit), implied(claim, data.result(claim.id), unit)
-        if rest not in ("not computed", "anything", "not this"):
-            facts.append(f"Printed: {says}; the paper's other claims allow: {rest}.")
-    words = [w.model_copy(update={"style": "strong"}) if isinstance(w, Span) else w for w in linked(claim, claim_id)]
-    return [Paragraph(words=(*words, " ", Span(text=" ".join(facts), style="small")))]
+    return (str(number), linked(claim, claim_id), says, "" if rest in ("not computed", "anything") else rest)
+
+
+def _ways(data: StudyData, said: dict[str, Claim]) -> list[Block]:
+    """Where several cheapest sets resolve the same conflicts: what each sets aside, and what points then are."""
+    names = {e.id: exhibit_name(e.id, e.kind) for e in data.study.exhibits}
+    rows: list[tuple[Words, ...]] = []
+    for group in data.contradictions.get("alternatives", ()):
+        for resolution in group["resolutions"]:
+            aside: list[str | Span] = []
+            for claim in resolution["aside"]:
+                aside += ["; " if aside else "", *linked(said.get(claim), claim)]
+            points = [
+                f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: {limits(p['low'], p['high'])}"
+                for p in resolution["points"]
+            ]
+            if points:
+                rows.append((tuple(filter(None, aside)), "; ".join(points)))
+    if not rows:
+        return []
+    grid = Grid(
+        label="Ways to resolve", columns=("If this is set aside", "the text allows"), rows=tuple(rows), stacks=True
+    )
+    words = (
+        "Some conflicts have several cheapest resolutions. Ranges in the figures hold the values under each of them."
+    )
+    return [Folded(summary="What depends on the choice", blocks=(Paragraph(words=words), grid))]
+
+
+def limits(low: float | None, high: float | None) -> str:
+    """A range of contradictions.json in words; an end that is missing is open."""
+    return interval(-math.inf if low is None else low, math.inf if high is None else high)
 
 
 def _groups(data: StudyData, entry: Contradiction, said: dict[str, Claim]) -> list[Block]:
@@ -112,7 +149,11 @@ def _groups(data: StudyData, entry: Contradiction, said: dict[str, Claim]) -> li
     written: list[Words] = [
         r for claim, shared in zip(members, about, strict=True) for r in relations(claim, data.study, shared)
     ]
-    blocks: list[Block] = [Paragraph(words="It cannot hold together with all of these:")] if entry.aside else []
+    blocks: list[Block] = (
+        [Paragraph(words=(*linked(said.get(entry.aside), entry.aside), " cannot hold with all of:"))]
+        if entry.aside
+        else []
+    )
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
     blocks += [lists[0], Folded(summary="The arithmetic", blocks=sums)]
     if len(lists) > 1:  # most sets say the same through other words of the paper: one is enough for most readers

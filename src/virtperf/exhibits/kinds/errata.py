@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from virtperf.exhibits.kinds import Context, Kind, note, register
-from virtperf.exhibits.records import Block, Grid, Heading, Listing, Record, Span, Words
-from virtperf.exhibits.wording import exhibit_name
+from virtperf.exhibits.records import Block, Folded, Grid, Heading, Listing, Record, Span, Words
+from virtperf.exhibits.wording import exhibit_name, plural
 from virtperf.study.printed import corrections
 
 
@@ -33,7 +33,8 @@ def record(context: Context) -> Record:
         table = Grid(label="Misprints", columns=("Where", "Printed", "Meant", "Why"), rows=tuple(rows), stacks=True)
         blocks += [Heading(text="Misprinted cells"), table]
     if remarks:
-        blocks += [Heading(text="Unclear or inconsistent places"), Listing(items=tuple(remarks))]
+        summary = f"{plural(len(remarks), 'unclear or inconsistent place')}"
+        blocks.append(Folded(summary=summary, blocks=(Listing(items=tuple(remarks)),)))
     return register(context, "errata", *blocks)
 
 
