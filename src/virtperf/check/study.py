@@ -10,6 +10,7 @@ from pathlib import Path
 from virtperf.check.problems import Problems
 from virtperf.core.errors import StudyError
 from virtperf.core.metrics import MetricDictionary
+from virtperf.core.near import near
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
 from virtperf.exhibits.kinds import check_exhibits
@@ -141,6 +142,14 @@ def _claims(study: Study, claims: Claims, problems: Problems) -> None:
             _say(study.document, problems, f"no claim speaks of {len(silent)} point(s) of {exhibit.id}",
                  "exhibits", position, found=", ".join(silent[:3]),
                  remedy="take them out of the series, or encode what the paper says of them")  # fmt: skip
+    for position, finding in enumerate(study.findings):
+        for name in dict.fromkeys((*finding.claims, *finding.numbers)):
+            if name not in by_id:
+                _say(study.document, problems, f"a finding rests on {name!r}, which is no claim", "findings", position,
+                     remedy=near(name, by_id))  # fmt: skip
+            elif name in finding.numbers and by_id[name].value is None:
+                _say(study.document, problems, f"a finding tells the number of {name}, which prints none", "findings",
+                     position)  # fmt: skip
     _notes(study, claims, problems)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -116,6 +117,11 @@ class Finding(Model):
 
     says: Annotated[str, Field(min_length=20)]
     claims: Texts = Field(alias="rests_on")
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The claims whose numbers it tells."""
+        return tuple(re.findall(r"\{([a-z0-9-]+)\}", self.says))
 
 
 class Condition(Model):

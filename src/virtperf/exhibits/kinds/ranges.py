@@ -120,11 +120,11 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
     if any(line.assumed != line.text for line in lines):
         columns["With our assumptions"] = ["the same" if ln.assumed == ln.text else ln.assumed for ln in lines]
     if any(line.printed for line in lines):
-        columns["Printed"] = [line.printed or "no" for line in lines]
+        columns["Printed"] = [line.printed or "" for line in lines]
     if any(line.measured is not None for line in lines):
         columns["Measured"] = [line.measured_words for line in lines]
     if any(line.row["note"] for line in lines):
-        columns["Remarks"] = [line.row["note"] or "none" for line in lines]
+        columns["Remarks"] = [line.row["note"] or "" for line in lines]
     rows = tuple(zip(*columns.values(), strict=True))
     return Grid(label=title, columns=tuple(columns), rows=rows, stacks=True)
 
