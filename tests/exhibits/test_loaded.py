@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from matplotlib import pyplot
 
 from tests.exhibits import toy
 from virtperf.core.errors import VirtperfError
+from virtperf.core.provenance import Provenance
 from virtperf.exhibits import loaded as module
 from virtperf.exhibits.loaded import LoadedStudy, find_data, load_study
 
@@ -82,3 +84,29 @@ def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStud
     assert not pyplot.get_fignums()  # a figure that is shown is not drawn again below the cell
     with pytest.raises(VirtperfError, match="a figure is shown with fits by series"):
         loaded.show("figure-2", 3.0)
+
+
+def test_no_exhibit_names_a_simulated_run(loaded: LoadedStudy) -> None:
+    shown = [loaded.show(exhibit.id) for exhibit in loaded.study.exhibits]
+    shown += [getattr(loaded, name)() for name in ("claims", "summary", "contradictions", "assumptions", "quality")]
+    for item in shown:
+        assert item.record is not None
+        assert Provenance.SIMULATED not in item.record.provenance
+        assert "simulated-" not in item.record.model_dump_json(), item.record.id
+    for exhibit in ("figure-2", "figure-3", "figure-4"):
+        for frame in (loaded.runs(exhibit), loaded.means(exhibit)):
+            assert set(frame["provenance"]) <= {"measured", "example"}
+    assert set(loaded.timeline("figure-5")["provenance"]) == {"measured"}
+
+
+def test_a_study_without_measured_runs_has_no_data_quality_to_report(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    index = data / "samples" / "toy" / "index.json"
+    found = json.loads(index.read_text())
+    runs = [run for run in found["runs"] if run["provenance"] == "simulated"]
+    index.write_text(json.dumps({"runs": runs, "quarantined": []}))
+    assert repr(load_study("toy", data).quality()) == "No measured run exists."
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text() + "runs:\n  - {name: 'a-{guests}', at: {system: a}, over: {guests: [2, 4, 8]}}\n")
+    (words,) = [block.words for block in load_study("toy", data).quality().record.blocks]
+    assert words[-1].link == "rehearsal:toy"
