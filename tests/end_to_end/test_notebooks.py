@@ -9,6 +9,8 @@ import pytest
 
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
+from virtperf.core.provenance import Provenance
+from virtperf.render.outputs import records_of
 
 OWN = "your-own-plot"
 """The notebook that belongs to no study."""
@@ -48,6 +50,20 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         for mine, new in zip(own, done, strict=True):
             assert [o.get("data") for o in mine["outputs"]] == [o.get("data") for o in new["outputs"]], mine["source"]
         assert all(c["outputs"] for c in own if re.match(r"study\.", "".join(c["source"])))
+
+
+def test_nothing_that_is_shown_rests_on_simulated_runs(root):
+    """No interval, p-value, probability or figure: neither by its provenance nor by a run that it names."""
+    for path in notebooks(root):
+        executed, index = root / "build" / path.name, root / "data" / "samples" / path.stem / "index.json"
+        if not executed.exists() or not index.exists():
+            pytest.skip("the pipeline has not run: `dvc repro` first")
+        runs = {r["run_id"] for r in json.loads(index.read_text())["runs"] if r["provenance"] == Provenance.SIMULATED}
+        records = records_of(executed)
+        assert records
+        for record in records:
+            assert Provenance.SIMULATED not in record.provenance, record.id
+            assert not runs & set(re.split(r"[\s\";:]+", record.model_dump_json())), record.id
 
 
 def test_no_cell_says_what_its_values_rest_on(root):

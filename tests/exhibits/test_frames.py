@@ -20,13 +20,14 @@ def test_points_are_typed_and_in_the_studys_order(loaded: LoadedStudy) -> None:
     row = points[(points["system"] == "a") & (points["guests"] == 16)].iloc[0]
     assert (row["low"], row["high"], row["low_by"], row["high_by"]) == (162.7, 166.5, ["flat"], ["best-at-8", "flat"])
     assert (row["study"], row["exhibit"], row["quantity"]) == ("toy", "figure-2", "throughput")
-    assert math.isinf(points["high"].iloc[4])
+    assert math.isinf(points["high"].iloc[4]) and points["pieces_text"].iloc[0] == [10, 90]
     assert list(points["reference"]) == [False, True, *[False] * 5]
 
 
 def test_a_study_without_stages_has_its_points_without_limits(bare: LoadedStudy) -> None:
     points = bare.points("figure-2")
-    assert len(points) == 7 and points[["low", "high"]].isna().all(axis=None)
+    assert len(points) == 7 and points[["low", "high", "low_text", "high_text"]].isna().all(axis=None)
+    assert not points["pieces"].map(len).any()
     assert bare.means("figure-2").empty and bare.runs("figure-2").empty and bare.timeline("figure-5").empty
     assert {"guests", "value", "se", "run_id", "provenance"} <= set(bare.runs("figure-2").columns)
 
@@ -40,12 +41,11 @@ def test_printed_numbers_have_the_error_of_rounding(loaded: LoadedStudy) -> None
     assert points.set_index(["series", "cipher"])["printed"].dropna().to_dict() == {("System A", "hardware"): 80.0}
 
 
-def test_runs_are_in_the_figures_unit(loaded: LoadedStudy) -> None:
-    runs = loaded.runs("figure-2", "measured")
+def test_runs_are_measured_and_in_the_figures_unit(measured: LoadedStudy, loaded: LoadedStudy) -> None:
+    runs = measured.runs("figure-2")
     assert list(runs["value"]) == [98, 100, 102, 150, 152, 154]  # relative, not the raw values that are thrice as large
     assert set(runs["guests"]) == {4, 8} and set(runs["provenance"]) == {"measured"}
-    everything = loaded.runs("figure-2")
-    assert set(everything["provenance"]) == {"measured", "simulated", "example"}
+    assert set(loaded.runs("figure-2")["provenance"]) == {"measured", "example"}
 
 
 def test_means_are_the_stored_ones_at_the_asked_level(loaded: LoadedStudy, toy_data: Path) -> None:
@@ -74,10 +74,10 @@ def test_a_stored_mean_is_never_made_again(tmp_path: Path) -> None:
     ].to_numpy().tolist() == [[123.0, 120.0]]
 
 
-def test_a_condition_that_no_figure_shows(loaded: LoadedStudy) -> None:
-    runs = loaded.condition("throughput", "measured", guests=8)
+def test_a_condition_that_no_figure_shows(measured: LoadedStudy) -> None:
+    runs = measured.condition("throughput", guests=8)
     assert list(runs["value"]) == [150, 152, 154] and set(runs["system"]) == {"a"}
-    assert loaded.condition("throughput", "measured", guests=16).empty
+    assert measured.condition("throughput", guests=16).empty
 
 
 def test_a_timeline_holds_every_sample(loaded: LoadedStudy) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from matplotlib import pyplot
 
 from tests.exhibits import toy
 from virtperf.core.errors import VirtperfError
+from virtperf.core.provenance import Provenance
 from virtperf.exhibits import loaded as module
 from virtperf.exhibits.loaded import LoadedStudy, find_data, load_study
 
@@ -40,11 +42,9 @@ def test_outside_a_repository_it_is_the_packages(tmp_path: Path, monkeypatch: py
         (lambda s: s.runs("figure-22"), "figure-2"),
         (lambda s: s.show("tabel-1"), "table-1"),
         (lambda s: s.claims("figur-2"), "figure-2"),
-        (lambda s: s.runs("figure-2", "mesured"), "measured"),
         (lambda s: s.condition("througput", guests=8), "throughput"),
         (lambda s: s.condition("throughput", guest=8), "guests"),
         (lambda s: s.condition("throughput", guests=9), "8"),
-        (lambda s: s.condition("throughput", provenance="simulate", guests=8), "simulated"),
         (lambda s: s.timeline("figure-2"), "timeseries"),
         (lambda s: s.points("table-1"), "figure-2"),
     ],
@@ -66,7 +66,6 @@ def test_examples_are_left_out_unless_asked_for(loaded: LoadedStudy, toy_data: P
     assert "example" in set(loaded.runs("figure-2")["provenance"])
     plain = load_study("toy", toy_data)
     assert "example" not in {*plain.runs("figure-2")["provenance"], *plain.means("figure-2")["provenance"]}
-    assert len(plain.runs("figure-2", "example"))
 
 
 def test_without_assumptions_limits_are_those_of_the_text(loaded: LoadedStudy, toy_data: Path) -> None:
@@ -85,3 +84,29 @@ def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStud
     assert not pyplot.get_fignums()  # a figure that is shown is not drawn again below the cell
     with pytest.raises(VirtperfError, match="a figure is shown with fits by series"):
         loaded.show("figure-2", 3.0)
+
+
+def test_no_exhibit_names_a_simulated_run(loaded: LoadedStudy) -> None:
+    shown = [loaded.show(exhibit.id) for exhibit in loaded.study.exhibits]
+    shown += [getattr(loaded, name)() for name in ("claims", "summary", "contradictions", "assumptions", "quality")]
+    for item in shown:
+        assert item.record is not None
+        assert Provenance.SIMULATED not in item.record.provenance
+        assert "simulated-" not in item.record.model_dump_json(), item.record.id
+    for exhibit in ("figure-2", "figure-3", "figure-4"):
+        for frame in (loaded.runs(exhibit), loaded.means(exhibit)):
+            assert set(frame["provenance"]) <= {"measured", "example"}
+    assert set(loaded.timeline("figure-5")["provenance"]) == {"measured"}
+
+
+def test_a_study_without_measured_runs_has_no_data_quality_to_report(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    index = data / "samples" / "toy" / "index.json"
+    found = json.loads(index.read_text())
+    runs = [run for run in found["runs"] if run["provenance"] == "simulated"]
+    index.write_text(json.dumps({"runs": runs, "quarantined": []}))
+    assert repr(load_study("toy", data).quality()) == "No measured run exists."
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text() + "runs:\n  - {name: 'a-{guests}', at: {system: a}, over: {guests: [2, 4, 8]}}\n")
+    (words,) = [block.words for block in load_study("toy", data).quality().record.blocks]
+    assert words[-1].link == "rehearsal:toy"

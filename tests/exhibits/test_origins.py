@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from tests.exhibits.toy import HOSTILE
 from virtperf import models
 from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of
+from virtperf.exhibits import frames
+from virtperf.exhibits.data import load
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.models.result import Estimate
 
@@ -17,30 +21,57 @@ def estimate(origin: Origin | None) -> Estimate:
 
 
 @pytest.fixture
-def simulated(loaded: LoadedStudy) -> pd.DataFrame:
-    frame = loaded.runs("figure-2", "simulated")
+def runs(measured: LoadedStudy) -> pd.DataFrame:
+    frame = measured.runs("figure-2")
     assert len(frame)
     return frame
 
 
-def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
-    for provenance, frame in (("simulated", simulated), ("measured", loaded.runs("figure-2", "measured"))):
-        shown = loaded.estimates({"ratio": estimate(origin_of(frame))}, title="Ratio")
-        assert shown.record.provenance == (Provenance(provenance),)
+@pytest.fixture
+def simulated(toy_data: Path) -> pd.DataFrame:
+    """What only a rehearsal reads."""
+    frame = frames.runs(load("toy", toy_data, rehearsal=True), "figure-2")
+    assert set(frame["provenance"]) == {"simulated"}
+    return frame
 
 
-def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
+def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    shown = loaded.estimates({"ratio": estimate(origin_of(runs))}, title="Ratio")
+    assert shown.record.provenance == (Provenance.MEASURED,)
+
+
+def test_nothing_is_estimated_from_simulated_runs(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
+    fits = models.line("value ~ guests", simulated, by="series")
+    assert fits[HOSTILE].available
+    for show in (
+        lambda: loaded.estimates(fits.estimates("slope"), title="Slopes"),
+        lambda: loaded.tests(fits.estimates("linearity_test"), title="Tests"),
+        lambda: loaded.regions(fits, {}, title="Lines", axes=("a", "b")),
+        lambda: loaded.show("figure-2", fits),
+        lambda: loaded.computed(simulated, title="Values", note="as they are"),
+    ):
+        with pytest.raises(ProvenanceError, match=r"simulated runs, which say nothing about the paper.*study\.runs"):
+            show()
+
+
+def test_simulated_runs_pass_for_nothing_else(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
     for word in ("measured", "example", "published", "reconstructed"):
-        changed = simulated.assign(provenance=word)
-        with pytest.raises(ProvenanceError, match=rf"it says {word}, but run simulated-a-2-r1 is simulated"):
+        with pytest.raises(ProvenanceError, match=r"ratio: the study has no run 'simulated-a-2-r1'"):
+            loaded.estimates({"ratio": estimate(origin_of(simulated.assign(provenance=word)))}, title="Ratio")
+
+
+def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    for word in ("example", "published", "reconstructed"):
+        changed = runs.assign(provenance=word)
+        with pytest.raises(ProvenanceError, match=rf"it says {word}, but run measured-a-4-r1 is measured"):
             loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
-        with pytest.raises(ProvenanceError, match=rf"it says {word}, but run simulated-a-2-r1 is simulated"):
+        with pytest.raises(ProvenanceError, match=rf"it says {word}, but run measured-a-4-r1 is measured"):
             loaded.computed(changed, title="Values", note="as they are")
 
 
-def test_values_of_runs_name_their_runs(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
-    for word in ("measured", "simulated"):
-        changed = simulated.drop(columns="run_id").assign(provenance=word)
+def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    for word in ("measured", "example"):
+        changed = runs.drop(columns="run_id").assign(provenance=word)
         with pytest.raises(ProvenanceError, match=f"it says {word}, but names no run"):
             loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
 
@@ -48,9 +79,9 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, simulated: pd.DataF
 @pytest.mark.parametrize(
     ("origin", "problem"),
     [
-        (Origin(Provenance.MEASURED, "toy", ("simulated-a-4-r1",)), "run simulated-a-4-r1 is simulated"),
-        (Origin(Provenance.MEASURED, "", ("simulated-a-4-r1",)), "run simulated-a-4-r1 is simulated"),
-        (Origin(Provenance.MEASURED, "toy", ("measured-a-4-r1", "simulated-a-4-r1")), "simulated-a-4-r1 is simulated"),
+        (Origin(Provenance.MEASURED, "toy", ("simulated-a-4-r1",)), "no run 'simulated-a-4-r1'"),
+        (Origin(Provenance.MEASURED, "", ("simulated-a-4-r1",)), "no run 'simulated-a-4-r1'"),
+        (Origin(Provenance.MEASURED, "toy", ("measured-a-4-r1", "simulated-a-4-r1")), "no run 'simulated-a-4-r1'"),
         (
             Origin(Provenance.MEASURED, "toy", ("measured-a-4-r9",)),
             "no run 'measured-a-4-r9'. Did you mean 'measured-a",
@@ -70,10 +101,10 @@ def test_a_false_origin_is_refused(loaded: LoadedStudy, origin: Origin | None, p
     assert problem in str(caught.value) and str(caught.value).startswith("ratio: ")
 
 
-def test_one_table_has_one_provenance(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
-    both = {"a": estimate(origin_of(simulated)), "b": estimate(origin_of(loaded.runs("figure-2", "measured")))}
+def test_one_table_has_one_provenance(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    both = {"a": estimate(origin_of(loaded.printed("figure-3"))), "b": estimate(origin_of(runs))}
     with pytest.raises(
-        ProvenanceError, match=r"would mix measured and simulated values.*a is simulated; b is measured"
+        ProvenanceError, match=r"would mix measured and published values.*a is published; b is measured"
     ):
         loaded.estimates(both, title="Both")
 
@@ -88,9 +119,9 @@ def test_a_readers_own_data_need_no_run(loaded: LoadedStudy) -> None:
     assert loaded.computed(frame, title="Mine", note="own").record.provenance == (Provenance.OWN,)
 
 
-def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
-    fits = models.line("value ~ guests", simulated, by="series")
+def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    fits = models.line("value ~ guests", runs, by="series")
     assert fits[HOSTILE].available and loaded.show("figure-2", fits).figure is not None
-    false = models.line("value ~ guests", simulated.assign(provenance="measured"), by="series")
-    with pytest.raises(ProvenanceError, match="it says measured, but run simulated-a-2-r1 is simulated"):
+    false = models.line("value ~ guests", runs.assign(provenance="example"), by="series")
+    with pytest.raises(ProvenanceError, match="it says example, but run measured-a-4-r1 is measured"):
         loaded.show("figure-2", false)

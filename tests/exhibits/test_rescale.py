@@ -46,9 +46,6 @@ def test_an_absolute_quantity_stays_as_it_is(points: pd.DataFrame) -> None:
     assert found["value"].tolist() == [50, 55, 60]
 
 
-def test_without_a_closed_band_there_is_no_scale(points: pd.DataFrame) -> None:
-    assert rescaled(means(), points.assign(high=math.inf), {"throughput"}, "guests").empty
-
-
-def test_simulated_runs_are_never_scaled(points: pd.DataFrame) -> None:
-    assert rescaled(means(provenance="simulated"), points, {"throughput"}, "guests").empty
+@pytest.mark.parametrize(("low", "high"), [(80.0, math.inf), (80.0, 99.0), (0.0, 0.0)])
+def test_without_a_narrow_range_there_is_no_scale(points: pd.DataFrame, low: float, high: float) -> None:
+    assert rescaled(means(), points.assign(low=low, high=high), {"throughput"}, "guests").empty

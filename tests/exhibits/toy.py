@@ -174,6 +174,10 @@ def _stages(data: Path) -> None:
         folder.mkdir(parents=True)
     write(stage_tables.POINTS, [(*row[:8], list(row[4:6]), list(row[6:8]), *row[8:]) for row in POINTS], reconstructed)
     none = math.nan
+    write(stage_tables.TRUTH_VALUES, [
+        (f"throughput[system=a, guests={guests}, storage=all, cipher=none]", value)
+        for guests, value in ((2, 52.5), (4, 100.0), (8, 190.0))
+    ], reconstructed)  # fmt: skip
     write(stage_tables.CLAIMS, [
         ("more-at-8", "percent_change", "corroborated", "corroborated", 66, 65.5, 66.5, 60, 70, 0.4, ["flat"], False),
         ("best-at-8", "argmax", "independent", "independent", none, none, none, -math.inf, math.inf, 0.1, [], False),
@@ -201,7 +205,7 @@ def _stages(data: Path) -> None:
     ], runs)  # fmt: skip
     index = {
         "runs": [_index_entry(row) for row in rows],
-        "quarantined": [{"run": "bad-r1", "file": "sar.txt", "line": 12, "problem": HOSTILE, "expected": "19 columns",
+        "quarantined": [{"run": "bad-r1", "root": "measured", "file": "sar.txt", "line": 12, "problem": HOSTILE, "expected": "19 columns",
                          "found": "17", "remedy": "collect it again"}],
     }  # fmt: skip
     (samples / "index.json").write_text(json.dumps(index))

@@ -41,14 +41,14 @@ def test_a_picture_speaks_to_those_who_do_not_see_it() -> None:
 def test_provenance_is_a_word_with_its_meaning() -> None:
     parsed = Parsed(record_html(estimates()))
     (badge,) = [attrs for _, attrs in parsed.tags if "vp-badge" in attrs.get("class", "")]
-    assert badge == {"class": "vp-badge vp-simulated", "title": Provenance.SIMULATED.words}
-    assert f"simulated {Provenance.SIMULATED.words}" in parsed.text
+    assert badge == {"class": "vp-badge vp-measured", "title": Provenance.MEASURED.words}
+    assert f"measured {Provenance.MEASURED.words}" in parsed.text
 
 
 def test_computed_numbers_lead_to_what_they_rest_on() -> None:
     parsed = Parsed(record_html(estimates(), place=Place(frozenset({"figure-2"}))))
-    assert parsed.links == ["#figure-2", "quality-toy.html#run-simulated-a-4-r1"]
-    assert "Computed by the code above from the values behind Figure 2 and run simulated-a-4-r1." in parsed.text
+    assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
+    assert "Computed by the code above from the values behind Figure 2 and run measured-a-4-r1." in parsed.text
 
 
 def test_a_grid_says_which_cells_are_numbers_and_where_its_rows_are() -> None:

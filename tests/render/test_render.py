@@ -133,7 +133,7 @@ def test_an_exhibit_shown_twice_gets_an_id_of_its_own(page: str, elements: Eleme
 
 def test_links_lead_to_the_pages_of_traces_and_runs(elements: Elements) -> None:
     links = elements.values("href")
-    assert "trace-toy.html#figure-2" in links and "quality-toy.html#run-simulated-a-4-r1" in links
+    assert "trace-toy.html#figure-2" in links and "quality-toy.html#run-measured-a-4-r1" in links
 
 
 def test_an_output_for_notebooks_is_left_out(page: str) -> None:

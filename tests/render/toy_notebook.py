@@ -130,8 +130,8 @@ def claims(name: str = "claims-figure-2") -> Record:
 def estimates() -> Record:
     """Numbers computed from an exhibit and a run."""
     return Record(
-        kind="estimates", id="estimates-peaks", study="toy", title="Peaks", provenance=(Provenance.SIMULATED,),
-        lineage=("exhibit:figure-2", "run:simulated-a-4-r1"),
+        kind="estimates", id="estimates-peaks", study="toy", title="Peaks", provenance=(Provenance.MEASURED,),
+        lineage=("exhibit:figure-2", "run:measured-a-4-r1"),
         blocks=(Grid(label="Peaks", columns=("system", "peak"), rows=(("a", "8.1 (7.9 to 8.3)"),), numeric=(1,)),),
     )  # fmt: skip
 

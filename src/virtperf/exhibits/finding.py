@@ -43,7 +43,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'point')}." if ours and not lead else lead
     series = [(str(label), rows_of(part)) for label, part in points.groupby("series", sort=False)]
     sentences = [_series(label, part, factor) for label, part in series]
-    wide = any(_phrase(p).startswith(_ORDER) for p in rows)
+    wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
     short = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
     told = f"The text says: {' '.join(short)}" if short else ""
     return " ".join(filter(None, [lead, *sentences, told, _measured(rows_of(points[~own]), factor, len(series) > 1)]))

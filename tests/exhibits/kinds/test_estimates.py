@@ -16,22 +16,24 @@ from tests.exhibits.toy import HOSTILE
 from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Origin, Provenance, origin_of
 from virtperf.exhibits.loaded import LoadedStudy
+from virtperf.exhibits.show import NOTEBOOK_ONLY, NOTHING
+from virtperf.models import frames as models
 from virtperf.models.result import Estimate, FTest, Missing
 from virtperf.models.tost import tost_ratio
 from virtperf.render.record import record_html
 
 
 @pytest.fixture
-def measured(loaded: LoadedStudy) -> Origin:
-    """The origin of the toy's measured throughput."""
-    origin = origin_of(loaded.runs("figure-2", "measured"))
-    assert origin is not None
-    return origin
+def origin(measured: LoadedStudy) -> Origin:
+    """That of the toy's measured throughput."""
+    found = origin_of(measured.runs("figure-2"))
+    assert found is not None
+    return found
 
 
-def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, measured: Origin) -> None:
-    peak = Estimate(12.34, 11, math.inf, 0.95, "profile likelihood", ("a bound holds sigma",), measured)
-    slope = Estimate(-2, -3, -1, 0.9, "delta", (), measured)
+def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, origin: Origin) -> None:
+    peak = Estimate(12.34, 11, math.inf, 0.95, "profile likelihood", ("a bound holds sigma",), origin)
+    slope = Estimate(-2, -3, -1, 0.9, "delta", (), origin)
     shown = loaded.estimates({"A": {"peak": peak}, "slope": slope}, title="Fit <1>")
     assert re.search(r"A: peak +12\.3 +11\.0 to no limit +95 %, profile likelihood +a bound holds sigma", repr(shown))
     assert all(w in plain(shown) for w in ("11.0 to no limit", "90 %, delta", "a bound holds sigma"))
@@ -41,20 +43,47 @@ def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, meas
     assert "Fit &lt;1&gt;" in html and ">measured</span>" in html and 'toy.html#figure-2"' in html
 
 
-def test_what_no_figure_shows_leads_back_to_its_runs(loaded: LoadedStudy) -> None:
-    runs = loaded.condition("throughput", provenance="measured", guests=8)
-    shown = loaded.estimates({"one": Estimate(1.0, 0.5, 1.5, 0.95, "t", (), origin_of(runs))}, title="A number")
+def test_what_no_figure_shows_leads_back_to_its_runs(measured: LoadedStudy) -> None:
+    runs = measured.condition("throughput", guests=8)
+    shown = measured.estimates({"one": Estimate(1.0, 0.5, 1.5, 0.95, "t", (), origin_of(runs))}, title="A number")
     assert shown.record.lineage == tuple(f"run:measured-a-8-r{k}" for k in (1, 2, 3))
 
 
-def test_a_missing_estimate_shows_its_reason_beside_the_others(loaded: LoadedStudy, measured: Origin) -> None:
+def test_a_missing_estimate_shows_its_reason_beside_the_others(loaded: LoadedStudy, origin: Origin) -> None:
     missing = Missing("two replicates are needed")
-    good = Estimate(1.5, 1.4, 1.6, 0.95, "t", (), measured)
+    good = Estimate(1.5, 1.4, 1.6, 0.95, "t", (), origin)
     shown = loaded.estimates({"good": good, "bad": missing.peak_load(0.05)}, title="Ratios")
     assert "1.5" in plain(shown) and "not available" in plain(shown) and "two replicates are needed" in plain(shown)
     assert "two replicates are needed" in repr(shown) and shown.record.provenance == (Provenance.MEASURED,)
-    alone = loaded.equivalence(missing, title="No degradation")
-    assert "two replicates are needed" in repr(alone) and alone.record.provenance == ()
+    alone = loaded.equivalence(replace(missing, origin=origin), title="No degradation")
+    assert "two replicates are needed" in repr(alone) and alone.record.provenance == (Provenance.MEASURED,)
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda s, title: s.estimates({}, title=title),
+        lambda s, title: s.estimates({"A": {}, "B": {"peak": Missing("there are no rows")}}, title=title),
+        lambda s, title: s.tests({}, title=title),
+        lambda s, title: s.equivalence(None, title=title),
+        lambda s, title: s.regions({}, {}, title=title, axes=("a", "b")),
+        lambda s, title: s.computed(pd.DataFrame({"Name": []}), title=title, note=""),
+    ],
+)
+def test_of_nothing_the_notebook_says_one_line_and_the_report_nothing(loaded: LoadedStudy, show: Any) -> None:
+    shown = show(loaded, "Peaks")
+    assert shown.record is None and shown.figure is None and repr(shown) == NOTHING
+    assert shown.bundles() == [({"text/plain": NOTHING}, NOTEBOOK_ONLY)]
+
+
+def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
+    runs = bare.runs("figure-2")
+    fits = models.usl("value ~ guests", runs, by="series")
+    ratios = models.ratios("value", runs, of={"guests": 8}, to={"guests": 4}, by="series")
+    for found in (fits, ratios, {label: fit.peak_load(0.05) for label, fit in fits.items()},
+                  {"slope": models.line("value ~ guests", runs).only.slope(0.05)}):  # fmt: skip
+        assert bare.estimates(found, title="Nothing").record is None
+    assert bare.show("figure-2", fits).record is not None
 
 
 def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
@@ -62,11 +91,11 @@ def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
         loaded.estimates({"A": 3.0}, title="Numbers")
 
 
-def test_tests_say_what_is_rejected(loaded: LoadedStudy, measured: Origin) -> None:
+def test_tests_say_what_is_rejected(loaded: LoadedStudy, origin: Origin) -> None:
     null = "the relation is a straight line"
     tests = {
-        "curved": FTest(25.0, 1, 12, 0.0003, null, measured),
-        HOSTILE: FTest(0.5, 1, 12, 0.49, null, measured),
+        "curved": FTest(25.0, 1, 12, 0.0003, null, origin),
+        HOSTILE: FTest(0.5, 1, 12, 0.49, null, origin),
         "missing": Missing("no runs yet"),
     }
     shown = loaded.tests(tests, title="Straight lines")
@@ -76,9 +105,9 @@ def test_tests_say_what_is_rejected(loaded: LoadedStudy, measured: Origin) -> No
     assert HOSTILE not in record_html(shown.record)
 
 
-def test_an_equivalence_test_shows_margin_and_verdict(loaded: LoadedStudy, measured: Origin) -> None:
+def test_an_equivalence_test_shows_margin_and_verdict(loaded: LoadedStudy, origin: Origin) -> None:
     test = tost_ratio([100.0, 101, 99], [100.0, 100.5, 99.5], 1 / 0.9)
-    test = replace(test, origin=measured)
+    test = replace(test, origin=origin)
     shown = loaded.equivalence(test, title="Same")
     assert test.verdict == "equivalent" and "equivalent" in repr(shown) and "0.9 to 1.111" in plain(shown)
     assert shown.record.numbers[0].rows[0][-1] == "equivalent" and "Equivalent if both" in plain(shown)

@@ -13,12 +13,12 @@ from virtperf.models import linear
 AXES = ("Start, %", "Slope, % per guest")
 
 
-def test_the_printed_pair_is_inside_or_outside(loaded: LoadedStudy) -> None:
-    runs = loaded.runs("figure-2", "simulated")
+def test_the_printed_pair_is_inside_or_outside(measured: LoadedStudy) -> None:
+    loaded, runs = measured, measured.runs("figure-2")
     fits = models.line("value ~ guests", runs, by="series")
     intercept, slope = fits[HOSTILE].params
     inside = loaded.regions(fits, {HOSTILE: (intercept, slope)}, title="Lines", axes=AXES).record
-    assert "is inside." in inside.caption and inside.provenance == ("simulated",)
+    assert "is inside." in inside.caption and inside.provenance == ("measured",)
     outside = loaded.regions(fits, {HOSTILE: (intercept, slope + 30)}, title="Lines", axes=AXES).record
     assert "is outside." in outside.caption and outside.drawing is not None
     rings, lines = (n.frame() for n in outside.numbers)
@@ -26,7 +26,8 @@ def test_the_printed_pair_is_inside_or_outside(loaded: LoadedStudy) -> None:
 
 
 def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
-    fits = models.line("value ~ guests", loaded.runs("figure-2", "example"), by="series")
+    runs = loaded.runs("figure-2")
+    fits = models.line("value ~ guests", runs[runs["provenance"] == "example"], by="series")
     record = loaded.regions(fits, {}, title="Lines", axes=AXES).record
     assert record.drawing is None and fits[HOSTILE].reason in record.caption
 

@@ -1,19 +1,11 @@
-"""Frames that somebody might draw; figures are closed after every test."""
+"""Frames that somebody might draw."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
+from matplotlib.patches import Rectangle
 
 
-def uprights(axes: Axes, label: str) -> list[tuple[float, float, float]]:
-    """x, low and high of the upright lines of that label, sorted."""
-    found = [c for c in axes.collections if isinstance(c, LineCollection) and c.get_label() == label]
-    return sorted((float(s[0][0]), float(s[0][1]), float(s[1][1])) for c in found for s in c.get_segments())
+def boxes(axes: Axes, label: str) -> list[tuple[float, float, float]]:
+    """Level, lower and upper end of the boxes or bars of that label, sorted."""
+    found = [p for c in axes.containers if isinstance(c, BarContainer) and c.get_label() == label for p in c]
+    return sorted((_middle(p), float(p.get_y()), float(p.get_y() + p.get_height())) for p in found)
+
+
+def across(axes: Axes, label: str) -> list[tuple[float, float]]:
+    """Left and right end of the same in pixels, from left to right."""
+    axes.figure.canvas.draw()
+    found = [p.get_window_extent() for c in axes.containers if c.get_label() == label for p in c]
+    return sorted((box.x0, box.x1) for box in found)
+
+
+def _middle(patch: Rectangle) -> float:
+    return round(float(patch.get_x() + patch.get_width() / 2), 9)
 
 
 def dots(axes: Axes, *, filled: str | None = None) -> list[tuple[float, float]]:

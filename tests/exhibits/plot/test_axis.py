@@ -17,11 +17,21 @@ def levels(*found: object, numeric: bool = True) -> axis.Levels:
     return axis.levels_of([pd.DataFrame({"x": list(found)})], "x", Words({}, {}, {}), numeric=numeric)
 
 
+def ranges(*ends: tuple[float, float]) -> pd.DataFrame:
+    return pd.DataFrame(ends, columns=["low", "high"], dtype=float)
+
+
 def test_a_far_band_does_not_flatten_a_figure() -> None:
-    assert axis.top_of([100.0, math.nan], [150.0]) == pytest.approx(1.06 * 150)
-    assert axis.top_of([100.0], [5000.0, math.inf]) == pytest.approx(1.06 * axis.TALL * 100)
-    assert axis.top_of([95.0], [100.0], bound=100.0) == pytest.approx(105)
-    assert axis.top_of([], []) == pytest.approx(1.06)
+    assert axis.top_of([100.0, math.nan], ranges((0, 150))) == pytest.approx(1.06 * 150)
+    assert axis.top_of([100.0], ranges((0, 5000))) == pytest.approx(1.06 * axis.TALL * 100)
+    assert axis.top_of([], ranges((90, 100), (0, 5000))) == pytest.approx(1.06 * axis.TALL * 100)
+    assert axis.top_of([95.0], ranges((0, 100)), bound=100.0) == pytest.approx(105)
+    assert axis.top_of([], ranges()) == pytest.approx(1.06)
+
+
+def test_every_range_begins_within_the_figure() -> None:
+    assert axis.top_of([1.0], ranges((300, 900))) > 900  # cut off at 2.2 it could not be seen at all
+    assert axis.top_of([1.0], ranges((300, math.inf))) > 300
 
 
 @pytest.mark.parametrize(

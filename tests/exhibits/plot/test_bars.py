@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
 
-from tests.exhibits.plot.drawn import dots, legend, words
+from tests.exhibits.plot.drawn import across, boxes, dots, legend, words
 from virtperf.exhibits import plot
+from virtperf.exhibits.colours import colours
 from virtperf.exhibits.loaded import LoadedStudy
-
-
-def columns(axes: Axes) -> list[tuple[float, float]]:
-    """Middle and height of the bars that begin at 0, widest first left to right."""
-    bars = [p for p in axes.patches if p.get_label() != "band"]
-    return sorted({(round(p.get_x() + p.get_width() / 2, 6), round(p.get_height(), 6)) for p in bars})
+from virtperf.exhibits.palette import SERIES
 
 
 def test_anybodys_runs_become_bars_of_their_means(own: pd.DataFrame) -> None:
     (axes,) = plot.bars(runs=own, x="users", y="tps", hue="tool").axes
-    means = own.groupby(["users", "tool"], sort=True)["tps"].mean()
-    heights = [height for _, height in columns(axes)]
-    # users ascend; within a group, tools stand in order of appearance
-    assert heights == pytest.approx([means[u, tool] for u in (1, 2, 4, 8) for tool in ("wrk", "ab")])
+    means = own.groupby(["users", "tool"])["tps"].mean()
+    bars = boxes(axes, "column")  # users ascend, each a place of its own
+    assert [(low, high) for _, low, high in bars] == [
+        (0, pytest.approx(v)) for v in sorted(means) if v in means.to_numpy()
+    ]
+    assert {x: sorted(h for place, _, h in bars if place == x) for x in range(4)} == {
+        k: pytest.approx(sorted(means[users])) for k, users in enumerate((1, 2, 4, 8))
+    }
     assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2", "4", "8"]
     assert len(dots(axes)) == len(own) and legend(axes) == ["wrk", "ab"]
 
 
-def test_bands_stand_on_their_bars(loaded: LoadedStudy) -> None:
+def test_a_range_is_a_box_and_no_bar_stands_below_it(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
-    (axes,) = plot.bars(points, x="cipher", hue="series", means=loaded.means("figure-3")).axes
-    bands = sorted((p.get_y(), p.get_y() + p.get_height()) for p in axes.patches if p.get_label() == "band")
-    banded = points[points["printed"].isna()]
-    assert bands == sorted(zip(banded["low"], banded["high"], strict=True))
+    (axes,) = plot.bars(points, x="cipher", hue="series").axes
+    place = {"none": 0, "hardware": 1, "software": 2}
+    for kind, low, high in (("text", "low_text", "high_text"), ("given", "low", "high")):
+        wanted = zip(points["cipher"].map(place), points[low], points[high], strict=True)
+        assert boxes(axes, kind) == sorted(wanted)
+    assert [height for _, _, height in boxes(axes, "column")] == [80]  # of the printed number alone
     assert words(axes) == "CPU utilization, %"
     assert [t.get_text() for t in axes.get_xticklabels()] == ["not encrypted", "hardware encryption", "software"]
 
 
 def test_a_group_holds_only_the_bars_that_it_has(loaded: LoadedStudy) -> None:
     (axes,) = plot.bars(loaded.points("figure-3"), x="cipher", hue="series").axes
-    bands = [p for p in axes.patches if p.get_label() == "band"]
-    middles = sorted({*(m for m, _ in columns(axes)), *(round(p.get_x() + p.get_width() / 2, 6) for p in bands)})
-    assert len(middles) == 5 and 1.0 in middles  # hardware encryption has one bar, in the middle of its group
-    assert middles[0] + middles[1] == pytest.approx(0) and middles[3] + middles[4] == pytest.approx(4)
+    found = across(axes, "text")
+    ticks = [axes.transData.transform((x, 0))[0] for x in (0, 1, 2)]
+    middles = [sum(ends) / 2 for ends in found]
+    assert len(found) == 5 and middles[2] == pytest.approx(ticks[1], abs=0.5)  # one bar, in the middle of its group
+    assert sum(middles[:2]) / 2 == pytest.approx(ticks[0], abs=0.5)
+    assert all(a[1] <= b[0] + 0.5 for a, b in pairwise(found))
 
 
-def test_measured_and_printed_have_their_marks(loaded: LoadedStudy) -> None:
-    figure = plot.bars(loaded.points("figure-3"), x="cipher", hue="series", means=loaded.means("figure-3"))
-    (measured,) = loaded.means("figure-3")["value"]
-    assert measured in [height for _, height in columns(figure.axes[0])]  # a solid bar upon its band
-    assert {"printed in the paper", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(figure.axes[0])}
+def test_measured_means_are_marks_beside_ranges_and_bars_without(loaded: LoadedStudy) -> None:
+    points, means = loaded.points("figure-3"), loaded.means("figure-3")
+    (mean,) = means["value"]
+    (axes,) = plot.bars(points, x="cipher", hue="series", means=means).axes
+    assert [y for _, y in dots(axes, filled=SERIES[colours(loaded.study)["System B"]].light)] == [mean] and len(
+        boxes(axes, "column")
+    ) == 1
+    assert {"printed", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(axes)}
+    (axes,) = plot.bars(x="cipher", hue="series", means=means).axes
+    assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []

@@ -11,12 +11,14 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from matplotlib import rcParams
+from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
-from tests.exhibits.plot.drawn import dots, legend, lines, uprights, words
-from tests.exhibits.toy import HOSTILE
+from tests.exhibits.plot.drawn import across, boxes, dots, legend, lines, words
+from tests.exhibits.toy import DOLLARS, HOSTILE
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits import plot
+from virtperf.exhibits.colours import colours
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.exhibits.palette import SERIES, SURFACE
 from virtperf.exhibits.plot.curves import STEPS
@@ -54,34 +56,53 @@ def test_users_settings_are_left_alone(own: pd.DataFrame) -> None:
     assert dict(rcParams) == before
 
 
-def test_bands_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
+def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-2")
     (axes,) = plot.lines(points, x="guests", hue="series").axes
     top = axes.get_ylim()[1]
-    assert uprights(axes, "band") == sorted(
-        (g, low, min(high, top)) for g, low, high in zip(points["guests"], points["low"], points["high"], strict=True)
-    )
-    wider = points[(points["low_text"] != points["low"]) | (points["high_text"] != points["high"])]
-    assert uprights(axes, "hairline") == sorted(
-        (g, low, min(high, top))
-        for g, low, high in zip(wider["guests"], wider["low_text"], wider["high_text"], strict=True)
-    )
+    for kind, low, high in (("text", "low_text", "high_text"), ("given", "low", "high")):
+        assert boxes(axes, kind) == sorted(
+            (g, a, pytest.approx(min(b, top)))
+            for g, a, b in zip(points["guests"], points[low], points[high], strict=True)
+        )
+    for inner, outer in zip(across(axes, "given"), across(axes, "text"), strict=True):
+        assert outer[0] < inner[0] < inner[1] < outer[1]
     arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
     assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
-    assert {"allowed by text and assumptions", "no upper limit"} <= set(legend(axes))
+    assert set(legend(axes)) == {HOSTILE, DOLLARS, "text alone", "with our assumptions", "no upper limit"}
+    assert dots(axes) == [] and lines(axes) == [
+        [tuple(place) for place in arrows[0]]
+    ]  # nothing stands for a range, nothing joins them
+
+
+def test_pieces_stand_apart(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-2").query("guests == 8 and system == 'a'")
+    points = points.assign(low=20.0, high=90.0, pieces=[[20.0, 30.0, 80.0, 90.0]])
+    points = points.assign(low_text=20.0, high_text=90.0, pieces_text=points["pieces"])
+    (axes,) = plot.lines(points, x="guests", hue="series").axes
+    assert boxes(axes, "text") == [(8, 20, 30), (8, 80, 90)]
+    assert boxes(axes, "given") == [] and "with our assumptions" not in legend(axes)  # they change nothing here
+
+
+def test_anybodys_ranges_need_no_more_than_two_columns() -> None:
+    mine = pd.DataFrame({"users": [1, 2], "low": [3.0, 4.0], "high": [5.0, 9.0]})
+    (axes,) = plot.lines(mine, x="users").axes
+    assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 9)] and legend(axes) == ["range"]
+
+
+def test_a_range_that_goes_on_beyond_the_axis_has_an_open_arrow(own: pd.DataFrame) -> None:
+    mine = pd.DataFrame({"users": [1, 2], "low": [9.0, 0.0], "high": [10.0, 900.0]})
+    (axes,) = plot.lines(mine, x="users").axes
+    top = axes.get_ylim()[1]
+    (arrow,) = [line for line in axes.lines if line.get_marker() == 6]
+    assert top < 900 and arrow.get_xydata().tolist() == [[2, top]]
+    assert arrow.get_markerfacecolor() == SURFACE.light and "no upper limit" not in legend(axes)
 
 
 def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
     points, means = loaded.points("figure-2"), loaded.means("figure-2")
     (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
-    solid = dots(axes, filled=SERIES[0].light)
-    assert (4.0, pytest.approx(100)) in solid and (8.0, pytest.approx(152)) in solid
-    assert (2.0, 75.0) in solid  # the cross of the example
-    hollow = dots(axes, filled=SURFACE.light)
-    assert (8.0, pytest.approx(166)) in hollow and (
-        2.0,
-        60.0,
-    ) not in hollow  # of simulated runs; never of the text alone
+    assert dots(axes, filled=SERIES[0].light) == [(2, 75), (4, pytest.approx(100)), (8, pytest.approx(152))]
     assert {"measured, 95 % interval", "made-up example"} <= {t.replace("\n", " ") for t in legend(axes)}
 
 
@@ -92,12 +113,37 @@ def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: Load
     assert (8.0, 140.0) in dots(axes, filled=SERIES[0].light)
 
 
-def test_a_printed_number_is_half_filled(loaded: LoadedStudy) -> None:
+def test_a_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy) -> None:
     points = loaded.points("figure-3")
     (axes,) = plot.lines(points, x="cipher", hue="series").axes
-    assert "printed in the paper" in legend(axes)
-    assert dots(axes, filled=SERIES[0].light) == [(1.0, 80.0)]  # its lower half
-    assert (1.0, 79.5, 80.5) not in uprights(axes, "band")  # rounding is all the room that it has
+    assert "printed" in legend(axes)
+    colour = SERIES[colours(loaded.study)["System A"]].light
+    assert dots(axes, filled=colour) == [(1.0, 80.0)]  # its lower half
+    assert (1.0, 79.5, 80.5) in boxes(axes, "text")
+
+
+def test_a_line_joins_printed_numbers_only_where_every_level_has_one(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-4")
+    every = points.assign(printed=points["low"])
+    above, below = plot.lines(every, x="storage", hue="series").axes
+    assert [[y for _, y in line] for line in lines(below)] == [sorted(points["low"][3:])]
+    above, below = plot.lines(every.assign(printed=every["printed"].mask(every["storage"] == 11264)), x="storage",
+                              hue="series").axes  # fmt: skip
+    assert lines(above) == lines(below) == []
+
+
+def test_quantities_of_one_unit_share_a_panel_and_a_colour_is_the_studys(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-4")
+    assert len(plot.lines(points, x="storage", hue="series").axes) == 2
+    words_of = points.attrs["axes"]
+    points.attrs["axes"] = words_of | {
+        "panels": {"throughput": "both", "resident": "both"}, "labels": words_of["labels"] | {"both": "Both, MiB"},
+        "colours": {"Throughput": 3, "Resident memory": 1},
+    }  # fmt: skip
+    (axes,) = plot.lines(points, x="storage", hue="series").axes
+    assert words(axes) == "Both, MiB" and len(boxes(axes, "text")) == len(points)
+    colours = {to_hex(p.get_edgecolor()) for c in axes.containers for p in c}
+    assert colours == {SERIES[3].light, SERIES[1].light}
 
 
 def test_levels_run_as_the_study_lists_them_and_quantities_have_panels(loaded: LoadedStudy) -> None:

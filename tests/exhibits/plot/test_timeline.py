@@ -28,7 +28,7 @@ def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:
     (band,) = above.collections
     (corners,) = [path.vertices for path in band.get_paths()]
     assert (corners[:, 1].min(), corners[:, 1].max()) == (90, 110) and corners[:, 0].max() == 300
-    assert "allowed by the text" in legend(above)
+    assert "range" in legend(above)
 
 
 def test_a_readers_own_series(own: pd.DataFrame) -> None:

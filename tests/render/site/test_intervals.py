@@ -23,7 +23,7 @@ def test_places_are_in_proportion(more) -> None:
     begin, width = drawn.bar
     # 65.5 of 60 to 70 is at 0.55 of the 120 units between the edges; the bar has one unit more on each side.
     assert begin == pytest.approx(EDGE + 0.55 * 120 - 1) and width == pytest.approx(0.1 * 120 + 2)
-    assert drawn.marks == ()
+    assert drawn.measured is None and drawn.whisker is None
 
 
 def test_a_missing_limit_is_an_arrow(more) -> None:
@@ -31,14 +31,11 @@ def test_a_missing_limit_is_an_arrow(more) -> None:
     assert (drawn.open_low, drawn.open_high) == (False, True) and drawn.line[1] == ENDS[1]
 
 
-def test_simulated_runs_are_hollow_and_measured_ones_solid(more) -> None:
-    drawn = interval(more, {
-        "estimate": 52.0, "estimate_low": 48.0, "estimate_high": 56.0, "simulated_estimate": 66.0,
-        "simulated_low": 66.0, "simulated_high": 66.0,
-    })  # fmt: skip
-    simulated, measured = drawn.marks
-    assert not simulated.solid and simulated.whisker is None
-    assert measured.solid and measured.whisker[0] == ENDS[0] < measured.x < measured.whisker[1] < simulated.x
+def test_measured_runs_have_a_mark_and_their_interval(more) -> None:
+    drawn = interval(more, {"estimate": 52.0, "estimate_low": 48.0, "estimate_high": 56.0})
+    assert drawn.whisker[0] == ENDS[0] < drawn.measured < drawn.whisker[1] < drawn.bar[0]
+    one = interval(more, {"estimate": 52.0, "estimate_low": 52.0, "estimate_high": 52.0})
+    assert one.measured == ENDS[0] and one.whisker is None
 
 
 def test_a_claim_without_a_number_has_no_drawing(facts: StudyFacts) -> None:

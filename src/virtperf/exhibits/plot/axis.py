@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -30,8 +30,8 @@ class Words:
     labels: Mapping[str, str]
     levels: Mapping[str, Sequence[tuple[Any, str]]]
     bounds: Mapping[str, Sequence[float]]
-    colours: Mapping[str, int]
-    panels: Mapping[str, str]
+    colours: Mapping[str, int] = field(default_factory=dict)
+    panels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> Words:

@@ -79,7 +79,7 @@ def bands_of(columns: Columns, points: pd.DataFrame | None) -> pd.DataFrame:
         for row in given.to_dict("records"):
             ends = [row[low], row[high]] if not len(row.get(pieces, ())) else row[pieces]
             if not math.isnan(ends[0]):
-                at = {name: row[name] for name in keys}
+                at = {name: row.get(name) for name in keys}
                 rows += [at | {"kind": kind, "low": a, "high": b} for a, b in zip(ends[::2], ends[1::2], strict=True)]
     found = pd.DataFrame(rows, columns=[*keys, "kind", "low", "high"])
     text, ours = (found[found["kind"] == kind].drop(columns="kind").reset_index(drop=True) for kind in (TEXT, GIVEN))

@@ -35,7 +35,7 @@ def draw(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, p
     axis.y_axis(axes, bottom, top, layers.label)
     # A group of bars holds only those that it has; a line stands equally far from all of its levels.
     groups = {level: [label for label in at if level in at[label] or not bars] for level in levels.where}
-    width = min(WIDEST[bars], GROUP * levels.room / max(map(len, groups.values()), default=1))
+    width = min(WIDEST[bars], GROUP * levels.room / max(1, *map(len, groups.values())))
     for label, own in at.items():
         shifts = {v: (groups[v].index(label) - (len(groups[v]) - 1) / 2) * width for v in own}
         _Series(axes, layers.only(label), layers.look(label), levels, shifts, width, bars).draw(fitted.get(label))
@@ -124,8 +124,8 @@ class _Series:
     def _placed(self, rows: pd.DataFrame, *, beside: bool = False) -> Placed:
         """Rows by their place on the axis, those together that stand equally far from their levels."""
         aside = BESIDE * self.width if beside and self._banded else 0.0
-        moved = rows[self.layers.x].map(self.shifts) + aside
-        for points in sorted(set(moved)):
+        moved = np.array([self.shifts[level] + aside for level in rows[self.layers.x]])
+        for points in np.unique(moved):
             part = rows[moved == points]
             x = part[self.layers.x].map(self.levels.where).to_numpy(dtype=float)
             where = offset_copy(self.axes.transData, self.axes.get_figure(root=True), x=points, units="points")
