@@ -31,7 +31,7 @@ class StudyData:
     ----------
     study, claims
         The hand-written definition; `claims` is None where the study has no `claims.yaml` yet.
-    points, claim_results, series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
+    points, claim_results, readings, series, observations, means, lineage, timelines, thumbnails, audits, verdicts
         The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
         stage has not run.
     contradictions, index : dict
@@ -45,6 +45,7 @@ class StudyData:
     points: pd.DataFrame
     claim_results: pd.DataFrame
     contradictions: dict[str, Any]
+    readings: pd.DataFrame
     series: pd.DataFrame
     observations: pd.DataFrame
     means: pd.DataFrame
@@ -153,6 +154,7 @@ def load(study_id: str, data: Path) -> StudyData:
         points=frame("reconstructed", stage_tables.POINTS),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
         contradictions=contradictions,
+        readings=frame("reconstructed", stage_tables.READINGS),
         series=frame("runs", stage_tables.SERIES),
         observations=frame("runs", stage_tables.OBSERVATIONS),
         means=frame("runs", stage_tables.MEANS),
