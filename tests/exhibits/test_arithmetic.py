@@ -67,7 +67,7 @@ def test_every_kind_of_the_studies_names_all_that_it_speaks_of(root: Path) -> No
             written = relations(claim, study)
             for instance, text in zip(claim.instances[:SHOWN], written, strict=False):
                 assert all(study.show(q) in text for q in quantities(instance)), claim.id
-    assert kinds >= {"argmax", "argmin", "linear", "concave", "response_law", "sum", "ordering"}
+    assert kinds >= {"argmax", "argmin", "linear", "concave", "rule", "response_law", "sum", "ordering"}
 
 
 def test_relations_of_what_is_asked_for_come_first(root: Path) -> None:

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from virtperf.reconstruct.constraints import Row
-from virtperf.reconstruct.contradictions import cheapest_resolutions
-from virtperf.reconstruct.leave_one_out import relation, verdict_of
+from tests.reconstruct.conftest import claim as entry
+from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
+from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
+from virtperf.reconstruct.feasible import solve
+from virtperf.reconstruct.leave_one_out import LeaveOneOut, judge, relation, said_together, verdict_of
 from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.claims import Claims
 from virtperf.study.quantities import Quantity
 
 NAMES = [Quantity(name, ()) for name in "xyz"]
@@ -44,7 +47,8 @@ def possible(system: LinearSystem, claims: set[str]) -> bool:
 
 def largest(system: LinearSystem, row: int, claims: set[str]) -> float:
     keep = np.array([o == "" or o in claims for o in system.owner])
-    return -linprog(-system.A[row], A_ub=system.A[keep], b_ub=system.b[keep], bounds=(None, None)).fun
+    found = linprog(-system.A[row], A_ub=system.A[keep], b_ub=system.b[keep], bounds=(None, None))
+    return -found.fun if found.status == 0 else np.inf
 
 
 def by_enumeration(system: LinearSystem, costs: dict[str, float]) -> set[frozenset[str]]:
@@ -58,6 +62,19 @@ def by_enumeration(system: LinearSystem, costs: dict[str, float]) -> set[frozens
     ]
     least = min(sum(costs[c] for c in dropped) for dropped in fits)
     return {dropped for dropped in fits if sum(costs[c] for c in dropped) <= least + 1e-9}
+
+
+def expected_verdict(system: LinearSystem, others: dict[str, float], claim: str) -> str:
+    found = set()
+    for dropped in by_enumeration(system, others):
+        kept = set(others) - dropped
+        if not possible(system, kept | {claim}):
+            found.add("contradicted")
+        elif all(largest(system, i, kept) <= system.b[i] + 1e-6 for i in np.flatnonzero(system.owner == claim)):
+            found.add("corroborated")
+        else:
+            found.add("independent")
+    return found.pop() if len(found) == 1 else "depends"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -78,22 +95,12 @@ def test_verdicts_are_those_of_an_enumeration(seed):
         system, costs = random_system(rng)
         for claim in costs:
             others = {c: cost for c, cost in costs.items() if c != claim}
-            expected = set()
-            for dropped in by_enumeration(system, others):
-                kept = set(others) - dropped
-                own = np.flatnonzero(system.owner == claim)
-                if not possible(system, kept | {claim}):
-                    expected.add("contradicted")
-                elif all(largest(system, i, kept) <= system.b[i] + 1e-6 for i in own):
-                    expected.add("corroborated")
-                else:
-                    expected.add("independent")
             masks = [
                 system.mask_of(c for c in others if c not in dropped)
                 for dropped in cheapest_resolutions(system, others, [])
             ]
             verdict = verdict_of({relation(system, mask, claim) for mask in masks})
-            assert verdict == (expected.pop() if len(expected) == 1 else "depends")
+            assert verdict == expected_verdict(system, others, claim)
             seen.add(verdict)
     assert {"contradicted", "corroborated", "independent"} <= seen
 
@@ -113,3 +120,74 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
     ]
     assert {relation(system, mask, "also-two") for mask in masks} == {"corroborated", "contradicted"}
     assert verdict_of({"corroborated", "contradicted"}) == "depends"
+
+
+def random_entries(rng: np.random.Generator) -> str:
+    """Claims as claims.yaml has them, some of the same sentence, some said in two of them."""
+    points = [f"throughput[system=b, guests={n}]" for n in (1, 2, 3)]
+    keys = [str(rng.choice(["", "[k]", "[l]", "[k, l]"])) for _ in range(5)]
+    keys[:2] = ["[k, l]", "[k, l]"]  # no key stands alone
+    text = "claims:\n"
+    for k, key in enumerate(keys):
+        a, b = rng.choice(points, 2, replace=False)
+        value = int(rng.integers(0, 4))
+        body = f"kind: value, of: '{a}', value: {value}" if rng.random() < 0.6 else (
+            f"kind: difference, of: '{a}', to: '{b}', value: {value - 2}"
+        )  # fmt: skip
+        body += f", half_width: {rng.choice([0.0, 1.0])}" + (f", sentence: {key}" if key else "")
+        text += entry(f"c{k}", body, str(rng.choice(["x", "[x, y]"])))
+    return text
+
+
+def by_brute_force(system: LinearSystem, claims: Claims, name: str) -> tuple[str, bool]:
+    """The verdict of an enumeration without what the claim's sentences say alone; whether that matters."""
+    own = set(claims[name].sentences)
+    costs = {c.id: drop_cost(c) for c in claims if c.id != name}
+    apart = {c: cost for c, cost in costs.items() if not claims[c].sentences or set(claims[c].sentences) - own}
+    verdict = expected_verdict(system, apart, name)
+    return verdict, len(apart) < len(costs) and verdict != expected_verdict(system, costs, name)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sentence_does_not_bear_itself_out(tiny, seed):
+    rng = np.random.default_rng([3, seed])
+    changed = 0
+    for _ in range(PER_SEED):
+        study, claims = tiny(random_entries(rng))
+        rows = [row for c in claims for row in claim_rows(study, c)]
+        every = LinearSystem([*rows, *natural_rows(study, {q for row in rows for q, _ in row.terms})])
+        judged = LeaveOneOut(solve(study, claims))
+        for claim in claims:
+            expected, matters = by_brute_force(every, claims, claim.id)
+            assert judged.judge(claim).verdict == expected, claim.id
+            changed += matters
+    assert changed
+
+
+def test_a_claim_that_is_said_elsewhere_too_still_counts(tiny):
+    _, claims = tiny("claims:\n" + "".join(
+        entry(name, f"kind: value, of: 'throughput[system=b, guests=1]', value: 5, half_width: 1, sentence: {keys}")
+        for name, keys in (("here", "here"), ("here-too", "here"), ("here-and-there", "[here, there]"), ("there", "there"))
+    ))  # fmt: skip
+    assert said_together(claims["here"], claims) == {"here", "here-too"}
+    assert said_together(claims["here-and-there"], claims) == {c.id for c in claims}
+
+
+def test_what_the_scale_implies_is_not_judged(tiny):
+    text = "claims:\n"
+    for name, value in (("the-scale", 100), ("not-the-scale", 90)):
+        text += entry(name, f"kind: value, of: 'throughput[guests=3]', value: {value}, half_width: 0.5")
+    study, claims = tiny(text)
+    feasible = solve(study, claims)
+    assert judge(feasible, claims["the-scale"]).verdict == "convention"
+    assert judge(feasible, claims["not-the-scale"]).verdict == "contradicted"
+
+
+def test_the_scale_still_gives_levels_their_meaning(tiny):
+    text = "claims:\n" + entry("level", "kind: value, of: 'throughput[guests=2]', value: 50, half_width: 1")
+    text += entry(
+        "ratio", "kind: ratio, of: 'throughput[guests=2]', to: 'throughput[guests=3]', value: 0.5, half_width: 0.005"
+    )
+    study, claims = tiny(text)
+    # half of what is 100 by choice
+    assert judge(solve(study, claims), claims["level"]).verdict == "corroborated"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.study.test_definition import STUDY, line_of, write
 from virtperf.core.errors import StudyError
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
+from virtperf.study.readings import load_readings
 
 CLAIMS = """\
 study: toy
@@ -89,7 +91,13 @@ MISTAKES = {
     "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
     "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
-    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum' or 'response_law'; found 'rang'. Did you mean 'range'"),
+    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'"),
+    "a sentence of nobody else": ("low: 90,", "low: 90, sentence: alone,", "no other claim has the sentence 'alone'"),
+    "a rule over names": (
+        "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",
+        "kind: rule, of: speed, over: system, levels: [a, b], intercept: 1, slope: 2, intercept_half_width: 0, slope_half_width: 0",
+        "the levels of a rule are numbers",
+    ),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
     "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),
 }  # fmt: skip
@@ -113,3 +121,26 @@ def test_mistake_is_named_with_file_and_line(tmp_path, old, new, problem):
 def test_missing_claims_file(tmp_path):
     with pytest.raises(StudyError, match=r"claims\.yaml: the file is missing"):
         load_claims(load_study(write(tmp_path, STUDY)))
+
+
+RULE = """\
+study: toy
+claims:
+  - {id: line, kind: rule, of: "speed[system=a]", over: guests, levels: [1, 2, 4], intercept: 12, slope: 63, intercept_half_width: 0.5,
+     slope_half_width: 0.5, says: Speed follows a line., about: [figure-1], section: One, ledger: c001}
+not_encoded: []
+"""
+
+
+def test_a_rule_has_the_room_of_its_coefficients_digits(tmp_path):
+    # 12 +- 0.5 + x (63 +- 0.5)
+    assert load(tmp_path, RULE)["line"].bounds == ((74, 76), (136.5, 139.5), (261.5, 266.5))
+
+
+def test_a_rule_says_its_word_of_its_number_at_every_level(tmp_path):
+    readings = load_readings(ROOT / "data" / "readings.yaml")
+    line = load(tmp_path, RULE)["line"].model_copy(update={"word": "approximately"}).read(readings)
+    for x, (low, high) in zip((1, 2, 4), line.bounds, strict=True):
+        one = readings.read("approximately", "value", 12 + 63 * x, 0.5 + 0.5 * x)
+        assert (low, high) == (one.low, one.high)
+    assert line.reading.startswith("approximately: 0.95")

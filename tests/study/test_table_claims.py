@@ -50,6 +50,13 @@ def test_every_filled_cell_is_a_claim(folder):
     }
 
 
+def test_cells_of_a_row_have_the_sentence_of_their_row(folder):
+    claims = load_claims(load_study(folder))
+    keys = {c.id: c.sentences for c in claims}
+    assert keys["table-1-plain-s-12"] == keys["table-1-zswap-s-12"] == ("table-1 row 2",)
+    assert keys["table-1-plain-s-8"] == ("table-1 row 1",)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -62,6 +62,9 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
         case "linear":
             room = f" within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else ""
             return f"on one line over {_axis(instance)}{room}: {'; '.join(parts)}"
+        case "rule":
+            limited = zip(parts, claim.bounds, strict=True)
+            return "; ".join(f"{part}: {interval(low, high, unit)}" for part, (low, high) in limited)
         case "concave":
             return f"no upward bend over {_axis(instance)}: {'; '.join(parts)}"
         case _:

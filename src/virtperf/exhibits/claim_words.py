@@ -27,7 +27,10 @@ _DIRECTIONS = {
     "nonincreasing": "no rise",
     "nondecreasing": "no fall",
 }
-_WITHOUT_NUMBER = {"corroborated": "nothing else", "independent": "this and more", "contradicted": "not this"}
+_WITHOUT_NUMBER = {
+    "corroborated": "nothing else", "independent": "this and more", "contradicted": "not this",
+    "depends": "this or not, depending on what is set aside",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ def printed(claim: Claim, unit: str = "") -> str:
         return _DIRECTIONS.get(claim.direction, "one direction")
     if claim.kind == "equivalence":
         return f"equal within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else "equal"
+    if claim.kind == "rule":
+        return f"a line, {pretty(claim.intercept)} + {pretty(claim.slope)}{NO_BREAK}x"
     return _PRINTED.get(claim.kind, claim.kind)
 
 

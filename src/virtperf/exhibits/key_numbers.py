@@ -13,7 +13,7 @@ from virtperf.study.definition import Study
 
 PERCENTS = (5, 10)
 """Half-widths, in percent of a range's middle, up to which points are counted."""
-TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted")
+TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 

@@ -16,6 +16,7 @@ VERDICTS = {
     "independent": "the paper's other claims leave it open",
     "contradicted": "the paper's other claims exclude it",
     "depends": "it depends on which of the paper's other claims is set aside, since they contradict each other",
+    "convention": "it follows from the scale or from natural limits alone, so it is not judged",
     "assumed": "an assumption of ours, not a claim of the paper",
     "off": "an assumption of ours that is switched off",
     "reproduced": "measured runs agree with it",

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from virtperf.study.claims import Claim, Instance
+from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
+from virtperf.study.instances import Instance
 from virtperf.study.quantities import Expression, Quantity
 
 
@@ -147,6 +148,11 @@ def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     return rows
 
 
+def _rule(study: Study, claim: Claim, instance: Instance) -> list[Row]:
+    limited = zip(instance.parts, claim.bounds, strict=True)
+    return [row for part, (low, high) in limited for row in _limits(claim, part, None, low, high)]
+
+
 def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     """A row that bounds nothing: it names the law's quantities, so that they belong to one group (`laws.LawSystem`)."""
     (_, response), (_, throughput) = instance.parts[0].terms[0], instance.parts[1].terms[0]
@@ -156,5 +162,5 @@ def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
 _RULES = {
     "value": _value, "range": _value, "ratio": _ratio, "percent_change": _percent_change, "difference": _difference,
     "equivalence": _equivalence, "sum": _sum, "ordering": _ordering, "argmax": _argmax, "argmin": _argmin,
-    "monotone": _monotone, "concave": _concave, "linear": _linear, "response_law": _response_law,
+    "monotone": _monotone, "concave": _concave, "linear": _linear, "rule": _rule, "response_law": _response_law,
 }  # fmt: skip

@@ -1,19 +1,21 @@
 """What the paper's other claims say about each claim, and how much each claim adds.
 
-A claim is left out, the others are resolved anew (all cheapest sets of claims to set aside), and every law is enclosed
-anew: nothing that was found with the claim is used without it.
+A claim is left out with everything that is said only where it is said: other parts of the same sentence, other cells
+of the same row. The rest is resolved anew (all cheapest sets of claims to set aside), and every law is enclosed anew:
+nothing that was found with the claim is used without it. The verdict is about the claim alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import Feasible
-from virtperf.reconstruct.system import LinearSystem
+from virtperf.reconstruct.laws import LawSystem
+from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.quantities import Expression, Quantity
 
@@ -29,8 +31,9 @@ class TextVerdict:
     claim : str
     verdict : str
         corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it), depends
-        (on which of the others are set aside, where they contradict each other), assumed (an assumption of ours, not
-        judged) or off (an assumption that is switched off).
+        (on which of the others are set aside, where they contradict each other), convention (the natural bounds and the
+        scale imply it, whatever is measured: not judged), assumed (an assumption of ours, not judged) or off (an
+        assumption that is switched off).
     implied : tuple of float
         What the others allow for the claim's number (its ratio, level, difference or percent change), over all
         resolutions.
@@ -44,36 +47,93 @@ class TextVerdict:
     information: float
 
 
+class LeaveOneOut:
+    """Judges claims one after another, each by the others; a conflict that was found for one serves the next.
+
+    Parameters
+    ----------
+    feasible : Feasible
+        The claims that judge each other, and what they imply together.
+    """
+
+    def __init__(self, feasible: Feasible) -> None:
+        self.feasible = feasible
+        self._active = {c.id: c for c in feasible.active}
+        self._members = [[name for name in dict.fromkeys(s.owner) if name] for s in feasible.systems]
+        self._intervals: dict[Quantity, tuple[Extreme, Extreme]] = {}
+        self._conflicts = [[c for c in feasible.contradictions.conflicts if set(c) <= set(m)] for m in self._members]
+
+    def judge(self, claim: Claim) -> TextVerdict:
+        """Leave the claim out, with what else its own sentence says, and compare it with what the rest implies."""
+        if claim.id not in self._active:
+            return TextVerdict(claim.id, "off", (-np.inf, np.inf), 0.0)
+        number = self._group(claim)
+        system = self.feasible.systems[number]
+        masks = list(self._without(number, claim))
+        spans = [_implied(system, mask, claim) for mask in masks]
+        implied = min(low for low, _ in spans), max(high for _, high in spans)
+        dropped = claim.id in self.feasible.contradictions.dropped
+        if claim.assumed:
+            verdict = "contradicted" if dropped else "assumed"
+        elif is_implied(system, system.mask_of(()), claim.id):
+            verdict = "convention"
+        else:
+            verdict = verdict_of({relation(system, mask, claim.id) for mask in masks})
+        return TextVerdict(claim.id, verdict, implied, 0.0 if dropped else self._information(system, claim))
+
+    def assumes(self, claim: Claim) -> bool:
+        """Whether an assumption of ours speaks, directly or through other claims, of what the claim speaks of."""
+        return claim.id in self._active and any(self._active[c].assumed for c in self._members[self._group(claim)])
+
+    def _group(self, claim: Claim) -> int:
+        return next(k for k, members in enumerate(self._members) if claim.id in members)
+
+    def _without(self, number: int, claim: Claim) -> Iterator[np.ndarray]:
+        """The rows of the other claims of the group, once for each of their cheapest resolutions."""
+        together = said_together(claim, self._active.values())
+        others = {c.id: drop_cost(c) for c in self.feasible.active if c.id in self._members[number]}
+        others = {name: cost for name, cost in others.items() if name not in together}
+        pool = self._conflicts[number]
+        known = [c for c in pool if together.isdisjoint(c)]
+        before = len(known)
+        resolutions = cheapest_resolutions(self.feasible.systems[number], others, known)
+        pool += known[before:]
+        for dropped in resolutions:
+            yield self.feasible.systems[number].mask_of(c for c in others if c not in dropped)
+
+    def _information(self, system: LinearSystem, claim: Claim) -> float:
+        study = self.feasible.study
+        about = [e for e in study.exhibits if e.id in claim.exhibits or (claim.assumed and not claim.exhibits)]
+        gains = []
+        for quantity in dict.fromkeys(q for e in about for _, _, q in study.points(e) if q in system.index):
+            if quantity not in self._intervals:
+                self._intervals[quantity] = self.feasible.kept_interval(quantity)
+            low, high = self._intervals[quantity]
+            with_it = without = high.value - low.value
+            if isinstance(system, LawSystem) or claim.id in (*low.held_by, *high.held_by):
+                low, high = self.feasible.kept_interval(quantity, claim.id)
+                without = high.value - low.value
+            if without > TOLERANCE:
+                gains.append(1.0 if not np.isfinite(without) and np.isfinite(with_it) else _gain(with_it, without))
+        return float(np.mean(gains)) if gains else 0.0
+
+
 def judge(feasible: Feasible, claim: Claim) -> TextVerdict:
-    """Leave the claim out and compare it with what the others imply."""
-    if claim.id not in {c.id for c in feasible.active}:
-        return TextVerdict(claim.id, "off", (-np.inf, np.inf), 0.0)
-    system = next(s for s in feasible.systems if claim.id in set(s.owner))
-    masks = list(_without(feasible, system, claim))
-    spans = [_implied(system, mask, claim) for mask in masks]
-    implied = min(low for low, _ in spans), max(high for _, high in spans)
-    dropped = claim.id in feasible.contradictions.dropped
-    if claim.assumed:
-        verdict = "contradicted" if dropped else "assumed"
-    else:
-        verdict = verdict_of({relation(system, mask, claim.id) for mask in masks})
-    return TextVerdict(claim.id, verdict, implied, 0.0 if dropped else _information(feasible, system, claim))
+    """One claim, by `LeaveOneOut`."""
+    return LeaveOneOut(feasible).judge(claim)
 
 
-def _without(feasible: Feasible, system: LinearSystem, claim: Claim) -> Iterator[np.ndarray]:
-    """The rows of the other claims of the group, once for each of their cheapest resolutions."""
-    members = set(system.owner)
-    others = {c.id: drop_cost(c) for c in feasible.active if c.id in members and c.id != claim.id}
-    known = [c for c in feasible.contradictions.conflicts if claim.id not in c and set(c) <= members]
-    for dropped in cheapest_resolutions(system, others, known):
-        yield system.mask_of(c for c in others if c not in dropped)
+def said_together(claim: Claim, claims: Iterable[Claim]) -> set[str]:
+    """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row of a table)."""
+    own = set(claim.sentences)
+    return {claim.id} | {c.id for c in claims if c.sentences and own.issuperset(c.sentences)}
 
 
 def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
     """What the (masked) rows of other claims say of a claim: contradicted, corroborated or independent."""
     if not system.feasible(others | (system.owner == claim)):
         return "contradicted"
-    return "corroborated" if _is_implied(system, others, claim) else "independent"
+    return "corroborated" if is_implied(system, others, claim) else "independent"
 
 
 def verdict_of(relations: set[str]) -> str:
@@ -81,9 +141,12 @@ def verdict_of(relations: set[str]) -> str:
     return next(iter(relations)) if len(relations) == 1 else "depends"
 
 
-def _is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
+def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
+    """Whether the (masked) rows leave a claim no way to be wrong; a law, whose row bounds nothing, is never implied."""
     for i in np.flatnonzero(system.owner == claim):
         row = Expression(tuple((float(c), q) for c, q in zip(system.A[i], system.quantities, strict=True) if c))
+        if not row.terms:
+            return False
         if system.maximum(row, others).value > system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i])):
             return False
     return True
@@ -114,31 +177,8 @@ def _implied_by_instance(
     return low_end.value, high_end.value
 
 
-def _information(feasible: Feasible, system: LinearSystem, claim: Claim) -> float:
-    points: list[Quantity] = list(
-        dict.fromkeys(
-            q
-            for exhibit in feasible.study.exhibits
-            if exhibit.id in claim.exhibits or (claim.assumed and not claim.exhibits)
-            for _, _, q in feasible.study.points(exhibit)
-            if q in system.index
-        )
-    )
-    gains = []
-    for quantity in points:
-        with_it, without = (_width(feasible, quantity, w) for w in (None, claim.id))
-        if without > TOLERANCE:
-            gains.append(1.0 if not np.isfinite(without) and np.isfinite(with_it) else _gain(with_it, without))
-    return float(np.mean(gains)) if gains else 0.0
-
-
 def _gain(with_it: float, without: float) -> float:
     if not np.isfinite(without):
         return 0.0
     gain = 1 - with_it / without
     return float(min(gain, 1.0)) if gain > TOLERANCE else 0.0
-
-
-def _width(feasible: Feasible, quantity: Quantity, without: str | None) -> float:
-    low, high = feasible.kept_interval(quantity, without)
-    return high.value - low.value

@@ -11,7 +11,7 @@ import pandas as pd
 from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
 from virtperf.reconstruct.feasible import Feasible, solve, systems_of
-from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study
 
@@ -60,8 +60,9 @@ def _touched(study: Study, claims: Claims, others: Claims) -> set[str]:
 
 def _verdicts(feasible: Feasible, again: Claims, verdicts: pd.DataFrame) -> Iterator[dict[str, Any]]:
     in_force = verdicts.set_index("claim")["text_verdict"]
+    others = LeaveOneOut(feasible)
     for claim in again:
-        found = judge(feasible, claim).verdict
+        found = others.judge(claim).verdict
         if found != in_force[claim.id]:
             yield {"kind": "verdict", "name": claim.id, "verdict": in_force[claim.id], "verdict_read": found,
                    "low": np.nan, "high": np.nan, "low_read": np.nan, "high_read": np.nan}  # fmt: skip

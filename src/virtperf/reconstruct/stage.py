@@ -15,7 +15,7 @@ from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, READINGS, TRUTH_VALUES
 from virtperf.core.tables import rounded
 from virtperf.reconstruct.feasible import Feasible, centres, solve
-from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.readings import other_readings
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
@@ -86,10 +86,11 @@ def _points(study: Study, feasible: Feasible, alone: Feasible, centre: dict[Quan
 
 def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFrame:
     """Claims of the paper are judged by the text alone, and once more with our assumptions."""
+    with_ours, by_text = LeaveOneOut(feasible), LeaveOneOut(alone)
     rows = []
     for claim in claims:
-        assumed = judge(feasible, claim)
-        verdict = assumed if claim.assumed else judge(alone, claim)
+        assumed = with_ours.judge(claim)
+        verdict = by_text.judge(claim) if not claim.assumed and with_ours.assumes(claim) else assumed
         against = {c for conflict in feasible.contradictions.conflicts if claim.id in conflict for c in conflict}
         rows.append({
             "claim": claim.id, "kind": claim.kind, "text_verdict": verdict.verdict,

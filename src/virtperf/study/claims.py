@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -14,13 +14,13 @@ from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, 
 from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression
+from virtperf.study.instances import Instance, instances_of
 from virtperf.study.readings import WITHIN, Readings, readings_beside
 from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
-    "concave", "equivalence", "sum", "response_law",
+    "concave", "equivalence", "sum", "rule", "response_law",
 ]  # fmt: skip
 
 NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
@@ -32,26 +32,9 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "argmax": ("of", "over", "levels", "at"), "argmin": ("of", "over", "levels", "at"),
     "monotone": ("of", "over", "levels", "direction"), "linear": ("of", "over", "levels"),
     "concave": ("of", "over", "levels"), "sum": ("of", "parts"),
+    "rule": ("of", "over", "levels", "intercept", "slope", "intercept_half_width", "slope_half_width"),
     "response_law": ("of", "to", "constant", "over", "for_each"),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Instance:
-    """One concrete relation of a claim (a claim that holds `for_each` of some levels has several).
-
-    Attributes
-    ----------
-    parts : tuple of Expression
-        value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending;
-        argmax, argmin: the winner, then the others; monotone, linear, concave: along the axis; sum: the total, then
-        its parts; response_law: (response time, throughput).
-    axis : tuple of float
-        The axis positions of `parts` for linear and concave.
-    """
-
-    parts: tuple[Expression, ...]
-    axis: tuple[float, ...] = ()
 
 
 class Claim(Model):
@@ -73,6 +56,10 @@ class Claim(Model):
         Whether an ordering must be visible (by the quantity's resolution).
     margin : float
         Relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
+    intercept, slope, intercept_half_width, slope_half_width : float
+        The coefficients of a rule, "12 s plus 63 s a GB", and what their printed precision implies.
+    sentences : tuple of str
+        Keys of the sentences that say it, where they say something else besides; a row of a table has one by itself.
     assumed : bool
         An assumption of ours, switchable.
     word : str
@@ -80,7 +67,7 @@ class Claim(Model):
     reading, note : str
         How the words were turned into numbers, where they were, that of `word` first; any other remark.
     instances : tuple of Instance
-        Filled when the claim is loaded for a study, as are `assumed` and `line`.
+        Filled when the claim is loaded for a study, as are `assumed`, `line` and `bounds` (of a rule, at each level).
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -105,12 +92,18 @@ class Claim(Model):
     direction: Literal["", "increasing", "decreasing", "nonincreasing", "nondecreasing"] = ""
     margin: NotNegative = 0.0
     constant: Number = 0.0
+    intercept: Number = 0.0
+    slope: Number = 0.0
+    intercept_half_width: NotNegative = 0.0
+    slope_half_width: NotNegative = 0.0
+    sentences: Texts = Field((), alias="sentence")
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
     word: str = ""
     reading: str = ""
     note: str = ""
     why: str = ""
+    bounds: tuple[tuple[float, float], ...] = Field((), alias="<bounds>")
     assumed: bool = Field(False, alias="<assumed>")
     instances: tuple[Instance, ...] = Field((), alias="<instances>")
     line: int = Field(1, alias="<line>")
@@ -133,15 +126,32 @@ class Claim(Model):
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
         if self.word and (twice := {"low", "high", "margin"} & self.model_fields_set):
             raise ValueError(f"word gives the limits: leave out {', '.join(sorted(twice))}")
+        if self.kind == "rule" and not all(isinstance(level, int | float) for level in self.levels):
+            raise ValueError("the levels of a rule are numbers")
         return self
 
     def read(self, readings: Readings) -> Claim:
         """The claim with the limits that its word has; raises `ValueError` as `Readings.read` does."""
+        if self.kind == "rule":
+            return self._read_rule(readings)
         if not self.word:
             return self
         found = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
         limits = {"margin": found.high - 1} if self.kind in WITHIN else {"low": found.low, "high": found.high}
         return self.model_copy(update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))})
+
+    def _read_rule(self, readings: Readings) -> Claim:
+        """A rule says its number at each level, with the room of its coefficients' digits or of its word."""
+        bounds, words = [], [self.reading] if self.reading else []
+        for x in map(float, self.levels):
+            value = self.intercept + self.slope * x
+            room = self.intercept_half_width + self.slope_half_width * abs(x)
+            read = readings.read(self.word, "value", value, room) if self.word else None
+            bounds.append((read.low, read.high) if read else (value - room, value + room))
+        if self.word:
+            low, high = readings.limits(self.word)
+            words.insert(0, f"{self.word}: {low:.4g} to {high:.4g} times the number, at every level")
+        return self.model_copy(update={"bounds": tuple(bounds), "reading": "; ".join(words)})
 
     def consistent(self) -> None:
         """Raise `ValueError` where the claim's own numbers do not fit together."""
@@ -263,33 +273,17 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
         try:
             claim = claim.read(readings)
             claim.consistent()
-            instances = _instances(study, claim)
+            instances = instances_of(study, claim, _NEEDS[claim.kind])
         except ValueError as err:
             report(document.error(f"claim {claim.id!r}: {err}", *where))
             continue
         filled = {"instances": instances, "line": document.line(*where), "assumed": where[0] == "assumptions"}
         loaded.append(claim.model_copy(update=filled))
+    keys = Counter(key for claim in loaded for key in claim.sentences)
+    for where, claim in entries:
+        if where[0] != "tables" and claim.sentences and all(keys[key] == 1 for key in claim.sentences):
+            problem = f"no other claim has the sentence {' or '.join(map(repr, claim.sentences))}"
+            expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
+            report(document.error(problem, *where, "sentence", expected=expected))
     left_out = {ledger: entry.reason for entry in file.not_encoded for ledger in entry.ledger}
     return Claims(tuple(loaded), reading, left_out, file, document)
-
-
-def _instances(study: Study, claim: Claim) -> tuple[Instance, ...]:
-    each = claim.for_each
-    combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
-    return tuple(_instance(study, claim, also) for also in combos)
-
-
-def _instance(study: Study, claim: Claim, also: Mapping[str, Level]) -> Instance:
-    kind, needs = claim.kind, _NEEDS[claim.kind]
-    if "levels" not in needs:
-        texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
-            kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)
-        )
-        parts = tuple(study.expression(text, also) for text in texts)
-        return Instance(parts, (float(also.get(claim.over, 0)),) if kind == "response_law" else ())
-    levels = claim.levels
-    if kind in ("argmax", "argmin"):
-        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first
-    parts = tuple(study.expression(claim.of, {**also, claim.over: level}) for level in levels)
-    numeric = all(isinstance(level, int | float) for level in levels)
-    return Instance(parts, tuple(float(level) for level in levels) if numeric else ())

@@ -35,7 +35,8 @@ def table_claims(
     """The claims, as `claims.yaml` would write them, that `tables` of `claims.yaml` stands for, one a cell.
 
     An entry of `tables` names a file in `tables/`, the column that holds each varying factor's level (`key`), and for
-    every numeric column the quantity that it prints (`columns`). Empty cells print nothing.
+    every numeric column the quantity that it prints (`columns`). Empty cells print nothing. The cells of a row have the
+    same sentence (``table-6 row 1``): they do not corroborate each other.
 
     Raises
     ------
@@ -62,7 +63,8 @@ def table_claims(
                 except ValueError:
                     problem = f"{path.name}, row {row}: {column} is no number"
                     raise document.error(problem, *where, found=repr(cells[column])) from None
-                yield where, _claim(entry, column, quantity, levels, cells[column], value)
+                claim = _claim(entry, column, quantity, levels, cells[column], value)
+                yield where, {**claim, "sentence": f"{entry.table} row {row}"}
 
 
 def _claim(

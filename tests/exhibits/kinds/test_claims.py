@@ -18,7 +18,11 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
     assert loaded.data.claims is not None
     claim = loaded.data.claims["best-at-8"]
     limits = {"implied_low": math.nan, "implied_high": math.nan}
-    for verdict, said in (("corroborated", "nothing else"), ("contradicted", "not this")):
+    for verdict, said in (
+        ("corroborated", "nothing else"),
+        ("contradicted", "not this"),
+        ("depends", "this or not, depending on what is set aside"),
+    ):
         assert implied(claim, {**limits, "text_verdict": verdict}) == said
 
 

@@ -19,7 +19,7 @@ from virtperf.study.claims import Claim
 
 FIRST = 4  # rows that are shown at once; claims that something speaks against are always among them
 _AGAINST = ("contradicted", "refuted")
-_ORDER = ("contradicted", "depends", "independent", "corroborated", "refuted", "undecided", "reproduced")
+_ORDER = ("contradicted", "depends", "independent", "corroborated", "convention", "refuted", "undecided", "reproduced")
 _SAID = ("once", "twice")
 _NUMBERS = (
     "claim", "text_verdict", "implied_low", "implied_high", "measured_verdict", "estimate", "estimate_low",
