@@ -41,6 +41,14 @@ CLAIMS = Table("claims.parquet", "reconstruct", {
 imply by the text alone, the claims that it contradicts, and whether it is set aside. Limits that nothing sets are
 infinite; a value, low and high that a claim does not have are missing."""
 
+READINGS = Table("readings.parquet", "reconstruct", {
+    "reading": TEXT, "kind": TEXT, "name": TEXT, "verdict": TEXT, "verdict_read": TEXT, "low": NUMBER, "high": NUMBER,
+    "low_read": NUMBER, "high_read": NUMBER,
+}, digits=7)  # fmt: skip
+"""One row a verdict or range, by the text alone, that differs under a reading of words that is not in force: a claim
+(kind "verdict") or a plotted point's quantity ("range"), as it is in force and as it would be read. Infinite ends are
+open; what a row of the other kind would have is empty or missing."""
+
 TRUTH_VALUES = Table("truth.parquet", "reconstruct", {"quantity": TEXT, "value": NUMBER}, digits=7)
 """One row a quantity: the value around which its simulated runs are made."""
 

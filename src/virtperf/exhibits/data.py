@@ -34,7 +34,7 @@ class StudyData:
     ----------
     study, claims
         The hand-written definition; `claims` is None where the study has no `claims.yaml` yet.
-    points, ranges, claim_results : DataFrame
+    points, ranges, claim_results, readings : DataFrame
     series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
         The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
         stage has not run.
@@ -52,6 +52,7 @@ class StudyData:
     ranges: pd.DataFrame
     claim_results: pd.DataFrame
     contradictions: dict[str, Any]
+    readings: pd.DataFrame
     series: pd.DataFrame
     observations: pd.DataFrame
     means: pd.DataFrame
@@ -185,6 +186,7 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
         ranges=frame("reconstructed", stage_tables.RANGES),
         claim_results=frame("reconstructed", stage_tables.CLAIMS),
         contradictions=contradictions,
+        readings=frame("reconstructed", stage_tables.READINGS),
         series=of_runs(stage_tables.SERIES),
         observations=of_runs(stage_tables.OBSERVATIONS),
         means=of_runs(stage_tables.MEANS),

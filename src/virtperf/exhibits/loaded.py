@@ -184,6 +184,10 @@ class LoadedStudy:
         """Assumptions of ours."""
         return self._made("assumptions")
 
+    def readings(self) -> Shown:
+        """Conclusions that depend on how words such as "nearly" are read."""
+        return self._made("readings")
+
     def errata(self) -> Shown:
         """Misprints and unclear places of the paper."""
         return self._made("errata")

@@ -12,12 +12,13 @@ import pandas as pd
 
 from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.params import Parameters
-from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, TRUTH_VALUES
+from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS, TRUTH_VALUES
 from virtperf.core.tables import rounded
 from virtperf.reconstruct.alternatives import alternatives
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
+from virtperf.reconstruct.readings import other_readings
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
 from virtperf.simulate.raw import run_writer
@@ -31,8 +32,8 @@ Progress = Callable[[str], None]
 def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 
-    Files: the tables `POINTS`, `RANGES`, `CLAIMS` and `TRUTH_VALUES` of `core.stage_tables`, `contradictions.json`
-    and, where the study plans runs, `runs/<run_id>/`; `runs.json` has a hash of every run.
+    Files: the tables `POINTS`, `RANGES`, `CLAIMS`, `READINGS` and `TRUTH_VALUES` of `core.stage_tables`,
+    `contradictions.json` and, where the study plans runs, `runs/<run_id>/`; `runs.json` has a hash of every run.
     """
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
@@ -46,11 +47,15 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
         plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
         written = begin(plans) if begin else iter(())
         progress("points")
-        POINTS.write(_points(study, feasible, alone), folder / POINTS.file)
+        points = _points(study, feasible, alone)
+        POINTS.write(points, folder / POINTS.file)
         progress("ranges of derived numbers")
         RANGES.write(ranges(study, claims, feasible, alone, parameters.seed), folder / RANGES.file)
         progress("claims, each left out in turn")
-        CLAIMS.write(_verdicts(feasible, alone, claims), folder / CLAIMS.file)
+        verdicts = _verdicts(feasible, alone, claims)
+        CLAIMS.write(verdicts, folder / CLAIMS.file)
+        progress("other readings of words")
+        READINGS.write(other_readings(study, claims, points, verdicts), folder / READINGS.file)
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible, claims.reading)))
         TRUTH_VALUES.write(_truth(centre), folder / TRUTH_VALUES.file)
         for number, plan in enumerate(written, start=1):
