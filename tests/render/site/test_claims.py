@@ -42,7 +42,7 @@ def test_filters_count_what_they_choose(page: Parsed) -> None:
 
 def test_a_claim_says_what_speaks_for_and_against_it(page: Parsed) -> None:
     assert f"{HOSTILE} gains 66 %" in page.text
-    assert "measured 52 (48 to 56)" in page.text
+    assert " 52 (48 to 56) " in page.text and "66.0 (64.0 to 68.0)" not in page.text
     assert "the interval lies below the printed limits" in page.text
     assert "against more-at-8" in page.text
     assert {"toy.html#figure-2", "toy.html#figure-3", "#toy.busy"} <= set(page.links)
