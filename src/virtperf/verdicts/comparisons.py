@@ -75,7 +75,7 @@ def _numbers(study: Study, claim: Claim, instance: Instance) -> Iterator[_Number
         low, high = limits.get(terms, (-math.inf, math.inf))
         limits[terms] = (low, min(high, row.bound)) if upper else (max(low, -row.bound), high)
     for terms, (low, high) in limits.items():
-        units = {study.quantities[q.name].unit for q, _ in terms}
+        units = {study.quantities[q.name].unit if abs(c) == 1 else "" for q, c in terms}
         yield _Number(dict(terms), low, high, unit=f" {units.pop()}".rstrip() if len(units) == 1 else "")
 
 

@@ -77,7 +77,7 @@ def finding(study: Study, claim: Claim, means: Mapping[Quantity, Mean], *, level
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
     if undecided:
-        reason += _wanted(needed, whole=whole)
+        reason += _wanted(needed, repeated=all(each.known for each in compared))
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
     if not numbered or shown.unit is None:
         return Finding(outcome, reason, runs_needed=needed)
@@ -133,9 +133,9 @@ def _measured(
     return f"{text} ({shown.remark})" if shown.remark else text
 
 
-def _wanted(needed: float, *, whole: bool) -> str:
-    if math.isnan(needed):
+def _wanted(needed: float, *, repeated: bool) -> str:
+    if not repeated:
         return "; a condition with one run does not show how far runs differ: at least 2 runs of each are needed"
     if math.isfinite(needed):
         return f"; about {needed:,.0f} runs per condition would decide"
-    return f"; more than {MOST:,} runs per condition would be needed" if whole else ""
+    return f"; more than {MOST:,} runs per condition would be needed" if math.isinf(needed) else ""

@@ -179,7 +179,8 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
     """How many runs of every condition would decide, if the means and the spread of the runs are those observed.
 
     The smallest number, up to `MOST`, with which `decide` decides with a probability of about `ASSURANCE`; infinite
-    where `MOST` are too few, NaN where a condition has one run only, so that nothing is known of the spread.
+    where `MOST` are too few. NaN where a condition has one run only, so that nothing is known of the spread, and where
+    no number of runs of a part decides the whole.
     """
     if not all(each.known for each in compared):
         return math.nan
@@ -192,7 +193,7 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
         against = _missed(sides * [-1, 1], counts, df, together(compared, level)).min(axis=0, initial=1.0)
         fails = np.minimum(fails, against + _missed(divisor, counts, df, together(compared, level)).sum(axis=0))
     decided = np.flatnonzero((fails <= 1 - ASSURANCE) | (whole & (astray <= 1 - ASSURANCE)))
-    return float(counts[decided[0]]) if len(decided) else math.inf
+    return float(counts[decided[0]]) if len(decided) else math.inf if whole else math.nan
 
 
 def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) -> np.ndarray:
@@ -203,4 +204,6 @@ def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) 
 
 
 def _share(gap: float, half: float) -> float:
-    return gap / half if half else math.copysign(math.inf, gap) if gap else 0.0
+    if math.isinf(gap) or not half:
+        return math.copysign(math.inf, gap) if gap else 0.0
+    return gap / half
