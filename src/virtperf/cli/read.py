@@ -46,19 +46,15 @@ def read(
     metric, metric_value and metric_unit are what the metric dictionary makes of it, counters as rates a second. Without
     -o a preview and a summary are shown. Works anywhere; no study is needed.
     """
-    from virtperf.core.errors import VirtperfError
     from virtperf.core.metrics import load_metrics
-    from virtperf.ingest.folder import LARGEST_FILE
-    from virtperf.ingest.tidy import bounded, read_raw
+    from virtperf.ingest.tidy import file_bytes, read_raw
 
     if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
+    if output not in (None, "-") and not Path(output).parent.is_dir():
+        raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
     dictionary = metrics or (layout.metrics if layout.metrics.is_file() else None)
-    try:
-        with click.open_file(file, "rb") as stream:
-            data = bounded(stream.read(LARGEST_FILE + 1), LARGEST_FILE, file)
-    except OSError as err:
-        raise VirtperfError(f"the file can't be read: {err.strerror}", file=file) from err
+    data = file_bytes(file)
     raw = read_raw(
         data, file=file, format_name=format_name, interval_s=interval,
         dictionary=None if dictionary is None else load_metrics(dictionary),
@@ -127,14 +123,14 @@ def _certainty(raw: RawTable) -> str:
 
 
 def _span(raw: RawTable) -> str:
-    from datetime import UTC, datetime
+    import numpy as np
 
     t = raw.table["t"].dropna()
     if t.empty:
         return "no times"
     low, high = float(t.min()), float(t.max())
     if raw.clock == "absolute":
-        ends = [datetime.fromtimestamp(v, UTC).strftime("%Y-%m-%d %H:%M:%S") for v in (low, high)]
+        ends = [str(np.datetime64(int(v), "s")).replace("T", " ") for v in (low, high)]
         return f"t is seconds since 1970, from {ends[0]} to {ends[1]}"
     return f"t is {MEANING[raw.clock]}, {low:g} to {high:g}"
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 from functools import cache
 from importlib.metadata import entry_points
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Format, Writer
+from virtperf.formats.text import uncoloured
+from virtperf.formats.unread import unread
 
 HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
+ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 
 
 @cache
@@ -40,8 +44,11 @@ def get_writer(name: str) -> Writer:
 
 
 def ranking(data: bytes) -> list[tuple[float, str]]:
-    """How sure each format is of the file's beginning, the surest first; without those that are sure of nothing."""
-    head = data[:HEAD_BYTES]
+    """How sure each format is of the file's beginning, the surest first; without those that are sure of nothing.
+
+    A byte order mark and the colours of a terminal say nothing about a format.
+    """
+    head = _head(data)
     scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items())
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
@@ -56,10 +63,16 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """
     scores = ranking(data)
     if not scores or scores[0][0] < SURE_ENOUGH:
+        what, help_ = unread(_head(data))
+        nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
         raise FormatError(
-            "no known format recognises this file",
+            f"no known format recognises this file{': ' * bool(what)}{what}",
             file=file,
             found=repr(data[:60].decode("utf-8", "replace")),
-            remedy="name the format in run.yaml, or see docs/formats/ for how to add one.",
+            remedy=f"{help_ or nearest + ADD}.",
         )
     return all_formats()[scores[0][1]]
+
+
+def _head(data: bytes) -> bytes:
+    return uncoloured(data[:HEAD_BYTES].removeprefix(codecs.BOM_UTF8))

@@ -11,8 +11,7 @@ from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.ingest.folder import LARGEST_FILE
-from virtperf.ingest.tidy import bounded, read_raw
+from virtperf.ingest.tidy import file_bytes, read_raw
 
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 """Suffixes of tables: read as they are where no raw format recognises the content."""
@@ -45,11 +44,7 @@ def read(
         The file can't be read, is too large, or nothing recognises it; names the file and what to do.
     """
     place = Path(path)
-    try:
-        with place.open("rb") as stream:
-            data = bounded(stream.read(LARGEST_FILE + 1), LARGEST_FILE, place.name)
-    except OSError as err:
-        raise VirtperfError(f"the file can't be read: {err.strerror}", file=str(path)) from err
+    data = file_bytes(place)
     warnings: tuple[str, ...] = ()
     try:
         raw = read_raw(data, file=place.name, format_name=format, interval_s=interval_s, dictionary=_dictionary())

@@ -63,7 +63,10 @@ def first_time(files: Sequence[Inspected]) -> datetime | None:
     begins = [f.times[0] for f in files if f.clock == "absolute" and len(f.times)]
     if not begins or any(f.clock in RELATIVE for f in files):
         return None
-    return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+    try:
+        return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+    except (ValueError, OverflowError):  # past the year 9999
+        return None
 
 
 def timed(files: Sequence[Inspected], given: Given, procedure: Procedure) -> tuple[Given, list[str]]:
