@@ -19,10 +19,11 @@ def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
         formats, document = all_formats(), load_yaml(path)
         for name in dictionary.metrics:
             for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
-                if written["format"] not in formats:
+                named = [written["format"]] if isinstance(written["format"], str) else written["format"]
+                for other in (one for one in named if one not in formats):
                     line = document.line("metrics", name, "sources", position)
                     problems.say(
-                        f"{name} is read from the format {written['format']!r}, which is not there", path, line,
+                        f"{name} is read from the format {other!r}, which is not there", path, line,
                         expected=f"one of {', '.join(formats)}", remedy="install its package, or mend the name",
                     )  # fmt: skip
         return dictionary
