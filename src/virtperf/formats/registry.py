@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Format, Writer
+from virtperf.formats.declared.presets import presets
 from virtperf.formats.text import uncoloured
 from virtperf.formats.unread import unread
 
@@ -18,8 +19,18 @@ ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 
 @cache
 def all_formats() -> dict[str, Format]:
-    """Every registered format by name, in alphabetical order."""
-    found = {point.name: point.load() for point in entry_points(group="virtperf.formats")}
+    """Every registered format by name, in alphabetical order: programmed ones, and declared ones (`presets`).
+
+    Raises
+    ------
+    StudyError
+        A declaration that is wrong, or named like another format.
+    """
+    found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="virtperf.formats")}
+    for preset in presets():
+        if preset.name in found:
+            raise preset.error("there is a format of this name already", "name")
+        found[preset.name] = preset
     return dict(sorted(found.items()))
 
 

@@ -112,14 +112,11 @@ class SarFormat:
         return table
 
     def _strange(self, line: str, number: int, file: str) -> FormatError:
-        here = {"file": file, "line": number + 1, "found": line}
-        if line.isascii():
-            remedy = "the file is damaged: remove the sample, or collect the run again."
-            return FormatError(f"not a line of {self.name}", expected="a time or Average:", remedy=remedy, **here)
-        return FormatError(
-            "a line of another locale", expected="HH:MM:SS or Average:",
-            remedy=f"print it again in the C locale: LC_ALL=C {self.name} ...", **here,
-        )  # fmt: skip
+        problem, remedy = f"not a line of {self.name}", "the file is damaged: remove the sample, or collect it again."
+        if not line.isascii():
+            problem, remedy = "a line of another locale", f"print it again in the C locale: LC_ALL=C {self.name} ..."
+        expected = "HH:MM:SS or Average:"
+        return FormatError(problem, file=file, line=number + 1, expected=expected, found=line, remedy=remedy)
 
 
 class SarWriter(SarFormat):

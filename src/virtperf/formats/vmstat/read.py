@@ -48,7 +48,7 @@ class VmstatFormat:
         """
         text, warnings = decode(uncoloured(data), file)
         lines, said = text.split("\n"), list(warnings)
-        table, stamps, info = Table(text=text), [], dict[str, str]()
+        table, stamps, info = Table(text=text), list[str](), dict[str, str]()
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
