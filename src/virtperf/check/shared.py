@@ -10,10 +10,11 @@ from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.yamlio import load_yaml
 from virtperf.formats import all_formats
+from virtperf.formats.declared.metrics import with_presets
 
 
 def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `data/metrics.yaml`; None where it can't be loaded."""
+    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be loaded."""
     with problems.caught(path.parent):
         dictionary = load_metrics(path, problems.of(path.parent))
         formats, document = all_formats(), load_yaml(path)
@@ -26,7 +27,7 @@ def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
                         f"{name} is read from the format {other!r}, which is not there", path, line,
                         expected=f"one of {', '.join(formats)}", remedy="install its package, or mend the name",
                     )  # fmt: skip
-        return dictionary
+        return with_presets(dictionary, problems.of(path.parent))
     return None
 
 

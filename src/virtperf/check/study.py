@@ -13,6 +13,8 @@ from virtperf.core.metrics import MetricDictionary
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
 from virtperf.exhibits.kinds import check_exhibits
+from virtperf.formats.declared.metrics import extended
+from virtperf.ingest.inputs import inputs_of
 from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
@@ -45,6 +47,9 @@ def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Pro
     if study is None:
         return None
     claims = None
+    with problems.caught(folder):
+        inputs = inputs_of(study)
+        dictionary = dictionary and extended(dictionary, inputs, problems.of(folder), preferred=True)
     with problems.caught(folder):
         claims = load_claims(study, problems.of(folder))
     _quantities(study, dictionary, problems)

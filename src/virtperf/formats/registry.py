@@ -59,7 +59,7 @@ def ranking(data: bytes) -> list[tuple[float, str]]:
 
     A byte order mark and the colours of a terminal say nothing about a format.
     """
-    head = _head(data)
+    head = head_of(data)
     scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items())
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
@@ -74,7 +74,7 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """
     scores = ranking(data)
     if not scores or scores[0][0] < SURE_ENOUGH:
-        what, help_ = unread(_head(data))
+        what, help_ = unread(head_of(data))
         nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
         raise FormatError(
             f"no known format recognises this file{': ' * bool(what)}{what}",
@@ -85,5 +85,6 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     return all_formats()[scores[0][1]]
 
 
-def _head(data: bytes) -> bytes:
+def head_of(data: bytes) -> bytes:
+    """The beginning of a file that formats are asked about, without byte order mark and colours."""
     return uncoloured(data[:HEAD_BYTES].removeprefix(codecs.BOM_UTF8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import pandas as pd
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.schema import Kind, Table
-from virtperf.formats import Reading, get_format, ranking, sniff
+from virtperf.formats import Reading, ranking
+from virtperf.formats.declared.read import DeclaredFormat
 from virtperf.ingest.folder import LARGEST_FILE
+from virtperf.ingest.inputs import choose
 from virtperf.ingest.samples import rates
 
 TABLE = Table("<file>.parquet", "read", {
@@ -35,8 +38,8 @@ class RawTable:
 
     Attributes
     ----------
-    format : str
-        Name of the format.
+    format, title : str
+        Name of the format, and what it is in words.
     certainty : float
         Of the recognition, 0 to 1; NaN where the format was given.
     rival : str
@@ -54,6 +57,7 @@ class RawTable:
     """
 
     format: str
+    title: str
     certainty: float
     rival: str
     reading: Reading
@@ -64,7 +68,7 @@ class RawTable:
 
 def read_raw(
     data: bytes, *, file: str, format_name: str | None = None, dictionary: MetricDictionary | None = None,
-    interval_s: float | None = None,
+    interval_s: float | None = None, inputs: Sequence[DeclaredFormat] = (),
 ) -> RawTable:  # fmt: skip
     """Read a raw file of any known format.
 
@@ -78,6 +82,8 @@ def read_raw(
         Without it the file is recognised by its content.
     dictionary : MetricDictionary, optional
         Without it the table has the tool's own fields only.
+    inputs : sequence of DeclaredFormat
+        Declared formats, which come before others.
     interval_s : float, optional
         Seconds between samples, for files that only number them: `t` then is in seconds.
 
@@ -87,9 +93,10 @@ def read_raw(
         No such format, none recognises the file, the file can't be read, or `interval_s` is given for a file that has
         a clock of its own.
     """
-    scores = ranking(data)
-    chosen = get_format(format_name) if format_name else sniff(data, file=file)
-    certainty = math.nan if format_name else scores[0][0]
+    chosen = choose(data, file, format_name, inputs, file=file)
+    told = format_name is not None or chosen in inputs
+    scores = [] if told else ranking(data)
+    certainty = math.nan if told else scores[0][0]
     rival = next((name for score, name in scores[1:2] if certainty - score <= CLOSE), "")
     try:
         reading = chosen.read(data, file=file)
@@ -109,7 +116,7 @@ def read_raw(
     table = with_metrics(records, clock, chosen.name, dictionary or MetricDictionary(()), warnings)
     table["line"] = np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
     table = table[list(COLUMNS)]
-    return RawTable(chosen.name, certainty, rival, reading, clock, table, tuple(warnings))
+    return RawTable(chosen.name, chosen.title, certainty, rival, reading, clock, table, tuple(warnings))
 
 
 def with_metrics(

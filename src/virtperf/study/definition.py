@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
+from virtperf.core.declaration import Declaration
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.yamlio import Document
@@ -33,6 +34,8 @@ class Study(Model):
         Everything as `study.yaml` has it, for the descriptive parts.
     telling : str or None
         The figure that stands for the study.
+    inputs : tuple of Declaration
+        Raw formats of the study's own.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
@@ -44,6 +47,7 @@ class Study(Model):
     quantities: Annotated[dict[str, QuantityKind], Keyed]
     exhibits: tuple[Exhibit, ...]
     telling: str | None = None
+    inputs: tuple[Declaration, ...] = ()
     runs: tuple[RunBlock, ...] = ()
     machines: dict[str, Machine] = {}
     guests: dict[str, Guest] = {}

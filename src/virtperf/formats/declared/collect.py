@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from virtperf.core.declaration import Declaration, Part
+from virtperf.core.declaration_parts import Condition, FieldRule
 from virtperf.core.errors import FormatError
 from virtperf.core.near import near
+from virtperf.core.patterns import first_group
 from virtperf.formats.declared.intervals import Intervals
-from virtperf.formats.declared.model import Declaration, Part
 from virtperf.formats.declared.numbers import Numbers
-from virtperf.formats.declared.patterns import first_group
-from virtperf.formats.declared.rules import Condition, FieldRule
 from virtperf.formats.declared.times import Clock
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
+from virtperf.core.declaration import Declaration
 from virtperf.core.errors import FormatError
 from virtperf.core.near import near
 from virtperf.formats.declared.collect import Chunk, Sink
-from virtperf.formats.declared.model import Declaration
 
 ROWS = 20_000
 """Rows of a chunk."""

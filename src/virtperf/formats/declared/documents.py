@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError, StudyError
 from virtperf.core.yamlio import parse_yaml
 from virtperf.formats.declared.collect import Chunk, Sink
-from virtperf.formats.declared.model import Declaration, Part
 from virtperf.formats.json_lines import first_line, with_lines
 
 ROWS = 5_000

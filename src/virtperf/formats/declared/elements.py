@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from virtperf.core.declaration import Declaration
 from virtperf.formats.declared.collect import Chunk, Sink
-from virtperf.formats.declared.model import Declaration
 from virtperf.formats.xml_stream import Target, parse_xml
 
 MAX_BYTES = 256 * 1024**2

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from virtperf.core.declaration_parts import Each
 from virtperf.core.errors import FormatError
-from virtperf.formats.declared.rules import Each
 
 MOST = 10_000_000
 """Intervals that a file may have."""

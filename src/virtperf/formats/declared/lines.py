@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pyarrow as pa
 
+from virtperf.core.declaration import Declaration
 from virtperf.core.errors import FormatError
+from virtperf.core.patterns import LONGEST_LINE, extracted, whole_lines
 from virtperf.formats.declared.collect import Chunk, Sink
-from virtperf.formats.declared.model import Declaration
-from virtperf.formats.declared.patterns import LONGEST_LINE, extracted, whole_lines
 
 _BLANK = re.compile(r"[ \t]+")
 

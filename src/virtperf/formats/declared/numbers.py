@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from virtperf.core.declaration_parts import DURATION, FieldRule
 from virtperf.core.errors import FormatError
-from virtperf.formats.declared.rules import DURATION, FieldRule
 from virtperf.formats.text import numbers
 
 _AND_UNIT = re.compile(r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL)

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from virtperf.core.declaration import Declaration
 from virtperf.core.errors import StudyError
 from virtperf.core.model import load_model
-from virtperf.formats.declared.model import Declaration
 from virtperf.formats.declared.read import DeclaredFormat
 
 OWN = Path(__file__).with_name("presets")

@@ -8,7 +8,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pandas as pd
 
+from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError, StudyError
+from virtperf.core.patterns import occurs
 from virtperf.core.yamlio import Document
 from virtperf.formats.base import Reading
 from virtperf.formats.declared.collect import Chunk, Codes, Collector, Sink
@@ -16,8 +18,6 @@ from virtperf.formats.declared.delimited import read_columns
 from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
 from virtperf.formats.declared.elements import read_elements
 from virtperf.formats.declared.lines import read_lines, read_pairs
-from virtperf.formats.declared.model import Declaration, Part
-from virtperf.formats.declared.patterns import occurs
 from virtperf.formats.rows import record_table
 from virtperf.formats.text import decode, strings, uncoloured
 

@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
+from virtperf.core.declaration_parts import Time
 from virtperf.core.errors import FormatError
 from virtperf.formats.declared.numbers import Numbers
-from virtperf.formats.declared.rules import Time
 from virtperf.formats.text import DAY, unwrap_midnight
 
 LATEST = 253_402_300_800.0

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from virtperf.core.errors import VirtperfError
 from virtperf.core.metrics import Kind
 from virtperf.core.model import Flag, Model, Number, Positive, Texts
+from virtperf.core.patterns import check_pattern, groups_of
 from virtperf.core.units import conversion_factor
-from virtperf.formats.declared.patterns import check_pattern, groups_of
 
 DURATION = "duration"
 """In the place of printed units: ``[[days-]hours:]minutes:seconds``."""

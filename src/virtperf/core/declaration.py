@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from virtperf.core.declaration_parts import Condition, Entity, FieldRule, GroupPatterns, Match, Patterns, Printed, Time
 from virtperf.core.metrics import Metric
 from virtperf.core.model import Flag, Keyed, Model, Positive, Texts
 from virtperf.core.near import near
-from virtperf.formats.declared.patterns import groups_of
-from virtperf.formats.declared.rules import Condition, Entity, FieldRule, GroupPatterns, Match, Patterns, Printed, Time
+from virtperf.core.patterns import groups_of
 
 Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
 
