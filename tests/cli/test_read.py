@@ -87,3 +87,12 @@ def test_errors_are_one_line(run, tmp_path, listing):
     assert "no format is called 'x'" in run("read", listing, "--format", "x", status=1).output
     assert "must end in .csv, .parquet, .json" in run("read", listing, "-o", "out.xlsx", status=2).output
     assert not list(tmp_path.glob("out*"))
+    assert "there is no folder" in run("read", listing, "-o", "absent/out.csv", status=2).output
+    assert not (tmp_path / "absent").exists()
+
+
+def test_times_past_the_year_9999_are_shown(run, tmp_path):
+    (tmp_path / "late.txt").write_bytes(
+        b"Linux 6.1 (h) 9999-12-31\n\n23:59:50   runq-sz   plist-sz\n00:00:10   1  2\n00:00:20   1  2\n"
+    )
+    assert "to 10000-01-01 00:00:20" in run("read", "late.txt").output

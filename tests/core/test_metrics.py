@@ -83,6 +83,33 @@ def test_a_sum_with_a_missing_part_is_no_number(dictionary):
     assert len(found) == 1 and np.isnan(found["value"].iloc[0])
 
 
+def test_a_rest_is_what_the_parts_leave_of_one(tmp_path):
+    parts = [f'{{format: f, field: "{name}", entity_kind: cpu, entity: all, unit: "%"}}' for name in ("id", "wa", "st")]
+    path = tmp_path / "metrics.yaml"
+    path.write_text(
+        "metrics:\n  idle: {unit: '1', definition: nothing to do, sources: [" + parts[0] + "]}\n"
+        "  busy: {unit: '1', definition: something to do, combine: rest, sources: [" + ", ".join(parts) + "]}\n"
+    )
+    given = {1: {"id": 60, "wa": 5, "st": 10}, 2: {"id": 60}, 3: {"wa": 5}}  # an old tool has no st, damage no id
+    rows = [("", "cpu", cpu, name, t, v) for t, of in given.items() for name, v in of.items() for cpu in ("all", "0")]
+    found = load_metrics(path).translate(records(*rows), "f")
+    busy = found[found["metric"] == "busy"]
+    assert np.allclose(busy["value"], [0.25, 0.4, np.nan], equal_nan=True)
+    assert busy["t"].tolist() == [1, 2, 3]
+    assert set(busy["entity_kind"]) == {"host"}
+    assert found.loc[found["metric"] == "idle", "value"].tolist() == [0.6, 0.6]
+
+
+def test_a_source_may_name_several_formats(tmp_path):
+    path = tmp_path / "metrics.yaml"
+    path.write_text(DICTIONARY.replace("format: f, report: R", "format: [f, g], report: R"))
+    both = load_metrics(path)
+    assert both["busy"].formats == ("f", "g")
+    row = records(("R", "processor", "P0", "%CPU", 60, 250))
+    assert both.translate(row, "f").equals(both.translate(row, "g"))
+    assert len(both.translate(row, "g")) == 1
+
+
 def test_a_counter_stays_cumulative_and_its_factor_leads_to_the_rate(dictionary):
     found = dictionary.translate(records(("", "guest", "a", "tx", 1, 3)), "f")
     assert found[["value", "kind"]].iloc[0].tolist() == [3 * 1024, "counter"]
@@ -138,7 +165,7 @@ def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
 
 def test_a_field_belongs_to_one_metric(real):
     seen = {}
-    for metric in real.metrics.values():
+    for metric in (m for m in real.metrics.values() if m.combine != "rest"):  # made of fields that have one
         for s in metric.sources:
             place = (s.format, s.report, s.field, s.entity_kind, s.entity)
             assert seen.setdefault(place, metric.name) == metric.name

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 
 from tests.formats.test_cms_console import SESSION
+from tests.formats.test_iostat import LISTING as IOSTAT
+from tests.formats.test_iostat import STAMPED as IOSTAT_STAMPED
 from tests.formats.test_iwl_console import LOG, STATUS
 from tests.formats.test_iwl_xml import DOCUMENT as IWL_DOCUMENT
+from tests.formats.test_mpstat import LISTING as MPSTAT
+from tests.formats.test_mpstat import TOPOLOGY as MPSTAT_TOPOLOGY
 from tests.formats.test_netstat import BASE as NETSTAT
 from tests.formats.test_perfkit import (
     ALL as PERFKIT,
@@ -18,6 +22,9 @@ from tests.formats.test_perfkit import (
     USER_PAGE,
     log,
 )
+from tests.formats.test_pidstat import LISTING as PIDSTAT
+from tests.formats.test_pidstat import ONE_TABLE as PIDSTAT_H
+from tests.formats.test_pidstat import THREADS as PIDSTAT_T
 from tests.formats.test_sadf_json import BASE as SADF
 from tests.formats.test_sadf_json import IO, document, sample
 from tests.formats.test_sar import BASE as SAR
@@ -28,8 +35,11 @@ from tests.formats.test_swingbench import as_json
 from tests.formats.test_swingbench_console import LOG as CHARBENCH
 from tests.formats.test_time_command import ALL as TIMES
 from tests.formats.test_time_command import BASH, GNU_LINES, POSIX, VERBOSE_LINES
+from tests.formats.test_vmstat import LISTING as VMSTAT
+from tests.formats.test_vmstat import STAMPED as VMSTAT_STAMPED
 from tests.formats.test_xentop import BASE as XENTOP
 from tests.formats.test_xentop import HEADER, HEADER_19, listing, row
+from virtperf.formats import all_formats
 
 XENTOP_DETAILS = listing(
     "xentop - 23:59:50   Xen 4.1.2",
@@ -75,19 +85,28 @@ IpExt:
     InOctets: 123456789012
 """
 
+FORMATS = sorted(
+    name for name, form in all_formats().items()
+    if type(form).__module__.startswith("virtperf.") and name != "sar-binary"  # another program reads that
+)  # fmt: skip
+"""The formats of this repository."""
+
 SEEDS: dict[str, tuple[bytes, ...]] = {
     "cms-console": (SESSION, SESSION[SESSION.index(b"q v\n") :]),
+    "iostat": (IOSTAT, IOSTAT_STAMPED),
     "iwl-console": (
         LOG.encode(),
         f"<data machine=m1 runType=trade runNo=4>\nInitial number of clients = 7\n{LOG}</data>\n".encode(),
         "".join(STATUS.format(pg=page).replace(" | resp avg", "\n| resp avg") for page in (5, 9, 12)).encode(),
     ),
     "iwl-xml": (IWL_DOCUMENT.encode(),),
+    "mpstat": (MPSTAT, MPSTAT_TOPOLOGY),
     "netstat": (NETSTAT, NETSTAT_LONG),
     "perfkit": tuple(
         text.encode()
         for text in (PERFKIT, USER_PAGE, STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN, log(">>Mean>>", "00:00:00"))
     ),
+    "pidstat": (PIDSTAT, PIDSTAT_T, PIDSTAT_H),
     "sadf-json": (
         SADF,
         document(
@@ -106,5 +125,6 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         json.dumps(json.loads(as_json(SWINGBENCH)), indent=1).encode(),
     ),
     "time": (TIMES, BASH, POSIX, GNU_LINES, VERBOSE_LINES),
+    "vmstat": (VMSTAT, VMSTAT_STAMPED),
     "xentop": (XENTOP, XENTOP_DETAILS, listing(HEADER, row("a"), row("b", 2), HEADER, row("a", 3, 12.5), row("b", 4))),
 }

@@ -7,10 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from tests.formats.seeds import SEEDS
+from tests.formats.seeds import FORMATS, SEEDS
 from virtperf.formats import Reading, all_formats
-
-FORMATS = sorted(name for name, form in all_formats().items() if type(form).__module__.startswith("virtperf."))
 
 # format, seed, entity, field, which of the records with these names, what is printed around the number
 PICKS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from virtperf.core.errors import FormatError
+from virtperf.formats import sniff
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.sar.read import FORMAT
 
@@ -255,3 +257,86 @@ def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
 def test_sniff():
     assert FORMAT.sniff(BASE) > 0.9
     assert FORMAT.sniff(b"Linux 2.6.18 (h) 01/01/09\n\nTime: 10:00:00\navg-cpu: %user\n") < 0.5
+
+
+def test_two_tables_of_one_activity_cross_midnight_each_by_itself():
+    # RHEL 4 and 5 print proc/s and cswch/s, which newer versions print together, one after the other
+    days = ("23:00:00", "01:00:00", "23:30:00", "00:30:00")
+    tables = "".join(
+        f"\n22:00:00     {field}\n" + "".join(f"{time}  {value}.00\n" for value, time in enumerate(days))
+        for field in ("proc/s", "cswch/s")
+    )
+    reading = FORMAT.read((LINE + tables).encode())
+    want = [epoch(2019, 4, 18, 23), epoch(2019, 4, 19, 1), epoch(2019, 4, 19, 23, 30), epoch(2019, 4, 20, 0, 30)]
+    for field in ("proc/s", "cswch/s"):
+        assert reading.records.loc[reading.records["field"] == field, "t"].tolist() == want
+    assert set(reading.records["report"]) == {"tasks"}
+    assert reading.warnings == ()  # no clock was set back
+
+
+def test_a_heading_that_changes_within_a_table_goes_on_with_its_days():
+    table = (
+        "\n22:00:00        INTR      all      CPU0\n01:00:00         LOC     1.00      1.00\n\n02:00:00  LINUX RESTART\t(2 CPU)\n"
+        "\n02:10:00        INTR      all      CPU0      CPU1\n03:00:00         LOC     2.00      1.00      1.00\n"
+    )
+    reading = FORMAT.read((LINE + table).encode())
+    assert reading.records["t"].unique().tolist() == [epoch(2019, 4, 19, 1), epoch(2019, 4, 19, 3)]
+
+
+def test_a_clock_that_was_set_back_is_said_of_its_own_table():
+    rows = "\n10:00:00{0}10:00:10        all      1.00     99.00\n09:00:20        all      1.00     99.00\n"
+    reading = FORMAT.read((LINE + rows.format(CPU)).encode(), file="s")
+    assert reading.warnings == ("s line 5: the clock was set back",)
+
+
+SHORT = "10:00:10          0      0.00\n"  # as sysstat prints a processor that is off: one value too few
+
+
+def test_a_row_that_sysstat_itself_prints_too_short_is_left_out():
+    text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n{SHORT}{SHORT}10:00:20        all      2.00     98.00\n"
+    reading = FORMAT.read(text.encode(), file="s")
+    assert get(reading, "cpu", "all", "%idle") == [99, 98]
+    assert set(reading.records["entity"]) == {"all"}
+    assert reading.warnings == ("s line 5: a value is missing in the row, which was left out, and 1 more such rows",)
+    with pytest.raises(FormatError, match="does not fit"):  # not where sysstat puts its words: damage
+        FORMAT.read(text.replace("0      0.00\n", "0   0.00\n", 1).encode())
+
+
+def test_colours_are_no_part_of_the_listing():
+    coloured = "\n".join(
+        "".join(f"\x1b[32;22m{cell}\x1b[0m" if cell.strip() else cell for cell in re.split(r"(?<=\S)(?= )", line))
+        if line.startswith("10") else line
+        for line in BASE.decode().split("\n")
+    )  # fmt: skip
+    assert "\x1b" in coloured
+    assert sniff(coloured.encode()) is FORMAT
+    assert FORMAT.read(coloured.encode()).records.equals(FORMAT.read(BASE).records)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_listing():
+    assert sniff(b"\xef\xbb\xbf" + BASE) is FORMAT
+    assert FORMAT.read(b"\xef\xbb\xbf" + BASE).records.equals(FORMAT.read(BASE).records)
+
+
+def test_a_host_without_a_name():
+    reading = FORMAT.read(BASE.replace(b"(guest1)", b"((none))"))
+    assert reading.info["host"] == "(none)"
+    assert reading.records.equals(FORMAT.read(BASE).records)
+
+
+def test_a_negative_percentage_is_refused():
+    with pytest.raises(FormatError, match="a negative percentage") as caught:
+        FORMAT.read(BASE.replace(b"1.00     99.00\n10:00:10          0", b"1.00    -99.00\n10:00:10          0"))
+    assert caught.value.line == 4
+    bat = f"{LINE}\n10:00:00          BAT      %cap   cap/min    status\n10:00:10            1        83     -3.85         ?\n"
+    assert get(FORMAT.read(bat.encode()), "battery", "1", "cap/min") == [-3.85]
+
+
+@pytest.mark.parametrize("time", ["10時00分10秒", "上午 10时00分10秒"])
+def test_another_locale_is_named_as_the_cause(time):
+    text = f"{LINE}\n{time}     CPU     %user     %idle\n{time}        all      1.00     99.00\n".encode()
+    assert sniff(text) is FORMAT
+    with pytest.raises(FormatError, match="another locale") as caught:
+        FORMAT.read(text)
+    assert "LC_ALL=C sar" in str(caught.value)
+    assert caught.value.line == 3

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from virtperf.core.errors import FormatError
+from virtperf.formats import sniff
 from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.xentop.read import FORMAT
 from virtperf.formats.xentop.write import COLUMNS
@@ -46,8 +47,8 @@ def test_eight_samples_of_xen_3(samples):
     assert reading.clock == "sample"
     assert reading.info == {"columns": "17", "summary": "no"}
     assert get(reading, "Domain-0", "CPU(sec)") == [22157, 22157] + [22158] * 6
-    # the 0.6 of the first sample is left out
-    assert get(reading, "Domain-0", "CPU(%)") == [0.4, 11.8, 0.5, 0.6, 0.5, 0.7, 0.5]
+    # the log begins after the tool's first sample, whose 0.0 would be no measurement
+    assert get(reading, "Domain-0", "CPU(%)") == [0.6, 0.4, 11.8, 0.5, 0.6, 0.5, 0.7, 0.5]
     assert get(reading, "Domain-0", "CPU(%)", t=2) == [11.8]
     assert get(reading, "Domain-0", "MEM(%)", t=7) == [2.3]
 
@@ -103,13 +104,31 @@ def test_header_that_widens_between_samples():
 
 
 def test_repeated_header_and_returning_domain():
-    data = listing(*(line for s in ("ab", "ab", "b", "ab") for name in s for line in (HEADER, row(name, 1, 7.0))))
+    busy = {(0, "a"): 0, (0, "b"): 0, (3, "a"): 0}  # what xentop prints where it has no difference
+    shown = [(t, name) for t, names in enumerate(("ab", "ab", "b", "ab")) for name in names]
+    data = listing(*(line for key in shown for line in (HEADER, row(key[1], 1, busy.get(key, 7.0)))))
     reading = FORMAT.read(data)
     assert reading.info["repeat_header"] == "yes"
     # sample 2 lacks a, so sample 3 has no difference for it
     assert reading.records.loc[reading.records["field"] == "CPU(%)", ["t", "entity"]].values.tolist() == [
         [1, "a"], [1, "b"], [2, "b"], [3, "b"],
     ]  # fmt: skip
+
+
+def test_a_log_whose_beginning_was_cut_off_has_differences_in_its_first_sample():
+    cut = listing(HEADER, row("a", 5, 12.5), row("b", 3, 0.0), HEADER, row("a", 6, 10.0), row("b", 3, 0.0))
+    assert get(FORMAT.read(cut), "a", "CPU(%)") == [12.5, 10.0]
+    assert get(FORMAT.read(cut), "b", "CPU(%)") == [0.0, 0.0]
+    whole = listing(HEADER, row("a", 5), row("b", 3), HEADER, row("a", 6, 10.0), row("b", 3))
+    assert get(FORMAT.read(whole), "b", "CPU(%)") == [0.0]
+
+
+def test_colours_and_a_byte_order_mark_are_no_part_of_the_listing():
+    plain = listing(HEADER, row("a", 1), HEADER, row("a", 2, 50.0))
+    coloured = b"\x1b[7m" + plain.replace(b" --b---", b"\x1b[0m --b---")
+    for data in (coloured, b"\xef\xbb\xbf" + plain):
+        assert sniff(data) is FORMAT
+        assert FORMAT.read(data).records.equals(FORMAT.read(plain).records)
 
 
 def test_a_header_for_each_domain() -> None:

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.formats.seeds import SEEDS
+from tests.formats.seeds import FORMATS, SEEDS
 from tests.toy_runs import netstat, toy_study, write_run
 from virtperf.formats import all_formats
 from virtperf.ingest.stage import ingest
 
-FORMATS = sorted(name for name, form in all_formats().items() if type(form).__module__.startswith("virtperf."))
 FILES = SEEDS | {"netstat": (b"\n" + netstat(1000, 5), netstat(61000, 6))}  # a rate needs two snapshots
 
 # format, metric, value, file, what stands on the line

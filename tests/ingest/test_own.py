@@ -47,7 +47,7 @@ def test_a_column_of_the_file_that_is_called_provenance_does_not_count(tmp_path)
 def test_what_nothing_recognises_says_what_to_do(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("words\n")
-    with pytest.raises(VirtperfError, match="add-a-format"):
+    with pytest.raises(VirtperfError, match=r"declared\.md"):
         read(path)
     with pytest.raises(VirtperfError, match="can't be read"):
         read(tmp_path / "absent.csv")

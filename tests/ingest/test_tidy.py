@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
 from tests.toy_runs import console, netstat, sar, xentop
-from virtperf.core.errors import FormatError
+from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import load_metrics
-from virtperf.ingest.tidy import COLUMNS, bounded, document, read_raw
+from virtperf.ingest.tidy import COLUMNS, document, file_bytes, read_raw
 
 
 @pytest.fixture(scope="module")
@@ -105,16 +107,6 @@ def test_a_second_format_that_comes_near_is_named(monkeypatch):
     assert read_raw(sar(), file="sar.txt").rival == ""
 
 
-def test_an_unknown_file_names_all_formats_and_the_nearest(monkeypatch):
-    import virtperf.ingest.tidy as tidy
-
-    with pytest.raises(FormatError, match=r"Give --format, one of .*netstat.*sar"):
-        read_raw(b"nothing of the kind\n", file="x")
-    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.3, "sar")])
-    with pytest.raises(FormatError, match=r"The nearest is sar \(0.3\)"):
-        read_raw(b"nothing of the kind\n", file="x")
-
-
 def test_the_document_has_every_record_and_nothing_that_json_lacks(dictionary):
     raw = read_raw(xentop({"a": [0.0, 5.0]}, {"a": [1, 2]}), file="x.txt", dictionary=dictionary)
     made = document(raw, "x.txt")
@@ -130,7 +122,16 @@ def test_lines_are_those_of_the_file():
     assert raw.table["line"].dtype == "int64"
 
 
-def test_a_file_that_is_too_large_is_refused():
-    assert bounded(b"abc", 3, "f") == b"abc"
-    with pytest.raises(Exception, match="too large"):
-        bounded(b"abcd", 3, "f")
+def test_a_file_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
+    import virtperf.ingest.tidy as tidy
+
+    monkeypatch.setattr(tidy, "LARGEST_FILE", 3)
+    (tmp_path / "f").write_bytes(b"abc")
+    assert file_bytes(tmp_path / "f") == b"abc"
+    (tmp_path / "f").write_bytes(b"abcd")
+    with pytest.raises(VirtperfError, match="too large; expected at most 3 bytes"):
+        file_bytes(tmp_path / "f")
+    os.mkfifo(tmp_path / "pipe")
+    for name, kind in (("pipe", "a pipe or a device"), (".", "a folder")):
+        with pytest.raises(VirtperfError, match=f"it is {kind}, no file. Give - to read from a pipe"):
+            file_bytes(tmp_path / name)

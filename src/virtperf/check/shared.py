@@ -10,23 +10,25 @@ from virtperf.core.params import Parameters, load_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.yamlio import load_yaml
 from virtperf.formats import all_formats
+from virtperf.formats.declared.metrics import with_presets
 from virtperf.study.readings import load_readings
 
 
 def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `data/metrics.yaml`; None where it can't be loaded."""
+    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be loaded."""
     with problems.caught(path.parent):
         dictionary = load_metrics(path, problems.of(path.parent))
         formats, document = all_formats(), load_yaml(path)
         for name in dictionary.metrics:
             for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
-                if written["format"] not in formats:
+                named = [written["format"]] if isinstance(written["format"], str) else written["format"]
+                for other in (one for one in named if one not in formats):
                     line = document.line("metrics", name, "sources", position)
                     problems.say(
-                        f"{name} is read from the format {written['format']!r}, which is not there", path, line,
+                        f"{name} is read from the format {other!r}, which is not there", path, line,
                         expected=f"one of {', '.join(formats)}", remedy="install its package, or mend the name",
                     )  # fmt: skip
-        return dictionary
+        return with_presets(dictionary, problems.of(path.parent))
     return None
 
 

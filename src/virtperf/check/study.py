@@ -14,6 +14,8 @@ from virtperf.core.near import near
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
 from virtperf.exhibits.kinds import check_exhibits
+from virtperf.formats.declared.metrics import extended
+from virtperf.ingest.inputs import inputs_of
 from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study, load_study
@@ -47,6 +49,9 @@ def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Pro
     if study is None:
         return None
     claims = None
+    with problems.caught(folder):
+        inputs = inputs_of(study)
+        dictionary = dictionary and extended(dictionary, inputs, problems.of(folder), preferred=True)
     with problems.caught(folder):
         claims = claims_of(study, problems.of(folder))
     _quantities(study, dictionary, problems)

@@ -113,16 +113,9 @@ def _takes(model: Any) -> str:
 
 def _table(file: str, where: Sequence[str]) -> Columns:
     from virtperf.cli._columns import parse_columns
-    from virtperf.core.errors import VirtperfError
-    from virtperf.ingest.folder import LARGEST_FILE
-    from virtperf.ingest.tidy import bounded
+    from virtperf.ingest.tidy import file_bytes
 
-    try:
-        with click.open_file(file, "rb") as stream:
-            data = bounded(stream.read(LARGEST_FILE + 1), LARGEST_FILE, file)
-    except OSError as err:
-        raise VirtperfError(f"the table can't be read: {err.strerror}", file=file) from err
-    table = parse_columns(data, file=file)
+    table = parse_columns(file_bytes(file), file=file)
     for condition in where:
         name, equals, level = condition.partition("=")
         if not equals:

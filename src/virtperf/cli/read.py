@@ -23,7 +23,11 @@ MEANING = {
 
 @click.command()
 @click.argument("file", type=click.Path(allow_dash=True))
-@click.option("--format", "format_name", help="Name of the format; default: recognised by content.")
+@click.option(
+    "--format", "format_name", metavar="NAME|FILE.yaml",
+    help="Name of the format, or a file that declares one; default: recognised by content.",
+)  # fmt: skip
+@click.option("--study", "study_id", metavar="STUDY", help="A study whose declared inputs come first.")
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, allow_dash=True),
     help="The table's file: .csv, .parquet or .json; - writes CSV to standard output.",
@@ -38,30 +42,28 @@ MEANING = {
 )  # fmt: skip
 @click.pass_obj
 def read(
-    layout: Layout, file: str, format_name: str | None, output: str | None, metrics: Path | None, interval: float | None
-) -> None:
+    layout: Layout, file: str, format_name: str | None, study_id: str | None, output: str | None, metrics: Path | None,
+    interval: float | None,
+) -> None:  # fmt: skip
     """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
     A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is where it stands;
     metric, metric_value and metric_unit are what the metric dictionary makes of it, counters as rates a second. Without
-    -o a preview and a summary are shown. Works anywhere; no study is needed.
+    -o a preview and a summary are shown. Works anywhere; no study is needed. A file of your own format is read by a
+    declaration of a few lines (docs/formats/declared.md): try it by --format FILE.yaml.
     """
-    from virtperf.core.errors import VirtperfError
-    from virtperf.core.metrics import load_metrics
-    from virtperf.ingest.folder import LARGEST_FILE
-    from virtperf.ingest.tidy import bounded, read_raw
+    from virtperf.ingest.inputs import declared_inputs, dictionary_of
+    from virtperf.ingest.tidy import file_bytes, read_raw
 
     if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
+    if output not in (None, "-") and not Path(output).parent.is_dir():
+        raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
     dictionary = metrics or (layout.metrics if layout.metrics.is_file() else None)
-    try:
-        with click.open_file(file, "rb") as stream:
-            data = bounded(stream.read(LARGEST_FILE + 1), LARGEST_FILE, file)
-    except OSError as err:
-        raise VirtperfError(f"the file can't be read: {err.strerror}", file=file) from err
+    inputs, format_name = declared_inputs(layout, study_id, format_name)
     raw = read_raw(
-        data, file=file, format_name=format_name, interval_s=interval,
-        dictionary=None if dictionary is None else load_metrics(dictionary),
+        file_bytes(file), file=file, format_name=format_name, interval_s=interval, inputs=inputs,
+        dictionary=None if dictionary is None else dictionary_of(dictionary, inputs),
     )  # fmt: skip
     _write(raw, file, output) if output else _preview(raw, file, dictionary is not None)
 
@@ -89,10 +91,9 @@ def _write(raw: RawTable, file: str, output: str) -> None:
 def _preview(raw: RawTable, file: str, translated: bool) -> None:
     from virtperf.cli._terminal import say, show, warn
     from virtperf.exhibits.wording import number, plural
-    from virtperf.formats import get_format
 
     table = raw.table
-    say(f"{file}: {get_format(raw.format).title} (format {raw.format}{_certainty(raw)})")
+    say(f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})")
     entities = len(table[["entity_kind", "entity"]].drop_duplicates())
     say(f"{plural(len(table), 'record')} of {plural(entities, 'entity', 'entities')}; {_span(raw)}")
     for name, value in raw.reading.info.items():
@@ -127,14 +128,14 @@ def _certainty(raw: RawTable) -> str:
 
 
 def _span(raw: RawTable) -> str:
-    from datetime import UTC, datetime
+    import numpy as np
 
     t = raw.table["t"].dropna()
     if t.empty:
         return "no times"
     low, high = float(t.min()), float(t.max())
     if raw.clock == "absolute":
-        ends = [datetime.fromtimestamp(v, UTC).strftime("%Y-%m-%d %H:%M:%S") for v in (low, high)]
+        ends = [str(np.datetime64(int(v), "s")).replace("T", " ") for v in (low, high)]
         return f"t is seconds since 1970, from {ends[0]} to {ends[1]}"
     return f"t is {MEANING[raw.clock]}, {low:g} to {high:g}"
 

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import Field
 
 from virtperf.core.errors import Report, VirtperfError, stop
-from virtperf.core.model import Keyed, Model, load_model
+from virtperf.core.model import Keyed, Model, Texts, load_model
 from virtperf.core.units import conversion_factor, rate_unit
 from virtperf.core.yamlio import Document
 
@@ -25,6 +25,8 @@ class Source(Model):
 
     Attributes
     ----------
+    format : str
+        Of a dictionary that is loaded there is one source a format.
     entity : str or None
         Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
     kind : str or None
@@ -33,7 +35,8 @@ class Source(Model):
         Of a counter: leads to the metric's unit after division by seconds.
     """
 
-    format: str
+    formats: Texts = Field(alias="format")
+    format: str = Field("", alias="<format>")
     report: str = ""
     field: str
     entity_kind: str
@@ -52,14 +55,16 @@ class Metric(Model):
         ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
         file, a rate in samples), ``total`` (one number a run).
     combine : str
-        ``"sum"`` where the fields of one report are parts that add up, else ``""``: they are other spellings.
+        ``"sum"`` where the fields of one report are parts that add up; ``"rest"`` where they are the parts of a whole
+        of 1 that the metric is not: it is what they leave, and of them the first must be there; else ``""``: they are
+        other spellings.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
     unit: str
     definition: str = Field(min_length=10)
     kind: Kind = "gauge"
-    combine: Literal["", "sum"] = ""
+    combine: Literal["", "sum", "rest"] = ""
     sources: tuple[Source, ...] = ()
 
     @property
@@ -102,7 +107,7 @@ class MetricDictionary:
         DataFrame
             The columns of `records` without report and field, and with metric and kind, in the order of `records`;
             records of fields that no metric names are left out. A counter's value is still cumulative. Where the parts
-            of a sum are incomplete, its value is NaN.
+            of a sum are incomplete, or the first part of a rest is missing, its value is NaN.
         """
         pairs = self._by_format.get(format_name, [])
         key = pd.DataFrame(
@@ -117,6 +122,7 @@ class MetricDictionary:
             }
         )
         found = records.merge(key, on=["report", "entity_kind", "field"], how="inner", sort=False)
+        found["_kind"] = found["entity_kind"]
         filtered = (found["_only"] != "").to_numpy(dtype=bool)
         if filtered.any():
             keep = ~filtered | (found["entity"] == found["_only"]).to_numpy(dtype=bool)
@@ -124,25 +130,27 @@ class MetricDictionary:
             found = found[keep]
         found["value"] = found["value"] * found["_factor"]
         found = self._with_sums(found, pairs)
-        return found.drop(columns=["field", "_only", "_factor", "report"]).reset_index(drop=True)
+        return found.drop(columns=["field", "_only", "_factor", "_kind", "report"]).reset_index(drop=True)
 
     def _with_sums(self, found: pd.DataFrame, pairs: list[tuple[Metric, Source]]) -> pd.DataFrame:
-        """Add up the parts of metrics that are sums; the first part's row carries the sum."""
-        parts: dict[tuple[str, str, str], int] = {}
+        """Combine the parts of metrics that have some; the first part's row carries the result."""
+        parts: dict[tuple[str, str, str], list[str]] = {}
         for metric, source in pairs:
             if metric.combine:
-                group = (metric.name, source.report, source.entity_kind)
-                parts[group] = parts.get(group, 0) + 1
-        summed = found["metric"].isin({name for name, _, _ in parts}).to_numpy(dtype=bool)
-        if not summed.any():
+                parts.setdefault((metric.name, source.report, source.entity_kind), []).append(source.field)
+        combined = found["metric"].isin({name for name, _, _ in parts}).to_numpy(dtype=bool)
+        if not combined.any():
             return found
-        rows = found[summed]
-        same = [c for c in rows.columns if c not in ("value", "line", "field", "_factor", "_only")]
-        groups = rows.groupby(same, sort=False, dropna=False)["value"]
-        total, count = groups.transform("sum"), groups.transform("count")
-        needed = [parts[key] for key in zip(rows["metric"], rows["report"], rows["entity_kind"], strict=True)]
-        rows = rows.assign(value=np.where(count.to_numpy() == needed, total, np.nan))
-        together = pd.concat([found[~summed], rows[~rows.duplicated(same)]])
+        rows = found[combined]
+        same = [c for c in rows.columns if c not in ("value", "line", "field", "_kind", "_factor", "_only")]
+        keys = list(zip(rows["metric"], rows["report"], rows["_kind"], strict=True))
+        first = rows["field"].to_numpy() == np.array([parts[key][0] for key in keys], dtype=object)
+        rest = np.array([self.metrics[name].combine == "rest" for name in rows["metric"]])
+        groups = rows.assign(_first=first).groupby(same, sort=False, dropna=False)
+        total, count = groups["value"].transform("sum").to_numpy(), groups["value"].transform("count").to_numpy()
+        whole = np.where(rest, groups["_first"].transform("sum") == 1, count == [len(parts[key]) for key in keys])
+        rows = rows.assign(value=np.where(whole, np.where(rest, 1.0 - total, total), np.nan))
+        together = pd.concat([found[~combined], rows[~rows.duplicated(same)]])
         return together.sort_index()
 
 
@@ -177,9 +185,10 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
         except VirtperfError as err:
             report(document.error(str(err), *where))
             continue
-        place = (source.format, source.report, source.field, source.entity_kind, source.entity)
-        if place in seen:
-            report(document.error(f"{metric.name} names the same field twice", *where))
-        seen.add(place)
-        sources.append(source.model_copy(update={"kind": kind, "factor": factor}))
+        for name in source.formats:
+            place = (name, source.report, source.field, source.entity_kind, source.entity)
+            if place in seen:
+                report(document.error(f"{metric.name} names the same field twice", *where))
+            seen.add(place)
+            sources.append(source.model_copy(update={"format": name, "kind": kind, "factor": factor}))
     return metric.model_copy(update={"sources": tuple(sources)})

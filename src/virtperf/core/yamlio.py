@@ -78,20 +78,25 @@ def load_yaml(path: Path, *, aliases: bool = True) -> Document:
         raise StudyError("the file is missing", file=path, remedy="create it, or mend the name") from err
     except UnicodeDecodeError as err:
         raise StudyError("the file is not UTF-8", file=path.name) from err
+    return parse_yaml(text, path.name, path=path, aliases=aliases)
+
+
+def parse_yaml(text: str, file: str, *, path: Path | None = None, aliases: bool = False) -> Document:
+    """The same for a text that is named `file` in errors."""
     try:
-        _refuse_bombs(text, path.name, aliases)
+        _refuse_bombs(text, file, aliases)
         node = yaml.compose(text, Loader=_Loader)
         data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
     except yaml.MarkedYAMLError as err:
         line = err.problem_mark.line + 1 if err.problem_mark else None
-        raise StudyError(f"not valid YAML: {err.problem}", file=path.name, line=line) from err
+        raise StudyError(f"not valid YAML: {err.problem}", file=file, line=line) from err
     except yaml.YAMLError as err:
-        raise StudyError("a character that YAML does not allow", file=path.name) from err
+        raise StudyError("a character that YAML does not allow", file=file) from err
     except (ValueError, TypeError) as err:  # a date such as 2009-13-01, a list as a key
-        raise StudyError(f"not valid YAML: {err}", file=path.name) from err
+        raise StudyError(f"not valid YAML: {err}", file=file) from err
     if not isinstance(data, dict) or node is None:
-        raise StudyError("the top of the file is not a mapping", file=path.name, line=1, expected="key: value lines")
-    return Document(data, path, {(): node.start_mark.line + 1} | dict(_lines(node, (), path.name)))
+        raise StudyError("the top of the file is not a mapping", file=file, line=1, expected="key: value lines")
+    return Document(data, path or Path(file), {(): node.start_mark.line + 1} | dict(_lines(node, (), file)))
 
 
 def _refuse_bombs(text: str, file: str, aliases: bool) -> None:

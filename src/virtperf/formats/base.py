@@ -73,6 +73,15 @@ class Format(Protocol):
 
 
 @runtime_checkable
+class Outside(Format, Protocol):
+    """A raw format that another program reads."""
+
+    def outside(self) -> str:
+        """What a reading depends on beside the file: the program's version, "" where it is not installed."""
+        ...
+
+
+@runtime_checkable
 class Writer(Format, Protocol):
     """A raw format whose files can be simulated."""
 

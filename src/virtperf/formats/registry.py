@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import codecs
 from functools import cache
 from importlib.metadata import entry_points
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Format, Writer
+from virtperf.formats.declared.presets import presets
+from virtperf.formats.text import uncoloured
+from virtperf.formats.unread import unread
 
 HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
+ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 
 
 @cache
 def all_formats() -> dict[str, Format]:
-    """Every registered format by name, in alphabetical order."""
-    found = {point.name: point.load() for point in entry_points(group="virtperf.formats")}
+    """Every registered format by name, in alphabetical order: programmed ones, and declared ones (`presets`).
+
+    Raises
+    ------
+    StudyError
+        A declaration that is wrong, or named like another format.
+    """
+    found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="virtperf.formats")}
+    for preset in presets():
+        if preset.name in found:
+            raise preset.error("there is a format of this name already", "name")
+        found[preset.name] = preset
     return dict(sorted(found.items()))
 
 
@@ -40,8 +55,11 @@ def get_writer(name: str) -> Writer:
 
 
 def ranking(data: bytes) -> list[tuple[float, str]]:
-    """How sure each format is of the file's beginning, the surest first; without those that are sure of nothing."""
-    head = data[:HEAD_BYTES]
+    """How sure each format is of the file's beginning, the surest first; without those that are sure of nothing.
+
+    A byte order mark and the colours of a terminal say nothing about a format.
+    """
+    head = head_of(data)
     scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items())
     return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
 
@@ -56,10 +74,17 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """
     scores = ranking(data)
     if not scores or scores[0][0] < SURE_ENOUGH:
+        what, help_ = unread(head_of(data))
+        nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
         raise FormatError(
-            "no known format recognises this file",
+            f"no known format recognises this file{': ' * bool(what)}{what}",
             file=file,
             found=repr(data[:60].decode("utf-8", "replace")),
-            remedy="name the format in run.yaml, or see docs/formats/ for how to add one.",
+            remedy=f"{help_ or nearest + ADD}.",
         )
     return all_formats()[scores[0][1]]
+
+
+def head_of(data: bytes) -> bytes:
+    """The beginning of a file that formats are asked about, without byte order mark and colours."""
+    return uncoloured(data[:HEAD_BYTES].removeprefix(codecs.BOM_UTF8))

@@ -16,6 +16,7 @@ from virtperf.core.errors import FormatError
 DAY = 86400
 HALF_DAY = DAY // 2
 EPOCH = date(1970, 1, 1).toordinal()
+_ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 _NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 
 
@@ -46,6 +47,11 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
         warnings = (f"{file} line {line}: not UTF-8, the whole file was read as Latin-1",)
         text = data.decode("latin-1")
     return text.replace("\r\n", "\n"), warnings
+
+
+def uncoloured(data: bytes) -> bytes:
+    """The same bytes without the escapes by which terminals colour text and place it."""
+    return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
 
 
 def surest(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:

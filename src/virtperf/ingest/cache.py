@@ -13,7 +13,7 @@ from typing import Any
 
 import virtperf
 from virtperf.core.files import write_atomically
-from virtperf.formats import all_formats
+from virtperf.formats import Outside, all_formats
 from virtperf.study.definition import Study
 
 # What reading a run passes through, relative to the package. Whatever changes here makes old results worthless.
@@ -37,7 +37,8 @@ def hash_file(path: Path) -> tuple[str, int]:
 def fingerprint(study: Study, metrics: Path) -> str:
     """A digest of everything that reading a run depends on beside the run: code, libraries, dictionary, study.
 
-    Environment variables of the package that name a file (a user's own layouts) count with the file's content.
+    Environment variables of the package that name a file or a folder (a user's own layouts and declarations) count
+    with their content, and programs that a format calls with their version.
     """
     package = Path(virtperf.__file__).parent
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
@@ -51,10 +52,13 @@ def fingerprint(study: Study, metrics: Path) -> str:
     for name, fmt in all_formats().items():
         top = type(fmt).__module__.partition(".")[0]
         owners = sorted(metadata.packages_distributions().get(top, ())) if top != "virtperf" else []
-        parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]}")
+        outside = fmt.outside() if isinstance(fmt, Outside) else ""
+        parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]} {outside}")
     for name, value in sorted(os.environ.items()):
-        if name.startswith(SETTINGS) and Path(value).is_file():
-            parts.append(f"{name} {hash_file(Path(value))[0]}")
+        if name.startswith(SETTINGS):
+            place = Path(value)
+            named = sorted(place.glob("*.yaml")) if place.is_dir() else [place] if place.is_file() else []
+            parts += [f"{name} {path.name} {hash_file(path)[0]}" for path in named]
     return content_key(*parts)
 
 

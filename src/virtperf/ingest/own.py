@@ -7,29 +7,33 @@ from pathlib import Path
 
 import pandas as pd
 
-from virtperf.core.errors import FormatError, VirtperfError
-from virtperf.core.metrics import MetricDictionary, load_metrics
+from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.ingest.folder import LARGEST_FILE
-from virtperf.ingest.tidy import bounded, read_raw
+from virtperf.formats import head_of, ranking
+from virtperf.formats.registry import SURE_ENOUGH
+from virtperf.ingest.inputs import declared_inputs, dictionary_of
+from virtperf.ingest.tidy import file_bytes, read_raw
 
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 """Suffixes of tables: read as they are where no raw format recognises the content."""
 
 
 def read(
-    path: str | Path, *, format: str | None = None, interval_s: float | None = None,  # noqa: A002 - the word users know
+    path: str | Path, *, format: str | Path | None = None, interval_s: float | None = None,  # noqa: A002 - users' word
+    study: str | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Read a raw file of any known format, or a table, as a tidy frame.
 
     Parameters
     ----------
     path : str or Path
-    format : str, optional
-        Name of a raw format; without it the content decides.
+    format : str or Path, optional
+        Name of a raw format, or a YAML file that declares one; without it the content decides.
     interval_s : float, optional
         Seconds between samples, for raw files that only number them.
+    study : str, optional
+        Id of a study of this repository, whose declared inputs come first.
 
     Returns
     -------
@@ -44,19 +48,18 @@ def read(
     VirtperfError
         The file can't be read, is too large, or nothing recognises it; names the file and what to do.
     """
-    place = Path(path)
-    try:
-        with place.open("rb") as stream:
-            data = bounded(stream.read(LARGEST_FILE + 1), LARGEST_FILE, place.name)
-    except OSError as err:
-        raise VirtperfError(f"the file can't be read: {err.strerror}", file=str(path)) from err
+    place, layout = Path(path), _layout()
+    data = file_bytes(place)
+    inputs, name = declared_inputs(layout, study, format)
     warnings: tuple[str, ...] = ()
-    try:
-        raw = read_raw(data, file=place.name, format_name=format, interval_s=interval_s, dictionary=_dictionary())
+    known = name is not None or any(form.takes(place.name, head_of(data)) for form in inputs)
+    if known or place.suffix.lower() not in TABLES or any(sure >= SURE_ENOUGH for sure, _ in ranking(data)[:1]):
+        raw = read_raw(
+            data, file=place.name, format_name=name, interval_s=interval_s, inputs=inputs,
+            dictionary=None if layout is None else dictionary_of(layout.metrics, inputs),
+        )  # fmt: skip
         frame, warnings = raw.table, raw.warnings
-    except FormatError:
-        if format is not None or place.suffix.lower() not in TABLES:
-            raise
+    else:
         frame = _table(data, place)
     taken = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
@@ -82,10 +85,7 @@ def _table(data: bytes, place: Path) -> pd.DataFrame:
         ) from err
 
 
-def _dictionary() -> MetricDictionary | None:
-    """The metric dictionary of the repository that the working folder lies in, if it lies in one."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        layout = Layout(folder)
-        if layout.metrics.is_file():
-            return load_metrics(layout.metrics)
-    return None
+def _layout() -> Layout | None:
+    """The repository that the working folder lies in, if it lies in one."""
+    layouts = (Layout(folder) for folder in (Path.cwd(), *Path.cwd().parents))
+    return next((layout for layout in layouts if layout.metrics.is_file()), None)

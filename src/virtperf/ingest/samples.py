@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pandas as pd
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.formats import Reading, get_format, sniff
+from virtperf.formats import Reading
+from virtperf.formats.declared.read import DeclaredFormat
 from virtperf.ingest.clocks import align
+from virtperf.ingest.inputs import choose
 from virtperf.ingest.runs import RawFile, Run
 
 # Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
@@ -43,8 +46,10 @@ class RunSamples:
     processors: int | None
 
 
-def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples:
-    """Read all raw files of a run.
+def read_run(
+    folder: Path, run: Run, dictionary: MetricDictionary, inputs: Sequence[DeclaredFormat] = ()
+) -> RunSamples:  # fmt: skip
+    """Read all raw files of a run; `inputs` are the formats that its study declares.
 
     Raises
     ------
@@ -58,7 +63,7 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
         entry: dict[str, Any] = {"path": file.path, "format": None, "entity": file.entity, "clock": None,
                                  "records": 0, "samples": 0, "warnings": []}  # fmt: skip
         files.append(entry)
-        found = read_file(folder, file, run.run_id)
+        found = read_file(folder, file, run.run_id, inputs)
         if found is None:
             entry["warnings"].append("not read: no format recognises it, and run.yaml does not name it")
             continue
@@ -91,19 +96,18 @@ def read_run(folder: Path, run: Run, dictionary: MetricDictionary) -> RunSamples
     return RunSamples(samples[list(SAMPLES.columns)], files, warnings, run.processors or processors)
 
 
-def read_file(folder: Path, file: RawFile, run_id: str) -> tuple[str, Reading] | None:
+def read_file(
+    folder: Path, file: RawFile, run_id: str, inputs: Sequence[DeclaredFormat] = ()
+) -> tuple[str, Reading] | None:  # fmt: skip
     """Format and content of one file; None for a file that run.yaml does not list and no format recognises."""
     place = f"{run_id}/{file.path}"
     data = (folder / file.path).read_bytes()
-    if file.format is None:
-        try:
-            chosen = sniff(data, file=place)
-        except FormatError:
-            if file.listed:
-                raise
-            return None
-    else:
-        chosen = get_format(file.format)
+    try:
+        chosen = choose(data, file.path, file.format, inputs, file=place)
+    except FormatError:
+        if file.listed or file.format is not None:
+            raise
+        return None
     try:
         return chosen.name, chosen.read(data, file=place)
     except VirtperfError:

@@ -16,10 +16,11 @@ from typing import Any
 
 from virtperf.core.errors import RunError, VirtperfError
 from virtperf.core.files import json_text, replaced_folder
-from virtperf.core.metrics import MetricDictionary, load_metrics
+from virtperf.core.metrics import MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders, state
+from virtperf.ingest.inputs import dictionary_of, inputs_of
 from virtperf.ingest.runs import load_run
 from virtperf.ingest.samples import read_run
 from virtperf.study.definition import Study
@@ -98,7 +99,7 @@ def ingest(
         A root changed while it was read, so that the output would pass for something that it is not.
     """
     before = {root: state(place) for root, place in roots.items()}
-    dictionary = load_metrics(metrics)
+    dictionary = dictionary_of(metrics, inputs_of(study))
     store = Cache(cache)
     mark = fingerprint(study, metrics)
     progress("comparing files")
@@ -207,7 +208,7 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
     """Read a run and keep the result in the cache; a refusal is a result too."""
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
-        found = read_run(task.folder, run, dictionary)
+        found = read_run(task.folder, run, dictionary, inputs_of(study))
     except Exception as err:  # whatever is wrong with one run, the others go on
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)

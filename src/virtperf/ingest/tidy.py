@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +14,10 @@ import pandas as pd
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.schema import Kind, Table
-from virtperf.formats import Format, Reading, all_formats, get_format, ranking, sniff
+from virtperf.formats import Reading, ranking
+from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.ingest.folder import LARGEST_FILE
+from virtperf.ingest.inputs import choose
 from virtperf.ingest.samples import rates
 
 TABLE = Table("<file>.parquet", "read", {
@@ -32,8 +38,8 @@ class RawTable:
 
     Attributes
     ----------
-    format : str
-        Name of the format.
+    format, title : str
+        Name of the format, and what it is in words.
     certainty : float
         Of the recognition, 0 to 1; NaN where the format was given.
     rival : str
@@ -51,6 +57,7 @@ class RawTable:
     """
 
     format: str
+    title: str
     certainty: float
     rival: str
     reading: Reading
@@ -61,7 +68,7 @@ class RawTable:
 
 def read_raw(
     data: bytes, *, file: str, format_name: str | None = None, dictionary: MetricDictionary | None = None,
-    interval_s: float | None = None,
+    interval_s: float | None = None, inputs: Sequence[DeclaredFormat] = (),
 ) -> RawTable:  # fmt: skip
     """Read a raw file of any known format.
 
@@ -75,6 +82,8 @@ def read_raw(
         Without it the file is recognised by its content.
     dictionary : MetricDictionary, optional
         Without it the table has the tool's own fields only.
+    inputs : sequence of DeclaredFormat
+        Declared formats, which come before others.
     interval_s : float, optional
         Seconds between samples, for files that only number them: `t` then is in seconds.
 
@@ -84,9 +93,10 @@ def read_raw(
         No such format, none recognises the file, the file can't be read, or `interval_s` is given for a file that has
         a clock of its own.
     """
-    scores = ranking(data)
-    chosen = get_format(format_name) if format_name else _recognised(data, file, scores)
-    certainty = math.nan if format_name else scores[0][0]
+    chosen = choose(data, file, format_name, inputs, file=file)
+    told = format_name is not None or chosen in inputs
+    scores = [] if told else ranking(data)
+    certainty = math.nan if told else scores[0][0]
     rival = next((name for score, name in scores[1:2] if certainty - score <= CLOSE), "")
     try:
         reading = chosen.read(data, file=file)
@@ -106,16 +116,7 @@ def read_raw(
     table = with_metrics(records, clock, chosen.name, dictionary or MetricDictionary(()), warnings)
     table["line"] = np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
     table = table[list(COLUMNS)]
-    return RawTable(chosen.name, certainty, rival, reading, clock, table, tuple(warnings))
-
-
-def _recognised(data: bytes, file: str, scores: list[tuple[float, str]]) -> Format:
-    try:
-        return sniff(data, file=file)
-    except FormatError as err:
-        nearest = f"the nearest is {scores[0][1]} ({scores[0][0]:g}); " if scores else ""
-        known = f"{nearest}give --format, one of {', '.join(all_formats())}"
-        raise err.restated(FormatError, remedy=f"{known}; docs/add-a-format.md shows how to add one") from err
+    return RawTable(chosen.name, chosen.title, certainty, rival, reading, clock, table, tuple(warnings))
 
 
 def with_metrics(
@@ -171,10 +172,30 @@ def document(raw: RawTable, file: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def bounded(data: bytes, largest: int, file: str) -> bytes:
-    """The same bytes; raises `VirtperfError` where there are more than `largest`."""
-    if len(data) > largest:
+def file_bytes(path: str | Path) -> bytes:
+    """The content of a file, or of standard input for "-".
+
+    Raises
+    ------
+    VirtperfError
+        It can't be read, is no file, or is too large.
+    """
+    file = str(path)
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+        else:
+            place = Path(path)
+            if place.exists() and not place.is_file():  # a pipe would be waited for
+                kind = "a folder" if place.is_dir() else "a pipe or a device"
+                raise VirtperfError(f"it is {kind}, no file", file=file, remedy="give - to read from a pipe")
+            with place.open("rb") as stream:
+                data = stream.read(LARGEST_FILE + 1)
+    except OSError as err:
+        raise VirtperfError(f"the file can't be read: {err.strerror}", file=file) from err
+    if len(data) > LARGEST_FILE:
         raise VirtperfError(
-            "the file is too large", file=file, expected=f"at most {largest} bytes", remedy="split it, or read a part"
-        )
+            "the file is too large", file=file, expected=f"at most {LARGEST_FILE} bytes",
+            remedy="split it, or read a part",
+        )  # fmt: skip
     return data

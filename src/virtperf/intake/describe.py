@@ -12,6 +12,7 @@ import yaml
 
 from virtperf.core.errors import RunError, VirtperfError
 from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders
+from virtperf.ingest.inputs import inputs_of
 from virtperf.ingest.runs import load_run
 from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
 from virtperf.intake.timing import Inspected, first_time, inspect, timed
@@ -120,7 +121,7 @@ def describe(
         Something is not known and nobody can be asked; a file can't be read; an answer is none.
     """
     formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
-    files = inspect(folder, raw, formats)
+    files = inspect(folder, raw, formats, inputs_of(study))
     asked = questions(study, files, given)
     missing = [q for q in asked if q.default is None]
     if missing and not ask:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from virtperf.core.errors import RunError
+from virtperf.formats.declared.read import DeclaredFormat
 from virtperf.ingest.clocks import DAY, align
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.ingest.samples import read_file
@@ -38,8 +39,10 @@ class Inspected:
     times: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
-def inspect(folder: Path, paths: Sequence[str], formats: Mapping[str, str]) -> list[Inspected]:
-    """Read every raw file once, in the format that was told, else in the one that its content shows.
+def inspect(
+    folder: Path, paths: Sequence[str], formats: Mapping[str, str], inputs: Sequence[DeclaredFormat] = ()
+) -> list[Inspected]:  # fmt: skip
+    """Read every raw file once, in the format that was told, else in the one that its name or content shows.
 
     Raises
     ------
@@ -48,7 +51,8 @@ def inspect(folder: Path, paths: Sequence[str], formats: Mapping[str, str]) -> l
     """
     found = []
     for path in paths:
-        read = read_file(folder, RawFile.model_validate({"path": path, "format": formats.get(path)}), folder.name)
+        file = RawFile.model_validate({"path": path, "format": formats.get(path)})
+        read = read_file(folder, file, folder.name, inputs)
         if read is None:
             found.append(Inspected(path))
             continue
@@ -63,7 +67,10 @@ def first_time(files: Sequence[Inspected]) -> datetime | None:
     begins = [f.times[0] for f in files if f.clock == "absolute" and len(f.times)]
     if not begins or any(f.clock in RELATIVE for f in files):
         return None
-    return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+    try:
+        return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+    except (ValueError, OverflowError):  # past the year 9999
+        return None
 
 
 def timed(files: Sequence[Inspected], given: Given, procedure: Procedure) -> tuple[Given, list[str]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from virtperf.core.declaration import Declaration
 from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.near import near
@@ -45,6 +46,8 @@ class Study(Model):
         What we had to add to the paper's description to be able to compute.
     telling : str or None
         The figure that stands for the study.
+    inputs : tuple of Declaration
+        Raw formats of the study's own.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
@@ -61,6 +64,7 @@ class Study(Model):
     exhibits: tuple[Exhibit, ...]
     derived: tuple[Derived, ...] = ()
     telling: str | None = None
+    inputs: tuple[Declaration, ...] = ()
     runs: tuple[RunBlock, ...] = ()
     machines: dict[str, Machine] = {}
     guests: dict[str, Guest] = {}

@@ -29,8 +29,8 @@ _SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
 _HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
 _NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
 _NUMBER_INSIDE = re.compile(r"[#:]|^[A-Z]\w*$")  # or behind, as in TCPLossProbes: 12
-_SNIFF = re.compile(rb"^\s*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):\s*$", re.M)
-_KNOWN = re.compile(rb"^\s+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M)
+_SNIFF = re.compile(rb"^[ \t]*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):[ \t\r]*$", re.M)
+_KNOWN = re.compile(rb"^[ \t]+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M)
 
 
 class NetstatFormat:

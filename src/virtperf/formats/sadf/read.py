@@ -28,6 +28,8 @@ HEADER = {
 }
 """Facts of the host, and what they are called in ``Reading.info``."""
 
+_BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
+_OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -38,8 +40,8 @@ class SadfJsonFormat:
     title = "sadf -j output (sysstat, JSON)"
 
     def sniff(self, head: bytes) -> float:
-        """1 for an object whose first key is ``sysstat`` and holds ``hosts``."""
-        return 1.0 if re.match(rb'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"', head.removeprefix(b"\xef\xbb\xbf")) else 0.0
+        """1 for an object whose first key is ``sysstat`` and holds ``hosts``; 0 for mpstat's and its like's."""
+        return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read a file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +11,8 @@ ACTIVITIES = {
     "proc/s": "tasks",
     "cswch/s": "tasks",
     "INTR": "interrupts",
+    "intr/s": "interrupts",
+    "TIMER/s": "softirqs",
     "pswpin/s": "swapping",
     "pgpgin/s": "paging",
     "rtps": "io",
@@ -59,7 +62,8 @@ SINCE_BOOT = " since boot"
 """End of the report of rows whose time is that of their heading."""
 
 # Words or hexadecimal numbers, which are not read. Those at the right end may hold blanks.
-_WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE"}
+_WORDS = {"idvendor", "idprod", "manufact", "product", "status", "DEVICE", "CORE", "SOCK"}
+_INTERRUPT = re.compile(r"\d+/s")
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,8 @@ class Heading:
 def parse_heading(body: str) -> Heading | None:
     """The heading that a line, without its time, is; None where a word is a number or no field is left."""
     words = body.split()
-    if any(word[0].isdigit() or word[0] in "-+.," for word in words) or len(set(words)) != len(words):
+    numbers = (word[0] in "0123456789-+.," and not _INTERRUPT.fullmatch(word) for word in words)
+    if any(numbers) or len(set(words)) != len(words):
         return None
     entity, kind, fixed = -2, "host", len(words)
     if words and words[0].isupper():
@@ -106,9 +111,11 @@ def parse_heading(body: str) -> Heading | None:
         entity, kind, fixed = -1, words[-1].lower(), fixed - 1
     while fixed and words[fixed - 1] in _WORDS:
         fixed -= 1
-    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in _WORDS)
+    placed = _WORDS | ({"NODE"} if "CORE" in words else set())
+    numeric = tuple(i for i in range(fixed) if i != entity and words[i] not in placed)
     if not numeric:
         return None
     fields = tuple(words[i] for i in numeric)
-    report = next((ACTIVITIES[word] for word in words if word in ACTIVITIES), "+".join(fields[:3]))
+    other = "interrupts" if _INTERRUPT.fullmatch(fields[0]) else "+".join(fields[:3])
+    report = next((ACTIVITIES[word] for word in words if word in ACTIVITIES), other)
     return Heading(report, kind, entity, fixed, fixed < len(words), numeric, fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,11 +16,14 @@ from virtperf.formats.rows import record_table
 from virtperf.formats.sar.headings import SINCE_BOOT, Heading
 from virtperf.formats.text import numbers, split_blanks, strings
 
+_WORD = re.compile(r"\S+")
+
 
 @dataclass
 class Table:
     """Rows of all tables; line numbers count from 0."""
 
+    text: str = ""  # of the whole file
     headings: list[Heading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
@@ -35,20 +39,23 @@ class Table:
 def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Records of all rows, and the line of the file, from 1, on which each of them stands.
 
+    sysstat itself prints one value too few for a processor that is off: a row whose words stand exactly under the first
+    columns, and which ends before the last, is left out, since nobody knows which of its values is missing.
+
     Parameters
     ----------
     table : Table
     t : ndarray, shape (rows,)
         Time of each row.
     said : list of str
-        Gets the warning of a file that breaks off.
+        Gets the warnings of such a row, and of a file that breaks off.
     file : str
         For messages.
 
     Raises
     ------
     FormatError
-        At a row that does not fit its heading or holds what is no number.
+        At a row that does not fit its heading, holds what is no number, or a negative percentage.
     """
     tokens, offsets = split_blanks(table.bodies)
     under = np.array(table.under, dtype=int)
@@ -59,6 +66,8 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.open_end for h in distinct] or [False])[code]
     wrong = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
+    short = _printed_short(table, wrong[(counts < fixed)[wrong] & (wrong < len(counts) - 1)])
+    wrong = np.setdiff1d(wrong, short)
     cut_row = len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < fixed[-1]
     if len(wrong) and not cut_row:
         row = wrong[0]
@@ -71,12 +80,16 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
             remedy="the line is damaged; remove its sample.",
         )
     keep = np.ones(len(counts), dtype=bool)
+    if len(short):
+        more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
+        said.append(f"{file} line {table.lines[short[0]] + 1}: a value is missing in the row, which was left out{more}")
     if table.cut >= 0 or cut_row:
         if cut_row:
             table.cut, table.cut_time = table.lines[-1], table.times[-1]
         keep = _whole(table, t)
         said.append(f"{file} line {table.cut + 1}: the file breaks off; the sample that it breaks off in was left out")
 
+    keep[short] = False
     reports, kinds, names, fields = _Codes(), _Codes(), _Codes(), _Codes()
     since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
     rows, places, field_codes = [], [], []
@@ -111,8 +124,15 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
             found=table.bodies[row[bad]],
             remedy="collect without --human, or remove the damaged sample.",
         )
+    field_code = np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]
+    below = np.flatnonzero((values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code])
+    if len(below):
+        raise FormatError(
+            "a negative percentage", file=file, line=table.lines[row[below[0]]] + 1, found=table.bodies[row[below[0]]],
+            remedy="the line is damaged; remove its sample.",
+        )  # fmt: skip
     report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
-    field_of = strings(list(fields), np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order])
+    field_of = strings(list(fields), field_code)
     kind_of, entity_of = strings(list(kinds), kind[code][row]), strings(list(names), entity[row])
     frame = record_table(report, kind_of, entity_of, field_of, t[row], values)
     return frame, np.array(table.lines, dtype=np.int64)[row] + 1
@@ -124,6 +144,20 @@ class _Codes(dict[str, int]):
     def __missing__(self, key: str) -> int:
         self[key] = len(self)
         return self[key]
+
+
+def _printed_short(table: Table, rows: np.ndarray) -> np.ndarray:
+    """Those of the rows whose words end where the words of their heading do, from the first on."""
+    lines = table.text.split("\n") if len(rows) else []
+
+    def ends(number: int) -> list[int]:
+        return [word.end() for word in _WORD.finditer(lines[number])]
+
+    def fits(row: int) -> bool:
+        own = ends(table.lines[row])
+        return ends(table.heading_lines[table.under[row]])[: len(own)] == own
+
+    return np.array([row for row in rows.tolist() if fits(row)], dtype=int)
 
 
 def _whole(table: Table, t: np.ndarray) -> np.ndarray:

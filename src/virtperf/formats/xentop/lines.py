@@ -16,7 +16,6 @@ COLUMNS_19 = (
 # A name may hold blanks and may be longer than its column, so the state is the only firm mark of a row.
 STATE = r"[d-][s-][b-][c-][p-][r-]"
 _LINE = re.compile(rf"^(?:(.*?) {STATE} +(\d.*)|(.*))$", re.ASCII | re.MULTILINE)
-_CSI = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 _SUMMARY = re.compile(r"xentop - (\S+) +Xen (.*)")
 _MEMORY = re.compile(r"Mem: +0*(\d{1,20})k total,.* free +CPUs: 0*(\d{1,9}) @ 0*(\d{1,9})MHz", re.ASCII)
 _SKIPPED = re.compile(
@@ -95,8 +94,6 @@ class Listing:
 
 def scan(text: str, file: str) -> Listing:
     """Tell the lines of a listing apart; raises `FormatError` at a line that xentop does not print."""
-    if "\x1b" in text:
-        text = _CSI.sub("", text)
     lines = _LINE.findall(text)  # (name, tail, "") for a domain's row, ("", "", line) for any other
     last = len(lines) - 1
     finished = text.endswith("\n") or not "".join(lines[last]).strip()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import record_table
-from virtperf.formats.text import decode, numbers, split_blanks, strings, unwrap_midnight
+from virtperf.formats.text import decode, numbers, split_blanks, strings, uncoloured, unwrap_midnight
 from virtperf.formats.xentop.lines import Listing, begins_sample, scan
 from virtperf.formats.xentop.write import write_listing
 
@@ -52,15 +52,15 @@ class XentopFormat:
         """Read a listing.
 
         Records have ``entity_kind`` ``domain`` (and ``vcpu``, ``net``, ``vbd`` with entity ``domain/device`` where the
-        listing was made with -v, -n or -x) and the printed headings as fields. CPU(%) has no record in a sample whose
-        predecessor lacks the domain, because xentop prints 0.0 there for want of a difference.
+        listing was made with -v, -n or -x) and the printed headings as fields. A CPU(%) of 0.0 has no record in a
+        sample whose predecessor lacks the domain, because xentop prints it there for want of a difference.
 
         Raises
         ------
         FormatError
             At a line that xentop does not print, at a row with too many or too few values, and where nothing is left.
         """
-        text, warnings = decode(data, file)
+        text, warnings = decode(uncoloured(data), file)
         found = scan(text, file)
         if not found.columns:
             raise FormatError(
@@ -83,9 +83,8 @@ class XentopFormat:
             raise found.error("no whole sample in the file", max(found.cut, 0), remedy="collect the run again.")
         entities, ids = _entities(found, samples, keep)
         if "CPU(%)" in found.columns:
-            key = samples * (ids.max() + 1) + ids
-            before = np.isin(key - (ids.max() + 1), key[keep])
-            values[~before, found.columns.index("CPU(%)") - 2] = np.nan
+            cpu = values[:, found.columns.index("CPU(%)") - 2]
+            cpu[_without_difference(samples, ids, keep, cpu)] = np.nan
         clock, t = "sample", np.arange(count + 1, dtype=float)
         if found.summaries:
             clock = "time-of-day"
@@ -99,6 +98,18 @@ class XentopFormat:
     def write(self, reading: Reading) -> bytes:
         """Print a listing; see `virtperf.formats.xentop.write.write_listing`."""
         return write_listing(reading)
+
+
+def _without_difference(samples: np.ndarray, ids: np.ndarray, keep: np.ndarray, cpu: np.ndarray) -> np.ndarray:
+    """Which rows have a CPU(%) of 0.0 because xentop knew no sample of the domain before.
+
+    In a log whose beginning was cut off the first sample has differences; any other value than 0.0 tells it.
+    """
+    domains = ids.max() + 1
+    key = samples * domains + ids
+    new = ~np.isin(key - domains, key[keep]) & (cpu == 0)
+    first = samples == samples[keep].min()
+    return new & ~first if (cpu[first & keep] > 0).any() else new
 
 
 def _values(found: Listing) -> np.ndarray:

@@ -27,8 +27,8 @@ def write_listing(reading: Reading) -> bytes:
 
     ``xen_version``, ``cpus``, ``cpu_mhz`` and ``mem_total_k`` of ``reading.info`` go into the summary. The state of a
     domain is no number and so not in the records: every domain is printed as ``------`` and counted under no state.
-    Used memory in the summary is the sum of the domains' memory. CPU(%) prints as 0.0 where the sample before lacks the
-    domain.
+    Used memory in the summary is the sum of the domains' memory. A CPU(%) that a domain has not, because the sample
+    before lacks it, prints as 0.0.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _cells(name: str, values: dict[str, float], seen: bool) -> list[str]:
     cells = [name, "------"]
     for column in COLUMNS:
         value = values.get(column)
-        if column == "CPU(%)" and not seen:
+        if column == "CPU(%)" and not seen and not value:
             cells.append("0.0")
         elif value is not None:
             cells.append(f"{value:.1f}" if column.endswith("(%)") else str(int(value)))

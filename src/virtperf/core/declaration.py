@@ -1,0 +1,168 @@
+"""What a declaration says: how a file is recognised and read, where its time is, which field is which metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from virtperf.core.declaration_parts import Condition, Entity, FieldRule, GroupPatterns, Match, Patterns, Printed, Time
+from virtperf.core.metrics import Metric
+from virtperf.core.model import Flag, Keyed, Model, Positive, Texts
+from virtperf.core.near import near
+from virtperf.core.patterns import groups_of
+
+Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
+
+# What some ways of reading take and others do not.
+_OPTIONS = {
+    "delimiter": ("csv",), "columns": ("csv",), "comment": ("csv", "pairs", "lines"), "separator": ("pairs",),
+    "rows": ("json", "json-lines", "yaml", "xml"), "lines": ("lines",), "strict": ("lines",), "ignore": ("lines",),
+    "documents": ("json",), "others": ("csv", "pairs", "lines"), "names": ("csv", "json", "json-lines", "lines"),
+}  # fmt: skip
+
+
+class Part(Model):
+    """One table of a file: which rows, of whom, which numbers.
+
+    Attributes
+    ----------
+    time : Time or None
+        Where that is not the declaration's own.
+    rows : tuple of str
+        Paths to the objects or elements that are rows, with ``*`` for any key or place in a list.
+    lines : tuple of str
+        Expressions with named groups; each line that one of them is, as a whole, is a row.
+    where, unless : mapping
+        Rows that count, and rows that do not.
+    names, value : str or None
+        Columns that hold the name of a row's number, and the number.
+    every_s : float or None
+        Rows are summed up over intervals of so many seconds from the first row's time on.
+    printed : mapping, "duration" or None
+        As in `FieldRule`, for fields that don't say it themselves.
+    others : bool
+        What is not declared is read too, without a metric; all of it must be numbers.
+    """
+
+    report: str = ""
+    time: Time | None = None
+    rows: Texts = ()
+    lines: GroupPatterns = ()
+    where: Condition = {}
+    unless: Condition = {}
+    entity: Entity = Entity()
+    names: str | None = None
+    value: str | None = None
+    fields: tuple[FieldRule, ...] = ()
+    every_s: Positive | None = None
+    printed: Printed = None
+    others: Flag = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> Part:
+        if (self.names is None) != (self.value is None):
+            raise ValueError("names and value are given together: the columns of a number's name, and of the number")
+        same = [rule.record for rule in self.fields]
+        twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
+        if twice is not None:
+            raise ValueError(f"two fields are called {twice!r}: give one a name")
+        if self.every_s is None and any(rule.each != "mean" for rule in self.fields):
+            raise ValueError("each is for rows that are summed up: every_s is missing")
+        if self.every_s is not None and (self.others or self.names):
+            raise ValueError("rows that are summed up (every_s) have declared fields only")
+        return self
+
+
+class Declaration(Part):
+    """One declared format.
+
+    Attributes
+    ----------
+    missing : tuple of str
+        Texts that stand for no value.
+    decimal, thousands : str
+        Of printed numbers.
+    columns : tuple of str
+        Names of columns, where the file has no heading.
+    documents : str
+        What of several JSON documents one after the other is read.
+    strict : bool
+        Lines that match nothing are refused, those of `ignore` and blank ones excepted.
+    metrics : mapping
+        Metrics that the dictionary lacks.
+    tables : tuple of Part
+        In the place of one table that the declaration itself is.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
+    title: str = Field(default_factory=lambda data: data.get("name", ""))
+    match: Match | None = None
+    reads: Reads
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    comment: Annotated[str, Field(min_length=1)] | None = None
+    columns: Texts = ()
+    separator: Literal[":", "=", "blank"] = ":"
+    documents: Literal["one", "last"] = "one"
+    strict: Flag = False
+    ignore: Patterns = ()
+    missing: Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)] = ()
+    decimal: Literal[".", ","] = "."
+    thousands: Literal["", ",", ".", "'", " "] = ""
+    metrics: Annotated[dict[str, Metric], Keyed] = {}
+    tables: tuple[Part, ...] = ()
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Its tables, each with its time."""
+        return tuple(part.model_copy(update={"time": part.time or self.time}) for part in self.tables) or (self,)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Declaration:
+        inline = sorted(self.model_fields_set & Part.model_fields.keys() - {"time"})
+        if self.tables and inline:
+            raise ValueError(f"{inline[0]} stands beside tables: write it in one of them")
+        for given in [self, *self.tables]:
+            for option in given.model_fields_set & _OPTIONS.keys():
+                if self.reads not in _OPTIONS[option]:
+                    raise ValueError(f"{option} is for {' and '.join(_OPTIONS[option])}, not for {self.reads}")
+        for part in self.parts:
+            self._check(part)
+        if self.decimal == self.thousands:
+            raise ValueError("decimal and thousands are the same character")
+        known = self.columns
+        if self.reads == "lines":
+            known = tuple(name for part in self.parts for pattern in part.lines for name in groups_of(pattern))
+        for name in self.words if known else ():
+            if name not in known:
+                what = "group" if self.reads == "lines" else "column"
+                raise ValueError(f"there is no {what} {name!r}; {near(name, known)}")
+        return self
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Every field that it names, those in the place of names of numbers excepted."""
+        return tuple(dict.fromkeys(self._words()))
+
+    def _words(self) -> Iterator[str]:
+        for part in self.parts:
+            yield from filter(None, (part.time.field, part.time.plus) if part.time else ())
+            yield from (*part.entity.name, *part.where, *part.unless, *filter(None, (part.names, part.value)))
+            for rule in part.fields:
+                yield from (*rule.where, *([rule.needs] if rule.needs else []))
+                if rule.field and part.names is None:
+                    yield rule.field
+
+    def _check(self, part: Part) -> None:
+        if not part.fields and not part.others and not part.names:
+            raise ValueError("nothing would be read: fields is missing")
+        if self.reads in ("xml", "lines") and not (part.rows if self.reads == "xml" else part.lines):
+            raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
+        if part.every_s is not None and (part.time is None or part.time.field is None):
+            raise ValueError("every_s needs a time of each row: time: {field: ...}")
+        if part.time is not None and part.time.line is not None and self.reads not in ("pairs", "lines"):
+            raise ValueError("time from a line is for pairs and lines")
+        if self.reads == "xml" and len({path.split("/")[0] for each in self.parts for path in each.rows}) > 1:
+            raise ValueError("the paths of rows begin with different elements: a document has one root")

@@ -1,0 +1,260 @@
+"""Rows of cells made into records: conditions, entities, times, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from virtperf.core.declaration import Declaration, Part
+from virtperf.core.declaration_parts import Condition, FieldRule
+from virtperf.core.errors import FormatError
+from virtperf.core.near import near
+from virtperf.core.patterns import first_group
+from virtperf.formats.declared.intervals import Intervals
+from virtperf.formats.declared.numbers import Numbers
+from virtperf.formats.declared.times import Clock
+
+
+@dataclass
+class Chunk:
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    cells : dict of str to list
+        By column: text, a number, or None where a row has none.
+    lines : list of int
+        The line of each row, from 1.
+    own : dict of str to list of int
+        Lines of the cells of a column, where they are not those of the rows.
+    above : list of (str or None), optional
+        For each row, the time that a line above it gives.
+    keys : tuple of str
+        Names of what stands in the rows, for messages, where that is more than the cells.
+    """
+
+    cells: dict[str, list[Any]]
+    lines: list[int]
+    own: dict[str, list[int]] = field(default_factory=dict)
+    above: list[str | None] | None = None
+    keys: tuple[str, ...] = ()
+
+    def column(self, name: str) -> list[Any]:
+        """The cells of a column, None where the rows have none."""
+        return self.cells.get(name) or [None] * len(self.lines)
+
+
+class Codes(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+class Collector:
+    """Gathers the records of one table of a file, chunk after chunk.
+
+    Attributes
+    ----------
+    parts : list of (entities, fields, t, values, lines)
+        Codes of entities and fields, and three arrays of as many numbers.
+    """
+
+    def __init__(self, declaration: Declaration, part: Part, entities: Codes, fields: Codes, file: str) -> None:
+        self.declaration, self.part, self._file = declaration, part, file
+        self._entities, self._fields = entities, fields
+        self._numbers = Numbers(declaration.missing, declaration.decimal, declaration.thousands, file)
+        self._time = part.time
+        self._clock = Clock(part.time, self._numbers, file)
+        self._named_in_file: dict[str, None] = {}
+        self._timed: bool | None = None  # whether the file has the times that it may have
+        self._seen: set[str] = set()
+        self._keys: dict[str, None] = {}
+        self._matches: dict[tuple[tuple[str, ...], str], bool] = {}
+        self._fields_of = [rule.model_copy(update={"printed": rule.printed or part.printed}) for rule in part.fields]
+        self._rules = {rule.field: rule for rule in self._fields_of}
+        printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
+        self._any = FieldRule(field="*", printed=printed)
+        self._from_file = part.entity.file and first_group(part.entity.file, file.rpartition("/")[2])
+        self._sums = Intervals(part.every_s, file) if part.every_s is not None else None
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+
+    @property
+    def clock(self) -> str:
+        """What the records' times count."""
+        return "none" if self._timed is False else self._clock.name
+
+    def add(self, chunk: Chunk) -> None:
+        """Add the records of some rows; raises `FormatError` at a cell that is not as it is declared."""
+        part = self.part
+        self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
+        for name, cells in chunk.cells.items():
+            if name not in self._seen and any(cell is not None for cell in cells):
+                self._seen.add(name)
+        keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
+        if not keep.all():
+            chunk = _taken(chunk, np.flatnonzero(keep))
+        if not chunk.lines:
+            return
+        who = self._who(chunk)
+        entity = np.array([self._entities[name] for name in who], dtype=np.int64)
+        t = self._times(chunk, who)
+        if part.names is not None and part.value is not None:
+            self._named(chunk, entity, t, part.names, part.value)
+            return
+        if self._sums is not None:
+            values = {rule.record: self._values(chunk, rule)[0] for rule in self._fields_of if rule.field}
+            fits = {rule.record: self._fits(chunk, rule.where, True) for rule in self._fields_of}
+            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), values, fits)
+            return
+        for rule in self._fields_of:
+            values_of, lines = self._values(chunk, rule)
+            self._keep(entity, rule.record, t, values_of, lines)
+        if part.others:
+            used = {rule.field for rule in part.fields} | self._words()
+            for name in (name for name in chunk.cells if name not in used):
+                lines = chunk.own.get(name, chunk.lines)
+                self._keep(entity, name, t, self._numbers.of(chunk.column(name), lines, name, self._any), lines)
+
+    def finish(self) -> list[str]:
+        """Make what still has to be made; what there is to say of it. Raises `FormatError` as `missing` does."""
+        self.missing()
+        if self._sums is None:
+            return []
+        for rule in self._fields_of:
+            entity, t, values, lines = self._sums.of(rule.record, rule.each)
+            self._keep(entity, rule.record, t, values, lines.tolist())
+        return self._sums.said
+
+    def missing(self) -> None:
+        """Raise `FormatError` where a declared field stands nowhere in the file."""
+        wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
+        if not wanted and not self._keys:  # a table that the file may lack
+            return
+        found: set[str] | dict[str, None] = self._seen
+        known = list(self._keys)
+        if self.part.names is not None:
+            found, known = self._named_in_file, list(self._named_in_file)
+        else:
+            wanted += sorted(self._words())
+        for name in wanted:
+            if name not in found:
+                raise FormatError(f"there is no {name!r} in the file", file=self._file, remedy=near(name, known))
+
+    def _words(self) -> set[str]:
+        """Fields that hold no number of the table: names of entities, conditions, times."""
+        time, part = self._time, self.part
+        words = {*part.entity.name, *part.where, *part.unless, *(name for rule in part.fields for name in rule.where)}
+        if time is not None and time.field is not None and not time.optional:
+            words |= {time.field, *([time.plus] if time.plus else [])}
+        return words | ({part.names} if part.names else set())
+
+    def _fits(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
+        """Which rows fulfil all conditions, or any of them."""
+        found = np.full(len(chunk.lines), all_of)
+        for name, patterns in condition.items():
+            fits = np.array([self._match(patterns, cell) for cell in chunk.column(name)], dtype=bool)
+            found = found & fits if all_of else found | fits
+        return found
+
+    def _match(self, patterns: tuple[str, ...], cell: Any) -> bool:
+        if cell is None:
+            return False
+        key = (patterns, _text(cell))
+        if key not in self._matches:
+            self._matches[key] = any(fnmatchcase(key[1], pattern) for pattern in patterns)
+        return self._matches[key]
+
+    def _who(self, chunk: Chunk) -> list[str]:
+        entity = self.part.entity
+        columns = [chunk.column(name) for name in entity.name]
+        who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
+        who = who or [""] * len(chunk.lines)
+        if entity.file is None or all(who):
+            return who
+        if self._from_file is None:
+            raise FormatError(
+                "neither the file nor its name says what it is about", file=self._file, line=chunk.lines[0],
+                expected=f"a name that matches {entity.file}", remedy="rename the file.",
+            )  # fmt: skip
+        return [name or self._from_file for name in who]
+
+    def _times(self, chunk: Chunk, who: Sequence[str]) -> np.ndarray:
+        time = self._time
+        if time is None:
+            return np.full(len(who), np.nan)
+        if time.field is None and time.line is None:
+            names = chunk.column(self.part.names) if self.part.names else [""] * len(who)
+            return self._clock.counted([f"{name}\n{_text(other)}" for name, other in zip(who, names, strict=True)])
+        cells = (chunk.above or [None] * len(who)) if time.field is None else chunk.column(time.field)
+        timed = any(cell not in (None, "") for cell in cells)
+        self._timed = timed if self._timed is None else self._timed
+        if time.optional and not (timed and self._timed):
+            if timed != self._timed:
+                raise FormatError(
+                    "times in a part of the file only", file=self._file, line=chunk.lines[0], remedy="split it there.",
+                )  # fmt: skip
+            return np.full(len(who), np.nan)
+        plus = chunk.column(time.plus) if time.plus else None
+        return self._clock.given(cells, plus, chunk.lines)
+
+    def _values(self, chunk: Chunk, rule: FieldRule) -> tuple[np.ndarray, Sequence[int]]:
+        """The numbers of a rule, NaN where there is none, and their lines."""
+        lines = chunk.own.get(rule.field, chunk.lines)
+        cells = chunk.column(rule.field)
+        fits = self._fits(chunk, rule.where, True)
+        if rule.needs is not None:
+            needed = self._numbers.of(chunk.column(rule.needs), chunk.own.get(rule.needs, chunk.lines), rule.needs)
+            fits &= ~np.isnan(needed) & (needed != 0)
+        if not fits.all():
+            cells = [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
+        return self._numbers.of(cells, lines, rule.field, rule), lines
+
+    def _named(self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str) -> None:
+        """Rows of a name and a number each."""
+        lines = np.array(chunk.own.get(value, chunk.lines))
+        called = [_text(cell) for cell in chunk.column(names)]
+        cells = chunk.column(value)
+        self._named_in_file |= dict.fromkeys(called)
+        for name in dict.fromkeys(called):
+            rule = self._rules.get(name)
+            if not name or (rule is None and not self.part.others):
+                continue
+            places = np.array([place for place, other in enumerate(called) if other == name])
+            own = _taken(chunk, places)
+            fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
+            chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
+            values = self._numbers.of(chosen, lines[places].tolist(), name, rule or self._any)
+            self._keep(entity[places], rule.record if rule else name, t[places], values, lines[places].tolist())
+
+    def _keep(self, entity: np.ndarray, name: str, t: np.ndarray, values: np.ndarray, lines: Sequence[int]) -> None:
+        there = ~np.isnan(values)
+        if there.any():
+            code = np.full(int(there.sum()), self._fields[name])
+            self.parts.append((entity[there], code, t[there], values[there], np.array(lines, dtype=np.int64)[there]))
+
+
+def _taken(chunk: Chunk, places: np.ndarray) -> Chunk:
+    def of(cells: list[Any]) -> list[Any]:
+        return [cells[place] for place in places]
+
+    return Chunk(
+        {name: of(cells) for name, cells in chunk.cells.items()}, of(chunk.lines),
+        {name: of(lines) for name, lines in chunk.own.items()}, None if chunk.above is None else of(chunk.above),
+    )  # fmt: skip
+
+
+def _text(cell: Any) -> str:
+    """A cell as text; true and false as JSON writes them."""
+    if cell is None:
+        return ""
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)
+
+
+Sink = Callable[[int, Chunk], None]
+"""Takes rows of the table of that number."""

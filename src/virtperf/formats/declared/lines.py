@@ -1,0 +1,136 @@
+"""Lines that are a key and a value, and lines that expressions tell."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from virtperf.core.declaration import Declaration
+from virtperf.core.errors import FormatError
+from virtperf.core.patterns import LONGEST_LINE, extracted, whole_lines
+from virtperf.formats.declared.collect import Chunk, Sink
+
+_BLANK = re.compile(r"[ \t]+")
+
+
+class _Text:
+    """The whole lines of a text, without blanks at their right end; which of them are times of what is below them."""
+
+    def __init__(self, text: str, declaration: Declaration, said: list[str], file: str) -> None:
+        lines = [line.rstrip() for line in text.split("\n")]
+        if lines.pop():
+            said.append(f"{file} line {len(lines) + 1}: the last line has no line end, may be cut, and was left out")
+        long = next((number for number, line in enumerate(lines, start=1) if len(line) > LONGEST_LINE), 0)
+        if long:
+            expected = f"at most {LONGEST_LINE} characters"
+            raise FormatError("the line is too long", file=file, line=long, expected=expected)
+        self.lines = lines
+        self.array = pa.array(lines, pa.string())
+        self.used = np.array([not line or _commented(line, declaration.comment) for line in lines], dtype=bool)
+        self.stamps: dict[int, str] = {}
+        stamps = {part.time.line for part in declaration.parts if part.time is not None and part.time.line is not None}
+        for pattern in sorted(stamps) if lines else ():
+            places = self.matching(pattern)
+            texts = extracted(pattern, self.array.take(pa.array(places)))["time"] if len(places) else []
+            self.stamps |= dict(zip(places.tolist(), texts, strict=True))
+
+    def matching(self, pattern: str) -> np.ndarray:
+        """Places of the lines that are, as a whole, what a pattern says; they are no more unknown."""
+        found = whole_lines(pattern, self.array).to_numpy(zero_copy_only=False)
+        self.used |= found
+        return np.flatnonzero(found)
+
+    def above(self, places: np.ndarray) -> list[str | None] | None:
+        """The time that a line above each of these lines gives."""
+        if not self.stamps:
+            return None
+        at = np.array(sorted(self.stamps))
+        before = np.searchsorted(at, places) - 1
+        return [self.stamps[int(at[place])] if place >= 0 else None for place in before]
+
+
+def read_lines(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
+    """Give each line that an expression tells to `sink`, as a row whose cells are the expression's groups.
+
+    Returns
+    -------
+    dict of str to str
+        How many lines nothing tells.
+
+    Raises
+    ------
+    FormatError
+        A line that is too long; where the declaration is strict, a line that nothing tells.
+    """
+    found = _Text(text, declaration, said, file)
+    for number, part in enumerate(declaration.parts):
+        chunks = []
+        for pattern in part.lines:
+            places = found.matching(pattern) if found.lines else np.zeros(0, dtype=int)
+            if len(places):
+                cells = extracted(pattern, found.array.take(pa.array(places)))
+                chunks.append((places, {name: [cell or None for cell in column] for name, column in cells.items()}))
+        for places, columns in chunks:
+            sink(number, Chunk({**columns}, (places + 1).tolist(), above=found.above(places)))
+    for pattern in declaration.ignore:
+        if found.lines:
+            found.matching(pattern)
+    unknown = np.flatnonzero(~found.used)
+    if declaration.strict and len(unknown):
+        raise FormatError(
+            f"not a line of {declaration.title}", file=file, line=int(unknown[0]) + 1,
+            found=found.lines[int(unknown[0])], remedy="the file is damaged, or of another version of the tool.",
+        )  # fmt: skip
+    return {"other lines": str(len(unknown))} if len(unknown) else {}
+
+
+def read_pairs(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
+    """Give the keys and values of a file to `sink`: one row, or one below each line that gives a time.
+
+    Raises
+    ------
+    FormatError
+        A line without the separator, a key that is given twice.
+    """
+    found = _Text(text, declaration, said, file)
+    snapshots: list[dict[str, tuple[str, int]]] = [{}]
+    stamps: list[tuple[str | None, int]] = [(None, 1)]
+    for number, line in enumerate(found.lines, start=1):
+        if number - 1 in found.stamps:
+            if snapshots[-1] or stamps[-1][0] is not None:
+                snapshots.append({})
+                stamps.append((None, 0))
+            stamps[-1] = (found.stamps[number - 1], number)
+        elif line and not _commented(line, declaration.comment):
+            key, value = _pair(line, declaration.separator, number, file)
+            if key in snapshots[-1]:
+                raise FormatError(
+                    f"{key!r} is given twice", file=file, line=number, found=line,
+                    remedy="keep one snapshot a file, or put a line with its time above each (time: {line: ...}).",
+                )  # fmt: skip
+            snapshots[-1][key] = (value, number)
+    for snapshot, (stamp, at) in zip(snapshots, stamps, strict=True):
+        cells = {key: [value] for key, (value, _) in snapshot.items()}
+        own = {key: [number] for key, (_, number) in snapshot.items()}
+        first = at if stamp is not None else min((n for _, n in snapshot.values()), default=1)
+        for place in range(len(declaration.parts)):
+            if cells:
+                sink(place, Chunk(dict(cells), [first], own, [stamp]))
+    return {"snapshots": str(len(snapshots))} if len(snapshots) > 1 else {}
+
+
+def _pair(line: str, separator: str, number: int, file: str) -> tuple[str, str]:
+    if separator == "blank":
+        parts = _BLANK.split(line.strip(), maxsplit=1)
+    else:
+        parts = [part.strip() for part in line.split(separator, 1)]
+    if len(parts) < 2 or not parts[0]:
+        expected = "a key, a blank and a value" if separator == "blank" else f"a key, {separator} and a value"
+        raise FormatError("not a key and a value", file=file, line=number, expected=expected, found=line)
+    return parts[0], parts[1]
+
+
+def _commented(line: str, comment: str | None) -> bool:
+    return comment is not None and line.startswith(comment)

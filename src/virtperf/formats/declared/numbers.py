@@ -1,0 +1,116 @@
+"""Numbers as files print them: with a unit behind, a decimal comma, thousands apart, as a duration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from virtperf.core.declaration_parts import DURATION, FieldRule
+from virtperf.core.errors import FormatError
+from virtperf.formats.text import numbers
+
+_AND_UNIT = re.compile(r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL)
+_DURATION = re.compile(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,9}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
+_GROUPED = {mark: re.compile(rf"[-+]?\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+(?:[.,]\d*)?") for mark in ",.' "}
+
+
+class Numbers:
+    """Reads the cells of a declared file.
+
+    Parameters
+    ----------
+    missing : sequence of str
+        Texts that stand for no value; empty cells always do.
+    decimal, thousands : str
+    file : str
+        For messages.
+    """
+
+    def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
+        self._missing = frozenset(("", *missing))
+        self._decimal, self._thousands, self._file = decimal, thousands, file
+
+    def of(self, cells: Sequence[Any], lines: Sequence[int], name: str, rule: FieldRule | None = None) -> np.ndarray:
+        """Cells as float64, NaN where there is no value.
+
+        Raises
+        ------
+        FormatError
+            A cell that is no number, or one that float64 can't hold, with its line.
+        """
+        values = np.full(len(cells), np.nan)
+        texts: list[str] = []
+        places: list[int] = []
+        for place, cell in enumerate(cells):
+            if isinstance(cell, str):
+                stripped = cell.strip()
+                if stripped not in self._missing:
+                    texts.append(stripped)
+                    places.append(place)
+            elif cell is not None:
+                values[place] = self._plain(cell, name, lines[place])
+        if not texts:
+            return values
+        factors: np.ndarray | float = 1.0
+        printed = rule.printed if rule is not None else None
+        if printed == DURATION:
+            found = np.array([self._duration(t, name, lines[p]) for t, p in zip(texts, places, strict=True)])
+        else:
+            if rule is not None and printed is not None:
+                texts, factors = self._without_units(texts, rule, name, lines, places)
+            found, bad = numbers(pa.array([self._in_c(text) for text in texts], pa.string()))
+            if bad >= 0:
+                raise self._error(name, lines[places[bad]], texts[bad])
+        values[places] = found * factors
+        return values
+
+    def _plain(self, cell: Any, name: str, line: int) -> float:
+        """A value of JSON or YAML."""
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            raise self._error(name, line, str(cell)[:60])
+        try:
+            value = float(cell)
+        except OverflowError:
+            value = np.inf
+        if not np.isfinite(value):
+            raise self._error(name, line, str(cell)[:60], "a number that float64 can hold")
+        return value
+
+    def _in_c(self, text: str) -> str:
+        """A number as C prints it; text that is none stays none."""
+        if self._thousands and self._thousands in text:
+            text = text.replace(self._thousands, "") if _GROUPED[self._thousands].fullmatch(text) else "?"
+        if self._decimal == ",":
+            text = "?" if "." in text else text.replace(",", ".")
+        return text
+
+    def _without_units(
+        self, texts: list[str], rule: FieldRule, name: str, lines: Sequence[int], places: list[int]
+    ) -> tuple[list[str], np.ndarray]:
+        known = rule.printed_factors()
+        bare, factors = [], []
+        for text, place in zip(texts, places, strict=True):
+            match = _AND_UNIT.fullmatch(text)
+            unit = match[2].strip() if match else None
+            if match is None or unit not in known:
+                raise self._error(name, lines[place], text, f"a number and one of {', '.join(map(repr, known))}")
+            bare.append(match[1].rstrip())
+            factors.append(known[unit])
+        return bare, np.array(factors)
+
+    def _duration(self, text: str, name: str, line: int) -> float:
+        match = _DURATION.fullmatch(text)
+        if match is None:
+            raise self._error(name, line, text, "[[days-]hours:]minutes:seconds")
+        days, hours, minutes, seconds = match.groups()
+        return float(days or 0) * 86400 + float(hours or 0) * 3600 + float(minutes) * 60 + float(seconds)
+
+    def _error(self, name: str, line: int, found: str, expected: str = "a number, or nothing") -> FormatError:
+        return FormatError(
+            f"{name} is not a number", file=self._file, line=line, expected=expected, found=found or "nothing",
+            remedy="the file is damaged, or the declaration says too little: missing, decimal, thousands or printed.",
+        )  # fmt: skip

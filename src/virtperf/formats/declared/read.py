@@ -1,0 +1,143 @@
+"""A format that is declared: recognised and read as a declaration says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.declaration import Declaration, Part
+from virtperf.core.errors import FormatError, StudyError
+from virtperf.core.patterns import occurs
+from virtperf.core.yamlio import Document
+from virtperf.formats.base import Reading
+from virtperf.formats.declared.collect import Chunk, Codes, Collector, Sink
+from virtperf.formats.declared.delimited import read_columns
+from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
+from virtperf.formats.declared.elements import read_elements
+from virtperf.formats.declared.lines import read_lines, read_pairs
+from virtperf.formats.rows import record_table
+from virtperf.formats.text import decode, strings, uncoloured
+
+CERTAINTY = 0.95
+
+_READERS: dict[str, Callable[[str, Declaration, Sink, list[str], str], dict[str, str]]] = {
+    "csv": read_columns, "json": read_json, "json-lines": read_json_lines, "yaml": read_yaml, "lines": read_lines,
+    "pairs": read_pairs,
+}  # fmt: skip
+
+
+class DeclaredFormat:
+    """Reader of the files that one declaration describes.
+
+    Parameters
+    ----------
+    declaration : Declaration
+    document : Document
+        The hand-written file that it stands in.
+    *where : str or int
+        Its place in that file.
+    """
+
+    def __init__(self, declaration: Declaration, document: Document, *where: str | int) -> None:
+        self.declaration = declaration
+        self.name, self.title = declaration.name, declaration.title
+        self._document, self._where = document, where
+
+    def tables(self) -> list[tuple[tuple[str | int, ...], Part]]:
+        """Its tables, each with its place in the declaration."""
+        inline = not self.declaration.tables
+        return [(() if inline else ("tables", place), part) for place, part in enumerate(self.declaration.parts)]
+
+    def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
+        """The error of something in the declaration."""
+        return self._document.error(f"{self.name}: {problem}", *self._where, *where, **parts)
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 where all expressions of ``match: {text: ...}`` occur; 0 for a declaration that has none."""
+        match = self.declaration.match
+        if match is None or not match.text:
+            return 0.0
+        text = head.decode("utf-8", "replace").replace("\r\n", "\n")
+        return CERTAINTY if all(occurs(pattern, text) for pattern in match.text) else 0.0
+
+    def takes(self, path: str, head: bytes) -> bool:
+        """Whether a file is meant, by its path and its beginning."""
+        match = self.declaration.match
+        if match is None:
+            return False
+        names = (path, path.rpartition("/")[2])
+        by_name = not match.file or any(fnmatchcase(name, pattern) for name in names for pattern in match.file)
+        return by_name and (not match.text or self.sniff(head) > 0)
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a file.
+
+        Raises
+        ------
+        FormatError
+            A field that is declared and not in the file, a value that is no number, a time that is none, and what the
+            file's kind refuses: see the modules of `virtperf.formats.declared`.
+        """
+        declaration = self.declaration
+        entities, fields, said = Codes(), Codes(), list[str]()
+        tables = [Collector(declaration, part, entities, fields, file) for part in declaration.parts]
+
+        def sink(place: int, chunk: Chunk) -> None:
+            tables[place].add(chunk)
+
+        if declaration.reads == "xml":
+            info = read_elements(data, declaration, sink, said, file)
+        else:
+            text, warnings = decode(uncoloured(data), file)
+            said += warnings
+            info = _READERS[declaration.reads](text, declaration, sink, said, file)
+        for table in tables:
+            said += [sentence for sentence in table.finish() if sentence not in said]
+        return _reading(tables, list(entities), list(fields), info, said, file)
+
+
+def _reading(
+    tables: list[Collector], entities: list[str], fields: list[str], info: dict[str, str], said: list[str], file: str
+) -> Reading:
+    used = [table for table in tables if table.parts]
+    if not used:
+        raise FormatError("no number in the file", file=file, remedy="collect the run again.")
+    clocks = {table.clock for table in used} - {"none"} or {"none"}
+    if len(clocks) > 1:
+        raise FormatError("tables are by different clocks", file=file, found=" and ".join(sorted(clocks)))
+    parts = [part for table in used for part in table.parts]
+    entity, name, t, values, lines = (np.concatenate(column) for column in zip(*parts, strict=True))
+    sizes = [sum(len(part[0]) for part in table.parts) for table in used]
+    number = np.repeat(np.arange(len(used)), sizes)
+    reports = strings([table.part.report for table in used], number)
+    kinds = strings([table.part.entity.kind for table in used], number)
+    records = record_table(reports, kinds, strings(entities, entity), strings(fields, name), t, values)
+    order = np.argsort(lines, kind="stable")
+    records, lines = records.iloc[order].reset_index(drop=True), lines[order]
+    return Reading(_told_apart(records, lines, file), clocks.pop(), info, tuple(said), lines)
+
+
+def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
+    """Records without a time, of which none is given twice: a second entity of one name is called ``name#2``.
+
+    Raises
+    ------
+    FormatError
+        A number of the whole is given twice.
+    """
+    untimed = records["t"].isna()
+    again = records[untimed].groupby(["report", "entity_kind", "entity", "field"], sort=False).cumcount()
+    again = again[again > 0]
+    if again.empty:
+        return records
+    bare = again.index[records.loc[again.index, "entity"] == ""]
+    if len(bare):
+        raise FormatError(
+            f"{records.loc[bare[0], 'field']} is given twice", file=file, line=int(lines[bare[0]]),
+            remedy="keep one result a file, or declare what tells them apart: a time or an entity's name.",
+        )  # fmt: skip
+    numbered = records.loc[again.index, "entity"] + "#" + (again + 1).astype("str")
+    return records.assign(entity=records["entity"].where(~records.index.isin(again.index), numbered))

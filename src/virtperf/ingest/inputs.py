@@ -1,0 +1,109 @@
+"""Which format a raw file is read in: a study's own declared inputs come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from virtperf.core.errors import FormatError, VirtperfError
+from virtperf.core.metrics import MetricDictionary, load_metrics
+from virtperf.core.near import near
+from virtperf.core.paths import Layout
+from virtperf.formats import Format, all_formats, head_of, sniff
+from virtperf.formats.declared.metrics import extended, with_presets
+from virtperf.formats.declared.presets import load_declaration
+from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.study.definition import Study, load_study
+
+DECLARATIONS = (".yaml", ".yml")
+"""Suffixes of files that declare a format."""
+
+
+def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
+    """The formats that a study declares.
+
+    Raises
+    ------
+    StudyError
+        One of them is called as another format is.
+    """
+    found: list[DeclaredFormat] = []
+    for place, declaration in enumerate(study.inputs):
+        form = DeclaredFormat(declaration, study.document, "inputs", place)
+        if form.name in {*all_formats(), *(other.name for other in found)}:
+            raise form.error("there is a format of this name already", "name")
+        found.append(form)
+    return tuple(found)
+
+
+def declared_inputs(
+    layout: Layout | None, study: str | None, format_name: str | Path | None
+) -> tuple[tuple[DeclaredFormat, ...], str | None]:
+    """Declared formats that somebody asks for who reads one file, and the name of the format that they ask for.
+
+    Parameters
+    ----------
+    layout : Layout or None
+        The repository, where there is one.
+    study : str or None
+        Id of a study whose inputs are meant.
+    format_name : str, Path or None
+        Name of a format, or a YAML file that declares one.
+
+    Raises
+    ------
+    VirtperfError
+        There is no such study; what `load_study` and `load_declaration` raise.
+    """
+    if format_name is not None and Path(format_name).suffix in DECLARATIONS:
+        form = load_declaration(Path(format_name))
+        return (form,), form.name
+    name = None if format_name is None else str(format_name)
+    if study is None:
+        return (), name
+    if layout is None:
+        raise VirtperfError(f"there is no study {study!r} here", remedy="work in the repository's folder.")
+    return inputs_of(load_study(layout.known(study))), name
+
+
+def choose(
+    data: bytes, path: str, format_name: str | None, inputs: Sequence[DeclaredFormat] = (), *, file: str
+) -> Format:
+    """The format of a raw file: the one that is named, else the first input that takes it, else the surest.
+
+    Parameters
+    ----------
+    data : bytes
+    path : str
+        Within the run folder.
+    format_name : str or None
+    inputs : sequence of DeclaredFormat
+    file : str
+        For messages.
+
+    Raises
+    ------
+    FormatError
+        No such format, or none recognises the file.
+    """
+    if format_name is not None:
+        known: dict[str, Format] = {**all_formats(), **{form.name: form for form in inputs}}
+        if format_name not in known:
+            raise FormatError(
+                f"no format is called {format_name!r}", file=file, expected="a format that is installed or declared",
+                remedy=near(format_name, known),
+            )  # fmt: skip
+        return known[format_name]
+    head = head_of(data)
+    return next((form for form in inputs if form.takes(path, head)), None) or sniff(data, file=file)
+
+
+def dictionary_of(path: Path, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
+    """The metric dictionary with the fields of all declared formats, those of `inputs` before others.
+
+    Raises
+    ------
+    StudyError
+        The dictionary or a declaration is wrong.
+    """
+    return extended(with_presets(load_metrics(path)), inputs, preferred=True)
