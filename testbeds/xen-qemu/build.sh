@@ -88,7 +88,7 @@ packed dom0 dom0.cpio.gz 1
 
 # The web site: SITE_FILES files of 32 KiB in an ext2 image.
 rm -rf site site.img && mkdir -p site/f
-for i in $(seq 0 $((SITE_FILES - 1))); do head -c 32768 /dev/zero >"site/f/$(printf %04d "$i")"; done
-mke2fs -q -t ext2 -N $((SITE_FILES + 64)) -m 0 -L site -d site site.img $((SITE_FILES * 33 + 2048))k
+for i in $(seq 0 $((SITE_FILES - 1))); do yes "file $i" | head -c 32768 >"site/f/$(printf %04d "$i")"; done # zeros would become holes
+mke2fs -q -t ext2 -b 4096 -N $((SITE_FILES + 64)) -m 0 -L site -d site site.img $((SITE_FILES * 33 + 2048))k
 rm -rf site
 ls -l xen vmlinux guest.cpio.gz dom0.cpio.gz site.img

@@ -52,11 +52,10 @@ BUSY = [
     Condition("weights-256-256-1024", "weights", 1, ((256, 0), (256, 0), (1024, 0))),
     *(Condition(f"cap-{cap}-of-{n}", "cap", 1, ((256, cap), *equal(n - 1))) for cap in (25, 50) for n in (1, 2)),
 ]
-WEB = [
-    *(Condition(f"web-{n}", "web", 1, equal(n), WEB_MEMORY) for n in range(7)),
-    *(Condition(f"balloon-{mib}", "balloon", 1, equal(2), mib) for mib in (160, 144, 128, 112)),
-]
-KINDS = {"busy": BUSY, "web": WEB}
+WEB = [Condition(f"web-{n}", "web", 1, equal(n), WEB_MEMORY) for n in range(7)]
+BALLOON = [Condition(f"balloon-{mib}", "balloon", 1, equal(2), mib) for mib in (WEB_MEMORY, 144, 128, 112)]
+KINDS = {"busy": BUSY, "web": WEB, "balloon": BALLOON}
+BY_NAME = {condition.name: condition for kind in KINDS.values() for condition in kind}
 
 
 def ordered(kind: str, boot: int, seed: int) -> list[Condition]:
@@ -72,6 +71,12 @@ def plan(kind: str, boot: int, seed: int) -> str:
         f"CLIENTS={CLIENTS} THINK_MS={THINK_MS} SITE_FILES={SITE_FILES}",
         f"busy_guests {guests}",
     ]
-    if kind == "web":
+    if any(c.web_memory for c in KINDS[kind]):
         head.append("web_guest")
     return "\n".join([*head, *(c.command(seed * 1000 + boot) for c in ordered(kind, boot, seed))]) + "\n"
+
+
+def planned(lines: str) -> list[Condition]:
+    """The conditions of a plan, in its order."""
+    words = (line.split() for line in lines.splitlines())
+    return [BY_NAME[name] for command, name, *_ in (w for w in words if len(w) > 1) if command == "condition"]

@@ -43,6 +43,8 @@ def write_run(
     times = {name: float(stamp) for name, stamp in stamps}
     sampled = [float(stamp) for name, stamp in stamps if name == "sample"]
     start = times["start"]
+    # dom0 has to wait for its turn, so that the last samples may come when the work is over
+    during = [stamp for stamp in sampled if stamp <= start + WORK_S]
     run = study / f"{condition.name}-{boot}"
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(parents=True)
@@ -54,7 +56,7 @@ def write_run(
             "path": "xentop.txt",
             "format": "xentop",
             "start_s": round(sampled[0] - start, 3),
-            "interval_s": round((sampled[-1] - sampled[0]) / (SAMPLES - 1), 4),
+            "interval_s": round((during[-1] - during[0]) / (len(during) - 1), 4),
         }
     ]
     for number in range(1, len(condition.shares) + 1):
@@ -76,7 +78,7 @@ def write_run(
         "start": datetime.fromtimestamp(start, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds"),
         "duration_s": round(times["end"] - start, 3),
         "warmup_s": WARMUP_S,
-        "window_s": [WARMUP_S, min(WORK_S, math.ceil(sampled[-1] - start))],
+        "window_s": [WARMUP_S, min(WORK_S, math.ceil(during[-1] - start))],
         "processors": 1,
         "tools": {tool: versions[package] for tool, package in TOOLS.items()}
         | {"linux": next(v for k, v in versions.items() if k.startswith("linux-image")), "qemu": versions["qemu"]},

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from boot import boot
-from conditions import KINDS, SITE_FILES, ordered, plan
+from conditions import KINDS, SITE_FILES, plan, planned
 from folders import write_boot, write_run
 
 HERE = Path(__file__).resolve().parent
@@ -41,11 +41,12 @@ def main() -> int:
         for kind in chosen.kinds:
             began = time.monotonic()
             work = build / f"boots/{kind}-{number}"
-            order, out = ordered(kind, number, chosen.seed), work / "out"
+            out = work / "out"
             if not out.is_dir():
                 shutil.rmtree(work, ignore_errors=True)
                 lines = plan(kind, number, chosen.seed)
                 boot(build, work, lines, seed=chosen.seed * 1000 + number, timeout_s=chosen.timeout)
+            order = planned((work / "plan.sh").read_text())
             for position, condition in enumerate(order, start=1):
                 write_run(out, chosen.study, condition, boot=number, position=position, versions=versions)
             write_boot(out, chosen.study, work.name)

@@ -25,8 +25,6 @@ try:
 finally:
     sys.path.remove(str(TESTBED))
 
-BY_NAME = {c.name: c for kind in conditions.KINDS.values() for c in kind}
-
 
 @pytest.fixture
 def out(tmp_path):
@@ -46,7 +44,7 @@ def out(tmp_path):
 
 def write(out, study):
     versions = {"xen-utils-4.17": "4", "sysstat": "12", "busybox-static": "1", "linux-image-6": "6", "qemu": "7"}
-    return folders.write_run(out, study, BY_NAME["web-1"], boot=2, position=3, versions=versions)
+    return folders.write_run(out, study, conditions.BY_NAME["web-1"], boot=2, position=3, versions=versions)
 
 
 def test_every_boot_runs_every_condition_in_an_order_of_its_own():
@@ -54,14 +52,27 @@ def test_every_boot_runs_every_condition_in_an_order_of_its_own():
         orders = [conditions.ordered(kind, boot, seed=1) for boot in (1, 2, 3)]
         assert all(Counter(order) == Counter(all_of_it) for order in orders)
         assert all(a != b for a, b in itertools.pairwise(orders))
-        assert orders[1] == conditions.ordered(kind, 2, seed=1)
-    assert len(BY_NAME) == sum(len(kind) for kind in conditions.KINDS.values())
+        assert orders[1] == conditions.ordered(kind, 2, seed=1) == conditions.planned(conditions.plan(kind, 2, seed=1))
+    assert len(conditions.BY_NAME) == sum(len(kind) for kind in conditions.KINDS.values())
+
+
+def test_samples_after_the_work_tell_nothing_of_the_distance_in_it(out, tmp_path):
+    times = out / "runs/web-1/times"
+    late = [f"sample={1000 + t}" for t in (10, 15, 20, 25, 30, 35, 38, 41)]
+    times.write_text("\n".join(["clock=998.0", "start=1000.0", *late, "end=1043.0"]))
+    described = yaml.safe_load((write(out, tmp_path / "xen-2026") / "run.yaml").read_text())
+    assert (described["files"][0]["start_s"], described["files"][0]["interval_s"]) == (10, 5)
+    assert described["window_s"] == [5, 35]
 
 
 def test_a_run_folder_holds_each_log_and_a_description_that_ingest_takes(out, tmp_path):
     run = write(out, tmp_path / "xen-2026")
     described = Run.model_validate(yaml.safe_load((run / "run.yaml").read_text()))
-    assert (described.run_id, described.replicate, described.factors) == ("web-1-2", 2, BY_NAME["web-1"].factors)
+    assert (described.run_id, described.replicate, described.factors) == (
+        "web-1-2",
+        2,
+        conditions.BY_NAME["web-1"].factors,
+    )
     xentop, sadf = described.files
     assert (xentop.start_s, xentop.interval_s) == (5.5, 3.5)
     assert sadf.clock_offset_s == 998.0 - 997.75
@@ -89,7 +100,7 @@ def test_a_sample_that_is_not_there_is_an_error(out, tmp_path):
 @pytest.mark.parametrize("run", MEASURED, ids=lambda run: run.name)
 def test_measured_shares_are_those_that_the_scheduler_promises(run):
     described = Run.model_validate(yaml.safe_load((run / "run.yaml").read_text()))
-    condition = BY_NAME[run.name.rpartition("-")[0]]
+    condition = conditions.BY_NAME[run.name.rpartition("-")[0]]
     assert described.factors == condition.factors
     frame = vp.read(run / "xentop.txt", interval_s=described.files[0].interval_s)
     assert frame.attrs["warnings"] == []
