@@ -185,6 +185,7 @@ def _stages(data: Path) -> None:
         ("busy", "value", "independent", "independent", 80, 79.5, 80.5, 55, math.inf, 0.0, [], False),
         ("bends-down", "concave", "assumed", "assumed", none, none, none, -math.inf, math.inf, 0.5, [], False),
     ], reconstructed)  # fmt: skip
+    write(stage_tables.READINGS, [], reconstructed)
     found = {"dropped": ["flat"], "conflicts": [{"claims": ["more-at-8", "flat"], "dropped": ["flat"]}]}
     (reconstructed / "contradictions.json").write_text(json.dumps(found))
     rows = [_observed(p, s, g, c, q, float(v), k) for p, s, g, c, q, values in RUNS for k, v in enumerate(values, 1)]

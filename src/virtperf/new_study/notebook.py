@@ -48,10 +48,13 @@ def _measured(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]
 
 def _begin(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
     yield "parameters", _parameters(parameters)
-    yield "code", (
-        "import virtperf as vp\n\n"
-        f'study = vp.load_study("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
-        "show_examples=show_examples)"
+    yield (
+        "code",
+        (
+            "import virtperf as vp\n\n"
+            f'study = vp.load_study("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
+            "show_examples=show_examples)"
+        ),
     )
 
 

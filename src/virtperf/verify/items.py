@@ -24,6 +24,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     stage_tables.RANGES.file: ("limits", ("derived", "label")),
     stage_tables.TRUTH_VALUES.file: ("limits", ("quantity",)),
     stage_tables.CLAIMS.file: ("verdicts", ("claim",)),
+    stage_tables.READINGS.file: ("limits", ("reading", "kind", "name")),
     stage_tables.VERDICTS.file: ("verdicts", ("claim",)),
     stage_tables.SERIES.file: ("means", ("run_id", "source", "entity_kind", "entity", "metric")),
     stage_tables.OBSERVATIONS.file: ("means", ("run_id", "quantity")),

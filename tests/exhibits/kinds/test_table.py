@@ -66,3 +66,13 @@ def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     with pytest.raises(StudyError, match="are missing"):
         load_study("toy", data)
+
+
+def test_a_footnote_stands_below_its_table(tmp_path: Path) -> None:
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(
+        path.read_text().replace("table: table-1}", "table: table-1, footnotes: [an update of <b>3.0</b>]}")
+    )
+    html = record_html(load_study("toy", data).show("table-1").record)
+    assert html.index("</table>") < html.index("an update of &lt;b&gt;3.0&lt;/b&gt;")

@@ -91,6 +91,8 @@ def _verdict_rows(changes: Mapping[str, Mapping[str, Any]], says: Mapping[str, C
 def _range_rows(data: StudyData, changes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Words, ...]]:
     places = data.points.drop_duplicates("quantity").set_index("quantity")["exhibit"]
     for name, cells in changes.items():
+        if name not in places.index:  # of an older state of the study
+            continue
         quantity = data.study.quantity(name)
         in_force = next(iter(cells.values()))
         exhibit = Span(text=exhibit_name(str(places[name])), link=f"exhibit:{places[name]}")

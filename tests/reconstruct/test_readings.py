@@ -1,0 +1,116 @@
+"""What other readings would change, by hand and against a computation of everything anew."""
+
+from __future__ import annotations
+
+import shutil
+from math import inf
+
+import pandas as pd
+import pytest
+
+from tests.conftest import ROOT
+from tests.reconstruct.conftest import STUDY
+from virtperf.reconstruct import readings as module
+from virtperf.reconstruct.feasible import solve
+from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.readings import differs, other_readings
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
+
+TEXT = """
+study: tiny
+not_encoded: []
+claims:
+  - {id: one-is-40, kind: value, of: "throughput[guests=1]", value: 40, half_width: 0.5, says: One is 40., about: [figure-1], section: s, ledger: a}
+  - {id: two-is-75, kind: value, of: "throughput[guests=2]", value: 75, half_width: 0.5, says: Two is 75., about: [figure-1], section: s, ledger: b}
+  - {id: nearly-double, kind: ratio, of: "throughput[guests=2]", to: "throughput[guests=1]", word: nearly, value: 2,
+     says: Nearly double., about: [figure-1], section: s, ledger: c}
+  - {id: slow, kind: value, of: "response_time[guests=1]", value: 50, half_width: 0.5, says: One takes 50., about: [figure-2], section: s, ledger: d}
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    folder = tmp_path / "published" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "study.yaml").write_text(STUDY)
+    (folder / "claims.yaml").write_text(TEXT)
+    shutil.copy(ROOT / "data" / "readings.yaml", tmp_path)
+    return load_study(folder)
+
+
+def tables(study, reading):
+    """Points and claims as the stage has them, as far as they are compared."""
+    claims = load_claims(study, reading=reading)
+    text = solve(study, claims, ("all",), explain=False)
+    quantities = dict.fromkeys(q for e in study.exhibits for _, _, q in study.points(e))
+    ends = {q.key(): [e.value for e in text.interval(q)] for q in quantities}
+    points = pd.DataFrame([{"quantity": q, "low_text": low, "high_text": high} for q, (low, high) in ends.items()])
+    verdicts = pd.DataFrame([{"claim": c.id, "text_verdict": judge(text, c).verdict} for c in claims])
+    return claims, points, verdicts
+
+
+def at(guests: int) -> str:
+    return f"throughput[system=a, guests={guests}]"
+
+
+def test_what_changes_by_hand(tiny):
+    found = other_readings(tiny, *tables(tiny, "default"))
+    # 74.5 to 75.5 over 39.5 to 40.5 is 1.84 to 1.91: within 1.8 to 2 and 1.5 to 2, not within 1.9 to 2
+    assert found.query("kind == 'verdict'")[["reading", "name", "verdict", "verdict_read"]].values.tolist() == [
+        ["strict", "nearly-double", "corroborated", "independent"]
+    ]
+    ranges = found.query("kind == 'range'").set_index(["reading", "name"])
+    assert ranges.index.tolist() == [("strict", at(1)), ("strict", at(2))]
+    assert ranges.loc[("strict", at(1))][["low", "high", "low_read", "high_read"]].tolist() == pytest.approx(
+        [39.5, 40.5, 39.5, 75.5 / 1.9]
+    )
+    assert ranges.loc[("strict", at(2))][["low_read", "high_read"]].tolist() == pytest.approx([39.5 * 1.9, 75.5])
+
+
+@pytest.mark.parametrize("reading", ["strict", "default", "lenient"])
+def test_only_what_can_change_is_computed_again_and_nothing_is_missed(tiny, monkeypatch, reading):
+    base = tables(tiny, reading)
+    seen = set()
+
+    def watched(study, claims, *rest, **more):
+        seen.update(c.id for c in claims)
+        return solve(study, claims, *rest, **more)
+
+    monkeypatch.setattr(module, "solve", watched)
+    found = other_readings(tiny, *base)
+    assert seen == {"one-is-40", "two-is-75", "nearly-double"}
+    for other in {"strict", "default", "lenient"} - {reading}:
+        _, points, verdicts = tables(tiny, other)
+        changed = {
+            row.quantity
+            for before, row in zip(base[1].itertuples(), points.itertuples(), strict=True)
+            if differs((before.low_text, before.high_text), (row.low_text, row.high_text), 0.1)
+        }
+        changed |= set(verdicts["claim"][verdicts["text_verdict"] != base[2]["text_verdict"]])
+        assert set(found.query("reading == @other")["name"]) == changed, other
+
+
+def test_without_words_nothing_is_computed(tiny, monkeypatch):
+    path = tiny.folder / "claims.yaml"
+    path.write_text(TEXT.replace("word: nearly, value: 2", "value: 2, half_width: 0.2"))
+    base = tables(tiny, "default")
+    monkeypatch.setattr(module, "solve", None)
+    assert other_readings(tiny, *base).empty
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "result"),
+    [
+        ((10, 20), (10.5, 20), False),  # 5 % of the width
+        ((10, 20), (10.6, 20), True),
+        ((10, 10.5), (10.09, 10.5), False),  # less than the resolution
+        ((10, inf), (10, 30), True),
+        ((10, 30), (10, inf), True),
+        ((10, inf), (10.4, inf), False),
+        ((10, inf), (10.6, inf), True),
+        ((-inf, inf), (-inf, inf), False),
+    ],
+)
+def test_a_change_counts_from_a_twentieth_of_the_width(before, after, result):
+    assert differs(before, after, 0.1) is result
