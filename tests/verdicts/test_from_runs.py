@@ -175,3 +175,24 @@ def test_noise_does_not_refute_true_claims(root, claim_id, truth, cv):
         seen = {q: over_runs(list(x), [1.0] * 3, [9.0] * 3, level=0.95) for q, x in runs.items()}
         refuted += decide(comparisons(study, one, seen)[0], 0.95, whole=True) is Outcome.FAILS
     assert refuted <= stats.binom.ppf(0.9999, 400, 0.05)
+
+
+def test_the_comparison_shown_is_the_one_that_refutes(tiny):
+    # alone, both instances lie outside, 1 guest by more half widths of its interval; together, only 2 guests do
+    body = "kind: range, of: throughput, high: 90, for_each: {guests: [1, 2]}"
+    study, claims = tiny("claims:\n" + claim("below-90", body))
+    reference = means([0.0, 1.0], a=[398.0, 402.0, 399.0, 401.0, 400.0, 400.0])
+    reference = reference[(reference["system"] == "a") & (reference["scale"] == "own")]
+    two, six = [492.0, 508.0], [372.0, 428.0, 372.0, 428.0, 400.0, 400.0]
+    rows = [
+        reference.assign(guests=guests, **{f: getattr(m, f) for f in ("value", "se", "df", "low", "high", "n")})
+        for guests, x in ((1, two), (2, six))
+        for m in [over_runs(x, [1.0] * len(x), [9.0] * len(x), level=0.95)]
+    ]
+    text = pd.DataFrame({"claim": ["below-90"], "text_verdict": ["independent"]})
+    found = judge(study, claims, text, pd.concat([reference, *rows]), level=0.95).iloc[0]
+    assert found["measured_verdict"] == "refuted"
+    assert found["reason"].startswith("2 guests: measured 100")
+    assert found["estimate_low"] > 91.8 > 90
+    alone = judge(study, claims, text, pd.concat([reference, rows[0]]), level=0.95).iloc[0]
+    assert alone["measured_verdict"] == "refuted" and alone["reason"].startswith("1 guest")

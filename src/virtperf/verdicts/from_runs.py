@@ -70,9 +70,10 @@ def finding(study: Study, claim: Claim, means: Mapping[Quantity, Mean], *, level
         return Finding(outcome, "no measured runs of all the conditions that it compares")
     undecided = outcome is Outcome.UNDECIDED
     needed = runs_needed(compared, level, whole=whole) if undecided else math.nan
-    shown = worst(compared, level)
-    at_once = len(compared) if len(compared) > 1 and outcome is not Outcome.HOLDS else 1
-    low, high = shown.interval(together(compared, level) if at_once > 1 else level)
+    at_once = 1 if outcome is Outcome.HOLDS else sum(each.known for each in compared)
+    single = together(compared, level) if at_once > 1 else level
+    shown = worst(compared, single)
+    low, high = shown.interval(single)
     reason = _measured(claim, shown, (low, high), level, at_once, told_apart=total > 1)
     if not whole:
         reason += f"; {len(compared)} of its {total} comparisons were measured"
