@@ -10,7 +10,6 @@ from virtperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.trace import traces
-from virtperf.formats.declared.metrics import with_presets
 from virtperf.render.places import quality_page, trace_page
 from virtperf.render.site import claims, contradictions, index, methods, quality, trace
 from virtperf.render.site.gather import gather
@@ -41,7 +40,7 @@ def build_site(
         "claims.html": claims.claims_page(studies),
         "contradictions.html": contradictions.contradictions_page(studies),
         "quality.html": quality.overview_page(studies),
-        "methods.html": methods.methods_page(layout.root / "docs", with_presets(load_metrics(layout.metrics)).metrics),
+        "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
     return _write(pages, out)
 
