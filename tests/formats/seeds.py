@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.formats.test_cms_console import SESSION
 from tests.formats.test_iostat import LISTING as IOSTAT
@@ -91,8 +92,21 @@ FORMATS = sorted(
 )  # fmt: skip
 """The formats of this repository."""
 
+DECLARED = Path(__file__).parent.parent / "data" / "declared"
+"""What the tools wrote, shortened; names of hosts are replaced."""
+
+
+def _files(*names: str) -> tuple[bytes, ...]:
+    return tuple((DECLARED / name).read_bytes() for name in names)
+
+
 SEEDS: dict[str, tuple[bytes, ...]] = {
+    "ab": _files("ab.txt", "ab-err.txt"),
+    "cgroup-cpu": _files("cpu-1.stat", "cpu-2.stat"),
+    "cgroup-memory": _files("memory-2.stat"),
+    "cgroup-memory-1": _files("memory-1.stat"),
     "cms-console": (SESSION, SESSION[SESSION.index(b"q v\n") :]),
+    "fio": _files("fio-3.33.json", "fio-3.33-status.json"),
     "iostat": (IOSTAT, IOSTAT_STAMPED),
     "iwl-console": (
         LOG.encode(),
@@ -100,13 +114,21 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         "".join(STATUS.format(pg=page).replace(" | resp avg", "\n| resp avg") for page in (5, 9, 12)).encode(),
     ),
     "iwl-xml": (IWL_DOCUMENT.encode(),),
+    "jmeter-csv": _files("jmeter.csv"),
+    "jmeter-csv-bare": _files("jmeter-bare.csv"),
+    "jmeter-xml": _files("jmeter.xml", "jmeter-parents.xml"),
+    "meminfo": _files("meminfo.txt"),
     "mpstat": (MPSTAT, MPSTAT_TOPOLOGY),
     "netstat": (NETSTAT, NETSTAT_LONG),
+    "perf-stat": _files("perf.csv", "perf-A.csv"),
+    "perf-stat-intervals": _files("perf-I.csv"),
     "perfkit": tuple(
         text.encode()
         for text in (PERFKIT, USER_PAGE, STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN, log(">>Mean>>", "00:00:00"))
     ),
     "pidstat": (PIDSTAT, PIDSTAT_T, PIDSTAT_H),
+    "pressure": _files("pressure-all.txt", "pressure-timed.txt"),
+    "ps": _files("ps.txt"),
     "sadf-json": (
         SADF,
         document(
@@ -117,6 +139,8 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         ),
     ),
     "sar": (SAR, SAR_12_HOURS, f"{LINE}\n10:00:10 INTR intr/s\n10:00:20 sum 5.5\n".encode()),
+    "stress-ng": _files("stress-ng.yaml"),
+    "stress-ng-brief": _files("stress-ng-brief.txt"),
     "swapon": (SUMMARY_LIST + SHOWN + BYTES, PROC_SWAPS, SHOWN, BYTES),
     "swingbench": (SWINGBENCH.encode(),),
     "swingbench-console": (CHARBENCH.encode(),),
@@ -124,7 +148,9 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         as_json(SWINGBENCH).encode(),
         json.dumps(json.loads(as_json(SWINGBENCH)), indent=1).encode(),
     ),
+    "sysbench": _files("sysbench-cpu.txt", "sysbench-mem.txt", "sysbench-fileio.txt"),
     "time": (TIMES, BASH, POSIX, GNU_LINES, VERBOSE_LINES),
     "vmstat": (VMSTAT, VMSTAT_STAMPED),
+    "wrk": _files("wrk.txt", "wrk-latency.txt", "wrk-err.txt"),
     "xentop": (XENTOP, XENTOP_DETAILS, listing(HEADER, row("a"), row("b", 2), HEADER, row("a", 3, 12.5), row("b", 4))),
 }

@@ -1,4 +1,4 @@
-"""The notebook of a new study: what was found, each exhibit, how it was measured, what concerns all of it at the end."""
+"""The notebook of a new study: what was found, each exhibit, how it was measured, what concerns all of it."""
 
 from __future__ import annotations
 

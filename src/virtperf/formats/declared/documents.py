@@ -78,7 +78,8 @@ def read_yaml(text: str, declaration: Declaration, sink: Sink, said: list[str], 
     try:
         document = parse_yaml(text, file)
     except StudyError as err:
-        raise err.restated(FormatError) from err
+        end = text.count("\n") + 1  # what is missing at the end is said to be behind it
+        raise err.restated(FormatError, line=None if err.line is None else min(err.line, end)) from err
     _give(document.data, _lines_of(document.data, document.lines, ()), declaration, sink, file)
     return {}
 

@@ -11,7 +11,6 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.data import load
 from virtperf.exhibits.trace import traces
-from virtperf.formats.declared.metrics import with_presets
 from virtperf.render.places import quality_page, rehearsal_page, trace_page
 from virtperf.render.site import claims, contradictions, index, methods, quality, rehearsal, trace
 from virtperf.render.site.gather import gather
@@ -43,7 +42,7 @@ def build_site(
         "claims.html": claims.claims_page(papers),
         "contradictions.html": contradictions.contradictions_page(papers),
         "quality.html": quality.overview_page(studies),
-        "methods.html": methods.methods_page(layout.root / "docs", with_presets(load_metrics(layout.metrics)).metrics),
+        "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
     return _write(pages, out)
 

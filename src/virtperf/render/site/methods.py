@@ -37,8 +37,5 @@ def _written(path: Path, writer: Writer) -> Markup:
 
 def _sources(metric: Metric) -> str:
     """The raw fields that a metric is read from, each once."""
-    return "; ".join(
-        dict.fromkeys(
-            f"{s.format}: {' '.join(filter(None, (s.report, s.field)))} ({s.entity_kind})" for s in metric.sources
-        )
-    )
+    fields = (f"{s.format}: {' '.join(filter(None, (s.report, s.field)))} ({s.entity_kind})" for s in metric.sources)
+    return "; ".join(dict.fromkeys(fields)) or "formats that are declared"
