@@ -17,9 +17,16 @@ from virtperf.new_study.template import rendered
 from virtperf.study.definition import load_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
+_PAPER = {
+    "study.yaml": "study.yaml.j2", "claims.yaml": "claims.yaml.j2", "tables/table-1.csv": "table-1.csv.j2",
+}  # fmt: skip
+_MEASURED = {
+    name: f"measured/{name}.j2" for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
+}
+"""The files of a study and their templates."""
 
 
-def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
+def write_study(layout: Layout, study_id: str, title: str = "", *, measured: bool = False) -> list[Path]:
     """Write the files of a new study, its stages among them; an error leaves nothing behind.
 
     Parameters
@@ -30,6 +37,8 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
         Lower-case letters, digits and hyphens.
     title : str, optional
         Without it the title says that it is to be replaced.
+    measured : bool
+        Of a study that begins with measurements, not with a paper.
 
     Returns
     -------
@@ -53,25 +62,27 @@ def write_study(layout: Layout, study_id: str, title: str = "") -> list[Path]:
             remedy="run virtperf in the repository's folder, or name that folder by --root",
         )  # fmt: skip
     parameters = load_parameters(layout.parameters)
-    folder, measured, notebook = layout.published(study_id), layout.measured(study_id), layout.notebook(study_id)
-    for path in (folder, measured, notebook, pipeline):
+    runs, notebook = layout.measured(study_id), layout.notebook(study_id)
+    folder = runs if measured else layout.published(study_id)
+    for path in (layout.published(study_id), runs, notebook, pipeline):
         if path.exists():
             raise StudyError("it exists already", file=path, remedy="choose another id, or remove it")
     values = {"id": study_id, "title": title or f"EXAMPLE, replace this title: {study_id}"}
-    written = [folder / "study.yaml", folder / "claims.yaml", folder / "tables" / "table-1.csv"]
-    readme = measured / "README.md"
+    names = _MEASURED if measured else _PAPER
+    written = [folder / name for name in names]
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
         with replaced_folder(folder) as fresh:
-            (fresh / "tables").mkdir()
-            for path in written:
-                text = rendered(f"{path.name}.j2", values)
-                (fresh / path.relative_to(folder)).write_text(text, encoding="utf-8")
-        undo.callback(shutil.rmtree, measured, ignore_errors=True)
-        write_atomically(readme, rendered("README.md.j2", values))
+            for name, template in names.items():
+                (fresh / name).parent.mkdir(exist_ok=True)
+                (fresh / name).write_text(rendered(template, values), encoding="utf-8")
+        if not measured:
+            undo.callback(shutil.rmtree, runs, ignore_errors=True)
+            written.append(runs / "README.md")
+            write_atomically(written[-1], rendered("README.md.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
-        write_atomically(pipeline, pipeline_text(study_id))
+        write_atomically(pipeline, pipeline_text(study_id, measured=measured))
         undo.pop_all()
-    return [*written, readme, notebook, pipeline]
+    return [*written, notebook, pipeline]
