@@ -113,7 +113,7 @@ def test_what_rests_on_our_assumptions_is_counted(ranges: Callable[..., pd.DataF
     points = ranges(*sharp(1, 2, 3, 4))
     assert "assumptions" not in say(points)
     points["low_text"] = points["low_text"].mask(points["guests"] == 4, 0.0)
-    assert say(points).startswith("With our assumptions, which change 1 of 4 points. ")
+    assert say(points).startswith("With our assumptions, which change 1 of 4 ranges. ")
 
 
 def test_where_the_text_says_nothing_measured_means_are_told(ranges: Callable[..., pd.DataFrame], say: Say) -> None:
