@@ -162,6 +162,16 @@ def test_runs_without_the_reference_are_said_to_be_scaled(tmp_path: Path) -> Non
     assert table.loc[(HOSTILE, 4), "measured"] == 100 and table.loc[(HOSTILE, 8), "measured"] == 152
 
 
+def test_runs_that_no_scale_fits_are_said_to_be_left_out(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    change(data, stage_tables.MEANS, {"provenance": "measured", "scale": "relative"}, scale="gone")
+    path = data / "reconstructed" / "toy" / "points.parquet"
+    stage_tables.POINTS.write(stage_tables.POINTS.read(path).assign(low=0.0), path)
+    shown = load_study("toy", data).show("figure-2")
+    assert "Measured runs are left out here" in plain(shown)
+    assert shown.record.numbers[0].frame()["measured"].isna().all()
+
+
 def test_a_colour_is_that_of_a_series_of_the_study(tmp_path: Path) -> None:
     path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"
     text = path.read_text()

@@ -21,6 +21,7 @@ from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
 from virtperf.exhibits.orders import orders
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.exhibits.wording import exhibit_name, number, pretty
+from virtperf.study.conditions import OWN
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
@@ -74,7 +75,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     if len(curves):
         numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
     blocks: list[Block] = [
-        *_scale_note(points),
+        *_scale_note(context, exhibit, points),
         *(
             note(f"No curve for {label}: {fit.reason}")
             for label, fit in fits.items()
@@ -145,10 +146,14 @@ def _curves(points: pd.DataFrame, fits: Mapping[str, Any], factor: Factor, level
     return pd.concat([table.assign(series=label) for label, table in found.items()]) if found else pd.DataFrame()
 
 
-def _scale_note(points: pd.DataFrame) -> list[Block]:
+def _scale_note(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
     places = [place for place in points["scaled_at"] if place]
     if not places:
-        return []
+        quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
+        run = any(context.data.mean(quantity, Provenance.MEASURED, OWN) for quantity in quantities)
+        words = "Measured runs are left out here: they lack the reference point of this scale, and no range of the text " \
+                "is narrow enough to take its place."  # fmt: skip
+        return [note(words)] if run and points["measured"].isna().all() else []
     words = (
         "These runs have no common scale with the paper, since its reference point was not run. They are scaled so "
         f"that {places[0]} lies in the middle of what the text allows. That point says nothing about the paper, the "
