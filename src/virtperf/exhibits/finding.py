@@ -14,10 +14,10 @@ import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
 from virtperf.exhibits.joined import allowed, rows_of
-from virtperf.exhibits.rescale import NARROW
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
 
+NARROW = 0.1  # half-width of a range, relative to its middle, up to which the middle may stand for it
 NAMED = 6  # points of one series, and measured points, whose values are told
 WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 ORDERS = 3  # claims that are told where they state nothing but an order
@@ -145,7 +145,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         return ""
     shown = [f"{_short(p.measured)} ({_place(p, factor, several)})" for p in measured]
     text = f"Measured: {joined(shown)}." if len(measured) <= NAMED else f"{plural(len(measured), 'measured point')}."
-    compared = [p for p in measured if p.known and not p.sets_scale]
+    compared = [p for p in measured if p.known and not p.reference]
     inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)
     if not compared:
         return text

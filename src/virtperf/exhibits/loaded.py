@@ -191,18 +191,6 @@ class LoadedStudy:
         """A table of significance tests: label to `FTest`."""
         return self._computed("tests", tests, title=title)
 
-    def regions(
-        self, fits: Mapping[str, Any], published: Mapping[str, tuple[float, float]], *, title: str,
-        axes: tuple[str, str],
-    ) -> Shown:  # fmt: skip
-        """Joint confidence regions of straight lines, with the printed pairs of intercept and slope."""
-        if _is_nothing(fits):
-            return Shown(None)
-        kind = kinds()["regions"]
-        assert kind.draw is not None
-        figure = kind.draw(self.context, fits, published, title=title, axes=axes)
-        return _shown(kind.record(self.context, figure, fits, published, title=title, axes=axes), figure)
-
     def own(self, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Shown:
         """A figure of one's own with the frame that it draws, whose column `provenance` says what it rests on."""
         return _shown(kinds()["own"].record(self.context, figure, frame, title=title, note=note), figure)
