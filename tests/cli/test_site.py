@@ -36,7 +36,12 @@ def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Pa
 
 def test_a_studys_own_pages(run: Run, place: Path) -> None:
     run("site", "toy")
-    assert {p.name for p in (place / "reports").iterdir()} == {"quality-toy.html", "trace-toy.html", "trace-toy.json"}
+    assert {p.name for p in (place / "reports").iterdir()} == {
+        "quality-toy.html",
+        "rehearsal-toy.html",
+        "trace-toy.html",
+        "trace-toy.json",
+    }
     keys = [entry["key"] for entry in json.loads((place / "reports" / "trace-toy.json").read_text())]
     assert len(keys) > 5 and len(set(keys)) == len(keys)
     assert "there is no study 'none'" in run("site", "none", status=1).output

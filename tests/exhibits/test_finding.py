@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from virtperf.exhibits.finding import finding
@@ -70,6 +70,7 @@ def test_a_course_that_is_certain_is_told(
     assert said in say(ranges(*sharp(*values)))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(0, 20)), min_size=4, max_size=4))
 def test_no_course_is_told_that_two_ranges_leave_open(
     ranges: Callable[..., pd.DataFrame], say: Say, drawn: list[tuple[float, float]]
@@ -113,7 +114,7 @@ def test_what_rests_on_our_assumptions_is_counted(ranges: Callable[..., pd.DataF
     points = ranges(*sharp(1, 2, 3, 4))
     assert "assumptions" not in say(points)
     points["low_text"] = points["low_text"].mask(points["guests"] == 4, 0.0)
-    assert say(points).startswith("With our assumptions, which change 1 of 4 points. ")
+    assert say(points).startswith("With our assumptions, which change 1 of 4 ranges. ")
 
 
 def test_where_the_text_says_nothing_measured_means_are_told(ranges: Callable[..., pd.DataFrame], say: Say) -> None:

@@ -89,6 +89,8 @@ exhibits:
       - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
       - {label: Memory, metric: resident_memory, entity_kind: guest, unit: MiB}
     marks: [throughput]
+runs:
+  - {name: "simulated-{system}-{guests}", at: {system: a}, over: {guests: [2, 4, 8]}}
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
 """

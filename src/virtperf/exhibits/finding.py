@@ -14,10 +14,10 @@ import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
 from virtperf.exhibits.joined import allowed, rows_of
-from virtperf.exhibits.rescale import NARROW
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
 
+NARROW = 0.1  # half-width of a range, relative to its middle, up to which the middle may stand for it
 NAMED = 6  # points of one series, and measured points, whose values are told
 WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 ORDERS = 3  # claims that are told where they state nothing but an order
@@ -39,8 +39,8 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     points, own = _with_measured(points)
     rows = rows_of(points)
     lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
-    ours = sum(_phrase(p) != _phrase(q) for p, q in zip(rows, rows_of(_by_text_alone(points)), strict=True))
-    lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'point')}." if ours and not lead else lead
+    ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in rows_of(points[~own]))
+    lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'range')}." if ours and not lead else lead
     series = [(str(label), rows_of(part)) for label, part in points.groupby("series", sort=False)]
     sentences = [_series(label, part, factor) for label, part in series]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
@@ -55,10 +55,6 @@ def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
     taken = {"low": ends["low"], "high": ends["high"], "printed": points["measured"], "known": own}
     return points.assign(**{name: points[name].mask(own, values) for name, values in taken.items()}), own
-
-
-def _by_text_alone(points: pd.DataFrame) -> pd.DataFrame:
-    return points.assign(**{name: points[f"{name}_text"] for name in ("low", "high", "pieces")})
 
 
 _ORDER = "order only"
@@ -149,7 +145,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
         return ""
     shown = [f"{_short(p.measured)} ({_place(p, factor, several)})" for p in measured]
     text = f"Measured: {joined(shown)}." if len(measured) <= NAMED else f"{plural(len(measured), 'measured point')}."
-    compared = [p for p in measured if p.known and not p.sets_scale]
+    compared = [p for p in measured if p.known and not p.reference]
     inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)
     if not compared:
         return text

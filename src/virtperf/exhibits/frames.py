@@ -19,8 +19,7 @@ from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.rescale import rescaled
-from virtperf.study.conditions import OWN, RELATIVE, scale_of
+from virtperf.study.conditions import RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
 
@@ -97,37 +96,20 @@ def condition(data: StudyData, quantity: str, levels: Mapping[str, Level]) -> pd
     return pd.DataFrame(found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"])
 
 
-def means(
-    data: StudyData, exhibit: str | Exhibit, *, level: float | None = None, of: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs (ids), scaled_at.
+def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
+    """The means over runs in the figure's unit, one row a point and provenance: value, low, high, se, df, n, runs.
 
-    Own runs on a relative axis whose reference nobody has run are scaled at the best known point (`rescale`);
-    `scaled_at` names it and is "" for all others, `sets_scale` says whether it is this one.
+    `runs` are ids. On a relative axis, runs without the reference point have no mean.
 
     Parameters
     ----------
     level : float, optional
         Confidence level of the intervals; by default that of the stored means.
-    of : DataFrame, optional
-        The figure's `points`, where they are known already.
     """
     figure = _figure(data, exhibit)
-    rows = []
-    for row, q in _base(data, figure):
-        for provenance in RUN_KINDS:
-            for scale in dict.fromkeys((scale_of(data.study, q.name), OWN)):
-                mean = data.mean(q, provenance, scale)
-                if mean is not None:
-                    rows.append(row | _mean(mean, level) | {"scale": scale, "place": data.study.show(q)})
-    columns = ("value", "low", "high", "se", "df", "n", "runs", "scaled_at", "sets_scale", "provenance")
-    if not rows:
-        return _framed(data, figure, [], columns)
-    limits = points(data, figure) if of is None else of
-    relative = {q.name for _, q in _base(data, figure) if scale_of(data.study, q.name) == RELATIVE}
-    found = rescaled(pd.DataFrame(rows), limits, relative, _over(figure))
-    order = [c for c in found.columns if c not in {*columns, "scale", "place"}]
-    return _with_axes(data, figure, found[[*order, *columns]].reset_index(drop=True))
+    found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]
+    rows = [row | _mean(mean, level) for row, mean in found if mean is not None]
+    return _framed(data, figure, rows, ("value", "low", "high", "se", "df", "n", "runs", "provenance"))
 
 
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
@@ -190,7 +172,7 @@ def _framed(data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], column
     if rows:
         return _with_axes(data, figure, pd.DataFrame(rows))
     base = next(iter(_base(data, figure)))[0]
-    numbers = {c: pd.Series(dtype="str" if c in ("run_id", "provenance", "scaled_at") else "float64") for c in columns}
+    numbers = {c: pd.Series(dtype="str" if c in ("run_id", "provenance") else "float64") for c in columns}
     empty = {c: pd.Series(dtype="str" if isinstance(v, str) else "float64") for c, v in base.items()}
     return _with_axes(data, figure, pd.DataFrame(empty | numbers))
 

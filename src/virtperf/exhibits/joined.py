@@ -14,7 +14,7 @@ from virtperf.exhibits.wording import interval
 from virtperf.study.definition import Exhibit
 
 KINDS = ("measured", "example")
-_PARTS = ("low", "high", "runs", "scaled_at", "sets_scale")
+_PARTS = ("low", "high", "runs")
 
 
 def joined(
@@ -26,11 +26,11 @@ def joined(
     -------
     DataFrame
         The columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run ``measured``,
-        ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids); ``scaled_at`` and
-        ``sets_scale``, see `frames.means`. ``known``: whether a stage has computed limits.
+        ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids). ``known``: whether a
+        stage has computed limits.
     """
     points = frames.points(data, exhibit, assumptions=assumptions)
-    means = frames.means(data, exhibit, level=level, of=points)
+    means = frames.means(data, exhibit, level=level)
     points["x"] = points[exhibit.series[0].over]
     keys = ["series", "quantity", "x"]
     for kind in KINDS:
@@ -40,9 +40,6 @@ def joined(
         columns = [kind, *(f"{kind}_{name}" for name in _PARTS)]
         points = points.merge(rows[[*keys, *columns]].astype({"x": points["x"].dtype}), on=keys, how="left")
         points[f"{kind}_runs"] = [cell if isinstance(cell, list) else [] for cell in points[f"{kind}_runs"]]
-    at = points["measured_scaled_at"].fillna("")
-    points["scaled_at"] = at.where(at != "", points["example_scaled_at"].fillna(""))
-    points["sets_scale"] = points["measured_sets_scale"].eq(True).where(at != "", points["reference"])
     points["known"] = points["low"].notna()
     return points
 

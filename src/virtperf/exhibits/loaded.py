@@ -212,18 +212,6 @@ class LoadedStudy:
         """A table of significance tests: label to `FTest`."""
         return self._computed("tests", tests, title=title)
 
-    def regions(
-        self, fits: Mapping[str, Any], published: Mapping[str, tuple[float, float]], *, title: str,
-        axes: tuple[str, str],
-    ) -> Shown:  # fmt: skip
-        """Joint confidence regions of straight lines, with the printed pairs of intercept and slope."""
-        if _is_nothing(fits):
-            return Shown(None)
-        kind = kinds()["regions"]
-        assert kind.draw is not None
-        figure = kind.draw(self.context, fits, published, title=title, axes=axes)
-        return _shown(kind.record(self.context, figure, fits, published, title=title, axes=axes), figure)
-
     def ranges(self, names: str | Sequence[str], *, title: str = "") -> Shown:
         """Numbers that follow from plotted values, with the range that the text allows, and measured ones beside it.
 

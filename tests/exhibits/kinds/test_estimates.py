@@ -66,7 +66,6 @@ def test_a_missing_estimate_shows_its_reason_beside_the_others(loaded: LoadedStu
         lambda s, title: s.estimates({"A": {}, "B": {"peak": Missing("there are no rows")}}, title=title),
         lambda s, title: s.tests({}, title=title),
         lambda s, title: s.equivalence(None, title=title),
-        lambda s, title: s.regions({}, {}, title=title, axes=("a", "b")),
         lambda s, title: s.computed(pd.DataFrame({"Name": []}), title=title, note=""),
     ],
 )

@@ -60,3 +60,9 @@ def test_measured_means_are_marks_beside_ranges_and_bars_without(loaded: LoadedS
     assert {"printed", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(axes)}
     (axes,) = plot.bars(x="cipher", hue="series", means=means).axes
     assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []
+
+
+def test_a_made_up_example_is_never_a_bar(loaded: LoadedStudy) -> None:
+    means = loaded.means("figure-2").query("provenance == 'example'")
+    (axes,) = plot.bars(x="guests", hue="series", means=means).axes
+    assert boxes(axes, "column") == [] and [y for _, y in dots(axes)] == list(means["value"])

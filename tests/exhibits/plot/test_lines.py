@@ -11,6 +11,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from matplotlib import rcParams
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
@@ -104,6 +105,16 @@ def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
     (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
     assert dots(axes, filled=SERIES[0].light) == [(2, 75), (4, pytest.approx(100)), (8, pytest.approx(152))]
     assert {"measured, 95 % interval", "made-up example"} <= {t.replace("\n", " ") for t in legend(axes)}
+
+
+def test_a_measured_mark_stands_between_its_range_and_the_next_one(loaded: LoadedStudy) -> None:
+    points, means = loaded.points("figure-2"), loaded.means("figure-2").query("guests == 8")
+    (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
+    axes.figure.canvas.draw()
+    (mark,) = [c for c in axes.collections if isinstance(c, PathCollection)]
+    ((x, _),) = mark.get_offset_transform().transform(mark.get_offsets())
+    at_8 = [ends for ends in across(axes, "text") if abs(sum(ends) / 2 - axes.transData.transform((8, 0))[0]) < 40]
+    assert len(at_8) == 2 and at_8[0][1] < x < at_8[1][0]
 
 
 def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: LoadedStudy) -> None:

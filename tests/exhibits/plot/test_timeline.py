@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,6 +21,9 @@ def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) 
         assert words(axes) == f"{part['series'].iloc[0]}, {unit}"
     assert figure.axes[-1].get_xlabel() == "Time from the start, min:s"
     assert figure.axes[-1].xaxis.get_major_formatter()(200, 0) == "3:20"
+    assert np.diff(figure.axes[-1].get_xticks()).tolist() == pytest.approx(
+        [60] * (len(figure.axes[-1].get_xticks()) - 1)
+    )
 
 
 def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:

@@ -186,6 +186,6 @@ def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> F
     return Folded(summary="Where this comes from", blocks=(Paragraph(words=(f"{before}{place}", *after)),))
 
 
-def trace(study: Study, exhibit: Exhibit, words: str = "Runs and raw lines") -> Paragraph:
-    """A link to the formula, runs, files and lines behind every point of a figure, or cell of a table."""
+def trace(study: Study, exhibit: Exhibit, words: str = "Where values come from") -> Paragraph:
+    """A link to the claims, runs, files and lines behind every point of a figure, or cell of a table."""
     return Paragraph(words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small")

@@ -22,6 +22,7 @@ from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
 from virtperf.exhibits.orders import orders
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.exhibits.wording import exhibit_name, number, pretty
+from virtperf.study.conditions import OWN
 from virtperf.study.definition import Exhibit, Factor, Series, Study
 
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
@@ -89,7 +90,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     if len(curves):
         numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
     blocks: list[Block] = [
-        *_scale_note(points),
+        *_left_out(context, exhibit, points),
         *(
             note(f"No curve for {label}: {fit.reason}")
             for label, fit in fits.items()
@@ -145,7 +146,7 @@ def _is_fit(value: object) -> bool:
 def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any) -> Figure:
     """The default picture: bands, means and printed numbers, one panel a quantity."""
     points = frames.points(context.data, exhibit, assumptions=context.assumptions)
-    means = frames.means(context.data, exhibit, level=context.level, of=points)
+    means = frames.means(context.data, exhibit, level=context.level)
     means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
     return function(points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more)
 
@@ -160,16 +161,18 @@ def _curves(points: pd.DataFrame, fits: Mapping[str, Any], factor: Factor, level
     return pd.concat([table.assign(series=label) for label, table in found.items()]) if found else pd.DataFrame()
 
 
-def _scale_note(points: pd.DataFrame) -> list[Block]:
-    places = [place for place in points["scaled_at"] if place]
-    if not places:
+def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
+    """Where measured runs can't be put on the figure's scale, a note that says which point is missing."""
+    quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
+    run = [q for q in quantities if context.data.mean(q, Provenance.MEASURED, OWN)]
+    if not run or points["measured"].notna().any():
         return []
+    reference = context.study.reference_for(run[0])
+    place = f": {context.study.show(reference[0])}" if reference else ""
     words = (
-        "These runs have no common scale with the paper, since its reference point was not run. They are scaled so "
-        f"that {places[0]} lies in the middle of what the text allows. That point says nothing about the paper, the "
-        "others do, relative to it."
+        "Measured runs are left out here. They have no common scale with the paper, since its reference point was not "
     )
-    return [note(words)]
+    return [note(f"{words}run{place}.")]
 
 
 def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:

@@ -49,12 +49,8 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
     """A series: its marker and, between several, its line; a box where it is bars or has a range without a mark."""
     style, own, levels = layers.look(label), layers.only(label), layers.levels(label)
     if bars or not {*levels} <= {*own.marks[layers.x], *own.runs[layers.x]}:
-        return Patch(
-            facecolor=to_rgba(style.colour, 0.45),
-            edgecolor=style.colour,
-            hatch=style.hatch,
-            linewidth=1,
-        ), label
+        inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
+        return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
     fill = style.colour if layers.is_solid(label) else SURFACE_COLOUR
     return Line2D([], [], color=style.colour, linestyle=dash, marker=style.marker, markerfacecolor=fill,

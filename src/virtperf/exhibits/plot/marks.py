@@ -100,11 +100,13 @@ def boxes(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform
     for kind, share in SHARES.items():
         chosen = (bands["kind"] == kind).to_numpy()
         low, high = (bands.loc[chosen, end].clip(bottom, top).to_numpy(dtype=float) for end in ("low", "high"))
-        axes.bar(
-            x[chosen], high - low, width * share, bottom=low, transform=transform, label=kind, linewidth=1,
-            color=to_rgba(style.colour, ALPHAS[kind]), edgecolor=to_rgba(style.colour, EDGES[kind]),
-            hatch=style.hatch if kind == TEXT else "", zorder=2 if kind == TEXT else 2.2,
-        )  # fmt: skip
+        named: dict[str, Any] = {"bottom": low, "transform": transform, "zorder": 2 if kind == TEXT else 2.2}
+        edge = to_rgba(style.colour, EDGES[kind])
+        axes.bar(x[chosen], high - low, width * share, **named, label=kind, linewidth=1, edgecolor=edge,
+                 color=to_rgba(style.colour, ALPHAS[kind]))  # fmt: skip
+        if style.hatch and kind == TEXT:  # a pattern within a pale box would be as pale as the box
+            axes.bar(x[chosen], high - low, width * share, **named, label="hatch", linewidth=0, edgecolor=edge,
+                     color="none", hatch=style.hatch)  # fmt: skip
 
 
 def arrows(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform) -> None:
@@ -123,11 +125,14 @@ def columns(
     axes: Axes, x: np.ndarray, values: np.ndarray, style: Look, transform: Transform, width: float, *, solid: bool
 ) -> None:
     """Bars from 0 up to values: solid ones of measurements, thin pale ones of printed numbers."""
-    axes.bar(
-        x, values, width * (SHARES[TEXT] if solid else 0.2), transform=transform, label="column", linewidth=1,
-        color=to_rgba(style.colour, 0.55 if solid else 0.3), edgecolor=style.colour if solid else "none",
-        hatch=style.hatch if solid else "", zorder=1.9,
-    )  # fmt: skip
+    named: dict[str, Any] = {"transform": transform, "zorder": 1.9}
+    if not solid:
+        axes.bar(x, values, 0.2 * width, **named, label="column", linewidth=0, color=to_rgba(style.colour, 0.3))
+        return
+    axes.bar(x, values, SHARES[TEXT] * width, **named, label="column", linewidth=1, edgecolor=style.colour,
+             color=to_rgba(style.colour, 0.55))  # fmt: skip
+    axes.bar(x, values, SHARES[TEXT] * width, **named, label="hatch", linewidth=0, edgecolor=style.colour, color="none",
+             hatch=style.hatch)  # fmt: skip
 
 
 def intervals(axes: Axes, x: np.ndarray, marks: pd.DataFrame, colour: str, transform: Transform) -> None:

@@ -19,7 +19,7 @@ from virtperf.exhibits.plot.theme import Look
 GROUP = 0.84  # of the distance between two levels, for all series together
 WIDEST = {False: 14.0, True: 56.0}
 """Points that one series takes at a level, of lines and of bars."""
-BESIDE = 0.75  # a measured mark stands so many of these widths to the right of a range
+BESIDE = 0.7  # of that width, which a measured mark takes to the right of a range
 
 Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
@@ -35,9 +35,12 @@ def draw(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, p
     axis.y_axis(axes, bottom, top, layers.label)
     # A group of bars holds only those that it has; a line stands equally far from all of its levels.
     groups = {level: [label for label in at if level in at[label] or not bars] for level in levels.where}
-    width = min(WIDEST[bars], GROUP * levels.room / max(1, *map(len, groups.values())))
+    beside = len(layers.bands) and (len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any())
+    room = 1 + BESIDE if beside else 1.0
+    width = min(WIDEST[bars], GROUP * levels.room / room / max(1, *map(len, groups.values())))
     for label, own in at.items():
-        shifts = {v: (groups[v].index(label) - (len(groups[v]) - 1) / 2) * width for v in own}
+        places = {v: groups[v].index(label) - (len(groups[v]) - 1) / 2 for v in own}
+        shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
         _Series(axes, layers.only(label), layers.look(label), levels, shifts, width, bars).draw(fitted.get(label))
 
 
@@ -91,7 +94,8 @@ class _Series:
     def _columns(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
         """Marks of a bar figure. What is measured is a bar where no range stands, a printed number a thin one."""
         printed = kind == marks.PRINTED
-        barred = rows[self.layers.x].map(lambda v: printed or v not in self._banded).astype(bool)
+        solid = kind in (marks.SOLID, marks.OWN)
+        barred = np.array([printed or (solid and v not in self._banded) for v in rows[self.layers.x]], dtype=bool)
         for at, x, part in self._placed(rows[barred]):
             values = part["value"].to_numpy(dtype=float)
             marks.columns(self.axes, x, values, self.style, at, self._width, solid=not printed)

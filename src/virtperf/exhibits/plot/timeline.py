@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MultipleLocator
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.near import near
@@ -20,6 +21,9 @@ from virtperf.exhibits.wording import clock
 
 ALPHAS = {marks.TEXT: 0.12, marks.GIVEN: 0.25}
 DASHES = (0, (3, 3))
+TICKS = 8
+STEPS = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
+"""Seconds between ticks; the smallest that leaves at most `TICKS`."""
 
 
 def timeline(
@@ -65,7 +69,7 @@ def timeline(
                     )  # fmt: skip
             panel.set_xlim(0, end * 1.01)
             panel.xaxis.set_major_formatter(lambda value, _: clock(value))
-            panel.locator_params(axis="x", nbins=8)
+            panel.xaxis.set_major_locator(MultipleLocator(next((s for s in STEPS if end <= TICKS * s), 3600)))
             panel.grid(visible=False, axis="x")
             panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
             panel.tick_params(labelbottom=panel is axes[-1])

@@ -69,6 +69,11 @@ class StudyFacts:
         return len(self.data.claims.not_encoded) if self.data.claims else 0
 
     @property
+    def rehearsed(self) -> bool:
+        """Whether runs are simulated for the study."""
+        return bool(self.data.study.runs)
+
+    @property
     def telling(self) -> Record | None:
         """The exhibit that stands for the study: `telling` of study.yaml, else the figure whose points are known best.
 
