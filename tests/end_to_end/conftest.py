@@ -51,7 +51,7 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
         pytest.skip("the pipeline has not run: `dvc repro` first")
     for part in ("data/published", "data/reconstructed", "notebooks"):
         shutil.copytree(root / part, tmp_path / part)
-    for part in ("data/metrics.yaml", "params.yaml"):
+    for part in ("data/metrics.yaml", "data/readings.yaml", "params.yaml"):
         shutil.copy(root / part, tmp_path / part)
     if (root / ".cache").exists():
         shutil.copytree(root / ".cache", tmp_path / ".cache")

@@ -19,7 +19,17 @@ from pathlib import Path
 import pytest
 
 PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "measure")
-PARTS = ("data/published", "data/metrics.yaml", "dvc.yaml", "pipelines", "params.yaml", "notebooks", "examples", "src")
+PARTS = (
+    "data/published",
+    "data/metrics.yaml",
+    "data/readings.yaml",
+    "dvc.yaml",
+    "pipelines",
+    "params.yaml",
+    "notebooks",
+    "examples",
+    "src",
+)
 ANYTHING = "..."
 
 
