@@ -43,6 +43,16 @@ def test_numbers_are_rounded_to_the_declared_digits():
     assert TABLE.frame([row(value=1 / 3)], FACTORS)["value"].tolist() == [0.3333333]
 
 
+def test_lists_of_numbers_keep_infinities_and_are_rounded(tmp_path):
+    table = Table("pieces.parquet", "reconstruct", {"pieces": Kind.NUMBERS}, digits=3)
+    cells = [[-math.inf, 1 / 3, 2 / 3, math.inf], [], [5]]
+    table.write(table.frame([{"pieces": cell} for cell in cells]), tmp_path / table.file)
+    assert table.read(tmp_path / table.file)["pieces"].tolist() == [[-math.inf, 0.333, 0.667, math.inf], [], [5.0]]
+    names = Table("pieces.parquet", "reconstruct", {"pieces": Kind.NAMES})
+    with pytest.raises(VirtperfError, match="of another type: pieces"):
+        names.read(tmp_path / table.file)
+
+
 def test_an_empty_table_has_its_columns_and_types(tmp_path):
     empty = TABLE.frame((), FACTORS)
     TABLE.write(empty, tmp_path / TABLE.file, FACTORS)

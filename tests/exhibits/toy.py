@@ -89,8 +89,20 @@ exhibits:
       - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
       - {label: Memory, metric: resident_memory, entity_kind: guest, unit: MiB}
     marks: [throughput]
+<<<<<<< HEAD
 runs:
   - {name: "simulated-{system}-{guests}", at: {system: a}, over: {guests: [2, 4, 8]}}
+=======
+derived:
+  - {id: gain, kind: ratio, about: [figure-2], label: "{system}: 8 / {guests} guests", of: "throughput[guests=8]", to: throughput,
+     for_each: {system: [a, b], guests: [2, 4]}}
+  - {id: peak, kind: argmax, about: [figure-2], label: guests at the peak, of: throughput, over: guests, levels: [2, 4, 8, 16]}
+  - {id: law, kind: usl, about: [figure-2], label: "<b>A</b>", of: throughput, over: guests, levels: [2, 4, 8, 16],
+     gives: {peak_throughput: most throughput, contention: contention}}
+  - {id: storage, kind: difference, about: [figure-4], label: 20 GB - 10 GB, of: "throughput[guests=16, storage=20480]",
+     to: "throughput[guests=16, storage=10240]"}
+  - {id: busy, kind: value, about: [text], label: "b, 4 guests", of: "utilization[system=b, guests=4]"}
+>>>>>>> ranges
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
 """
@@ -143,6 +155,47 @@ POINTS = [
     ("figure-5", "Throughput", "a", "throughput", 90, 110, 80, 120, ["more-at-8"], ["best-at-8"]),
 ]  # fmt: skip
 
+RANGES = [
+    # derived, gives, label, kind, unit, pieces, pieces_text, levels, levels_text, method, data_sets, note, printed
+    ("gain", "", f"{_A}: 8 / 2 guests", "ratio", "", [2.77, 3.7], [1.8, 16.6], [], [], "exact", 0, "", []),
+    ("gain", "", f"{_A}: 8 / 4 guests", "ratio", "", [1.655, 1.665], [1.655, 1.665], [], [], "exact", 0, "", [1.66]),
+    ("gain", "", f"{_B}: 8 / 2 guests", "ratio", "", [1.001, INFINITE], [0, INFINITE], [], [], "exact", 0, "", []),
+    ("gain", "", f"{_B}: 8 / 4 guests", "ratio", "", [0.4, 0.5, 2, 3], [0, 3], [], [], "exact", 0, "", []),
+    (
+        "peak",
+        "",
+        "guests at the peak",
+        "argmax",
+        "guests",
+        [8, 8],
+        [8, 16],
+        ["8"],
+        ["8", "16"],
+        "exact",
+        0,
+        "remark",
+        [],
+    ),
+    (
+        "law",
+        "peak_throughput",
+        "<b>A</b>: most throughput",
+        "usl",
+        "% of reference",
+        [160, 170],
+        [150, INFINITE],
+        [],
+        [],
+        "searched",
+        1200,
+        "",
+        [],
+    ),
+    ("law", "contention", "<b>A</b>: contention", "usl", "", [0, 0.3], [0, 1], [], [], "searched", 1200, "", []),
+    ("storage", "", "20 GB - 10 GB", "difference", "% of reference", [1, 3], [1, 3], [], [], "exact", 0, "", []),
+    ("busy", "", "b, 4 guests", "value", "%", [30, 50], [30, 50], [], [], "exact", 0, "", []),
+]
+
 # provenance, system, guests, cipher, quantity, values of three replicates
 RUNS = [
     ("simulated", "a", 2, "none", "throughput", (51, 52, 53)),
@@ -175,6 +228,7 @@ def _stages(data: Path) -> None:
     for folder in (reconstructed, runs, samples, verdicts):
         folder.mkdir(parents=True)
     write(stage_tables.POINTS, [(*row[:8], list(row[4:6]), list(row[6:8]), *row[8:]) for row in POINTS], reconstructed)
+    write(stage_tables.RANGES, [_range(row) for row in RANGES], reconstructed)
     none = math.nan
     write(stage_tables.TRUTH_VALUES, [
         (f"throughput[system=a, guests={guests}, storage=all, cipher=none]", value)
@@ -240,6 +294,15 @@ def change(data: Path, table: Table, where: Mapping[str, Any], **cells: Any) -> 
     for name, value in cells.items():
         frame.loc[chosen, name] = value
     table.write(frame, folder / table.file, FACTORS)
+
+
+def _range(row: Sequence[Any]) -> dict[str, Any]:
+    named = ("derived", "gives", "label", "kind", "unit", "pieces", "pieces_text", "levels", "levels_text", "method",
+             "data_sets", "note", "printed")  # fmt: skip
+    cells = dict(zip(named, row, strict=True))
+    ends = {name: cells[pieces][k] for pieces, names in (("pieces", ("low", "high")),
+            ("pieces_text", ("low_text", "high_text"))) for k, name in zip((0, -1), names, strict=True)}  # fmt: skip
+    return cells | ends | {"exhibits": ["figure-2"]}
 
 
 def _observed(

@@ -102,7 +102,7 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
     middle = (low + high) / 2
     if pretty(low) == pretty(high):
         return interval(low, high)
-    if low * high > 0 and high - low <= 2 * NARROW * abs(middle):
+    if low * high > 0 and high - low <= 2 * NARROW * abs(middle) * (1 + 1e-9):
         value, first, last = as_precise(middle, low, high)
         return f"about {value} ({first} to {last})"
     return f"{_short(low)} to {_short(high)}"

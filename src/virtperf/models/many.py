@@ -18,6 +18,9 @@ from virtperf.models.usl_law import FREE, coefficients, columns, fastest
 SAME_FIT = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
 
+PRECISE = 1e-6
+"""Relative offset at which a fit stops: below the digits of a range, reached where the law all but fits."""
+
 Ends = tuple[Array, Array]
 """Smallest and largest best value of each data set, shape (m,) each: they differ where several values fit equally."""
 
@@ -40,7 +43,9 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
         ``capacity``; NaN where the fit does not converge.
     """
     design, free = columns(load), np.array(FREE["usl"])
-    found = solve(Mean(True, NOISES["proportional"]), design, throughput, np.ones_like(throughput), free=free)
+    found = solve(
+        Mean(True, NOISES["proportional"]), design, throughput, np.ones_like(throughput), free=free, tolerance=PRECISE
+    )
     b = np.where((np.isfinite(found.deviance) & found.converged)[:, None], found.b, np.nan)
     contention, coherency, _ = coefficients(b).T
     d, _, k = b.T

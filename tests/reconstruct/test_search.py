@@ -1,0 +1,113 @@
+"""Searched ranges against known ones: numbers whose extremes are known, grids, and laws that every data set obeys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from virtperf.models import many
+from virtperf.reconstruct.constraints import Row
+from virtperf.reconstruct.laws import Law, LawSystem
+from virtperf.reconstruct.region import Region
+from virtperf.reconstruct.search import searched
+from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.quantities import Expression, Quantity
+
+LOADS = np.array([1.0, 2.0, 4.0, 8.0])
+NAMES = [Quantity(f"x{int(load)}", ()) for load in LOADS]
+PARTS = [Expression(((1.0, q),)) for q in NAMES]
+
+
+def box(low: np.ndarray, high: np.ndarray, *more: Row) -> Region:
+    rows = [Row("", ((q, 1.0),), float(h)) for q, h in zip(NAMES, high, strict=True)]
+    rows += [Row("", ((q, -1.0),), -float(x)) for q, x in zip(NAMES, low, strict=True)]
+    system = LinearSystem([*rows, *more])
+    return Region(system, (np.ones(len(system.rows), dtype=bool),))
+
+
+def range_of(region: Region, function, name: str = "n", seed: int = 1) -> tuple[float, float]:
+    (found,) = searched(region, PARTS, (name,), function, seed)
+    return found.ranges[name]
+
+
+def number(function):
+    return lambda y: {"n": (function(y), function(y))}
+
+
+def test_a_linear_number_has_its_exact_range():
+    region = box(np.array([1, 2, 3, 4]), np.array([2, 4, 6, 8]), Row("", tuple((q, 1.0) for q in NAMES), 15.0))
+    weights = np.array([1.0, -2.0, 0.5, 1.0])
+    (exact,) = region.ranges(Expression(tuple(zip(weights, NAMES, strict=True))))
+    assert range_of(region, number(lambda y: y @ weights)) == pytest.approx(exact, abs=1e-4)
+
+
+def test_an_extreme_inside_and_one_at_a_kink_are_found():
+    region = box(np.ones(4), np.full(4, 5.0))
+    # a paraboloid whose least value 0 is at (2, 3, 4, 2.5), most of it 9 + 4 + 9 + 6.25 in a corner
+    middle = np.array([2.0, 3.0, 4.0, 2.5])
+    assert range_of(region, number(lambda y: ((y - middle) ** 2).sum(axis=1))) == pytest.approx((0, 28.25), abs=0.02)
+    assert range_of(region, number(lambda y: np.abs(y - middle).max(axis=1))) == pytest.approx((0, 3), abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_law_has_the_range_that_a_grid_gives(seed):
+    rng = np.random.default_rng(seed)
+    exact = LOADS / (1 + 0.05 * (LOADS - 1) + 0.01 * LOADS * (LOADS - 1))
+    low, high = exact * (1 - 0.05 * rng.random(4)), exact * (1 + 0.05 * rng.random(4))
+    axes = [np.linspace(a, b, 9) for a, b in zip(low, high, strict=True)]
+    grid = many.usl(LOADS, np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 4))
+    for name in ("contention", "coherency", "peak_load", "peak_throughput"):
+        found = range_of(box(low, high), lambda y: many.usl(LOADS, y), name)
+        widest = np.nanmin(grid[name][0]), np.nanmax(grid[name][1])  # a fit or two of 6561 do not converge
+        room = 0.01 * (widest[1] - widest[0]) if np.isfinite(widest[1]) else 0.0
+        assert found[0] <= widest[0] + room and found[1] >= widest[1] - room
+
+
+def test_equally_good_breakpoints_all_count():
+    region = box(np.full(4, 7.0), np.full(4, 7.0))  # one data set, and a constant one
+    assert range_of(region, lambda y: many.plateau_decline(LOADS, y), "breakpoint") == (1.0, 8.0)
+
+
+def test_the_same_seed_gives_the_same_range():
+    region = box(np.ones(4), np.array([2.0, 4.0, 6.0, 9.0]))
+    found = [range_of(region, lambda y: many.usl(LOADS, y), "coherency", seed=5) for _ in range(2)]
+    assert found[0] == found[1]
+
+
+def test_data_sets_of_a_narrower_region_count_in_a_wider_one():
+    peak = np.array([1.3, 1.3, 1.3, 1.3])
+
+    def needle(y):  # high within 1e-6 of one place, which no search would meet
+        near = np.abs(y - peak).max(axis=1) < 1e-6
+        return {"n": (np.where(near, 9.0, y[:, 0]),) * 2}
+
+    (narrow,) = searched(box(peak, peak), PARTS, ("n",), needle, 1)
+    wide = box(np.ones(4), np.full(4, 2.0))
+    (found,) = searched(wide, PARTS, ("n",), needle, 1, narrow.best)
+    assert found.ranges["n"][1] == 9.0
+    (other,) = searched(box(np.full(4, 1.5), np.full(4, 2.0)), PARTS, ("n",), needle, 1, narrow.best)
+    assert other.ranges["n"] == pytest.approx((1.5, 2.0))  # the data set is none of that region's
+
+
+def test_values_without_an_upper_limit_are_searched_up_to_one():
+    system = LinearSystem([*(Row("", ((q, -1.0),), -1.0) for q in NAMES), Row("", ((NAMES[0], 1.0),), 3.0)])
+    closed, most = Region(system, (np.ones(5, dtype=bool),)).closed(PARTS)
+    assert most == 30.0 and range_of(closed, number(lambda y: y[:, 3])) == pytest.approx((1, 30), rel=1e-6)
+
+
+def test_every_data_set_obeys_the_law():
+    r, x = Quantity("r", ()), Quantity("x", ())
+    rows = [Row("law", ((r, 0.0), (x, 0.0)), 0.0), *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
+            Row("", ((x, 1.0),), 50.0)]  # fmt: skip
+    system = LawSystem(rows, [Law("law", r, x, 100.0)])
+    seen = []
+
+    def product(y):
+        seen.append(y)
+        return {"n": (y.sum(axis=1),) * 2}
+
+    parts = [Expression(((1.0, r),)), Expression(((1.0, x),))]
+    (found,) = searched(Region(system, (np.ones(4, dtype=bool),)), parts, ("n",), product, 3)
+    fits = np.vstack([y for y in seen if len(y) > 4])  # those of four rows ask for a slope
+    assert fits[:, 0] * fits[:, 1] == pytest.approx(np.full(len(fits), 100.0), rel=1e-4)
+    assert found.ranges["n"] == pytest.approx((20.0, 101.0), rel=1e-3)

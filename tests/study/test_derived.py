@@ -1,0 +1,67 @@
+"""Derived numbers as study.yaml declares them: labels, units, parts, and what is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.study.test_definition import STUDY, line_of, write
+from virtperf.core.errors import StudyError
+from virtperf.study.definition import load_study
+from virtperf.study.derived import derivations
+
+DERIVED = """\
+derived:
+  - {id: gain, kind: ratio, about: [figure-1], label: "{system}, {guests} guests", of: speed, to: "speed[guests=1]",
+     for_each: {system: [a, b], guests: [2, 4]}}
+  - {id: busy, kind: ratio, about: [text], label: load per speed, of: "load[guests=2]", to: "speed[guests=2]"}
+  - {id: rise, kind: line, about: [figure-1], label: A, of: speed, over: guests, levels: [1, 2, 4],
+     gives: {slope: each, intercept: ""}}
+  - {id: law, kind: usl, about: [figure-1], label: A, of: speed, over: guests, levels: [1, 2, 4], load: 8,
+     gives: {peak_load: peak, capacity: at 8 guests}}
+  - {id: break, kind: segmented, about: [figure-1], label: A, of: "load[guests=2]", over: guests, levels: [1, 2, 4, 8],
+     dividend: 8, gives: {breakpoint: break}, unit: GB}
+"""
+EIGHT = STUDY.replace("levels: [1, 2, 4], label: guests", "levels: [1, 2, 4, 8], label: guests")
+
+
+def test_each_number_has_its_label_unit_and_parts(tmp_path: Path) -> None:
+    study = load_study(write(tmp_path, EIGHT + DERIVED))
+    found = {(d.derived.id, d.label): d for d in derivations(study)}
+    assert [key[1] for key in found if key[0] == "gain"] == [
+        "System A, 2 guests", "System A, 4 guests", "b, 2 guests", "b, 4 guests",
+    ]  # fmt: skip
+    gain = found["gain", "b, 4 guests"]
+    assert [q.key() for part in gain.parts for _, q in part.terms] == [
+        "speed[system=b, guests=4]", "speed[system=b, guests=1]",
+    ]  # fmt: skip
+    assert (gain.unit, found["busy", "load per speed"].unit) == ("", "% per 1")
+    assert (found["rise", "A: each"].unit, found["rise", "A"].unit) == ("1 per guest", "1")
+    assert (found["law", "A: peak"].unit, found["law", "A: at 8 guests"].unit) == ("guests", "1")
+    assert found["break", "A: break"].axis == (8, 4, 2, 1) and found["break", "A: break"].unit == "GB"
+    assert found["rise", "A: each"].axis == (1, 2, 4)
+
+
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("id: busy", "id: gain", "the id 'gain' is given twice"),
+    ("about: [text]", "about: [figure-7]", "unknown exhibit 'figure-7'"),
+    ("{system}, {guests} guests", "{system}", "'System A' is the label of several numbers"),
+    ("{system}, {guests} guests", "{system}, {gests} {guests}", "{gests} in the label is no factor of for_each"),
+    ("guests: [2, 4]}}", "guests: [2, 5]}}", "unknown level 5 of guests"),
+    ("of: \"load[guests=2]\", to", "of: \"lod[guests=2]\", to", "unknown quantity 'lod'"),
+    ("gives: {slope: each", "gives: {steepness: each", "line does not give 'steepness', but intercept, slope"),
+    ("levels: [1, 2, 4], load: 8", "levels: [1, 2], load: 8", "usl needs at least 3 levels"),
+    ("levels: [1, 2, 4], load: 8", "levels: [1, 2, 4]", "capacity needs load"),
+    ("kind: ratio, about: [text], label: load per speed, of: \"load[guests=2]\", to: \"speed[guests=2]\"",
+     "kind: ratio, about: [text], label: load per speed, of: load", "ratio needs to"),
+    ('label: A, of: "load[guests=2]", over: guests, levels: [1, 2, 4, 8]', 'label: A, of: "load[guests=2]", over: system, levels: [a, b, a, b]',
+     "needs levels that are numbers"),
+    ("over: guests, levels: [1, 2, 4],\n     gives: {slope", "over: size, levels: [1, 2, 4],\n     gives: {slope", "unknown factor 'size'"),
+])  # fmt: skip
+def test_mistakes_are_named_with_their_line(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert DERIVED.count(old) == 1
+    text = EIGHT + DERIVED.replace(old, new)
+    with pytest.raises(StudyError) as error:
+        load_study(write(tmp_path, text))
+    assert words in str(error.value) and (error.value.line or 0) >= line_of(text, "derived:")
