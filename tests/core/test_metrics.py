@@ -5,6 +5,7 @@ import pytest
 from virtperf.core.errors import StudyError
 from virtperf.core.metrics import load_metrics
 from virtperf.formats import all_formats
+from virtperf.formats.declared.metrics import with_presets
 from virtperf.formats.perfkit.layout import load_layouts
 
 DICTIONARY = """\
@@ -41,7 +42,7 @@ def dictionary(tmp_path):
 
 @pytest.fixture(scope="module")
 def real(root):
-    return load_metrics(root / "data" / "metrics.yaml")
+    return with_presets(load_metrics(root / "data" / "metrics.yaml"))
 
 
 def records(*rows):

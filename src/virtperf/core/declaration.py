@@ -98,7 +98,7 @@ class Declaration(Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
-    title: str = Field(default_factory=lambda data: data.get("name", ""))
+    title: str = ""
     match: Match | None = None
     reads: Reads
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -30,7 +30,7 @@ def _time_format(text: str) -> str:
     if text == "iso":
         return text
     try:
-        when = datetime(2001, 2, 3, 14, 5, 6)
+        when = datetime(2001, 2, 3, 14, 5, 6, tzinfo=UTC)
         datetime.strptime(when.strftime(text), text)
     except ValueError as err:
         raise ValueError(f"{text!r} is no format of a time ({err}); write iso or %Y-%m-%d %H:%M:%S") from err
@@ -113,9 +113,9 @@ class Time(Model):
         return self
 
     @property
-    def unit_s(self) -> float:
-        """Seconds in the unit."""
-        return conversion_factor(self.unit, "s")
+    def per_second(self) -> float:
+        """How many of the unit make a second: dividing by it rounds once, and right."""
+        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
 
 
 class Entity(Model):

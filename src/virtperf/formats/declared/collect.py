@@ -134,8 +134,11 @@ class Collector:
     def missing(self) -> None:
         """Raise `FormatError` where a declared field stands nowhere in the file."""
         wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
-        if not wanted and not self._keys:  # a table that the file may lack
-            return
+        if not self._keys:
+            if wanted:
+                problem = f"no row of {self.part.report or 'it'} is in the file"
+                raise FormatError(problem, file=self._file, expected=f"rows with {', '.join(wanted[:5])}")
+            return  # a table that the file may lack
         found: set[str] | dict[str, None] = self._seen
         known = list(self._keys)
         if self.part.names is not None:
@@ -144,12 +147,17 @@ class Collector:
             wanted += sorted(self._words())
         for name in wanted:
             if name not in found:
-                raise FormatError(f"there is no {name!r} in the file", file=self._file, remedy=near(name, known))
+                raise FormatError(
+                    f"there is no {name!r} in the file",
+                    file=self._file,
+                    remedy=near(name, [n for n in known if n != name]),
+                )
 
     def _words(self) -> set[str]:
         """Fields that hold no number of the table: names of entities, conditions, times."""
         time, part = self._time, self.part
-        words = {*part.entity.name, *part.where, *part.unless, *(name for rule in part.fields for name in rule.where)}
+        named = () if part.entity.file is not None else part.entity.name
+        words = {*named, *part.where, *part.unless, *(name for rule in part.fields for name in rule.where)}
         if time is not None and time.field is not None and not time.optional:
             words |= {time.field, *([time.plus] if time.plus else [])}
         return words | ({part.names} if part.names else set())

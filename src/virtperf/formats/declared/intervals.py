@@ -68,8 +68,7 @@ class Intervals:
         place = np.floor((t - begin) / self.length).astype(np.int64)
         inside = place < count
         if not self.said and not inside.all():
-            rest = end - begin - count * self.length
-            self.said = [f"{self._file}: the last {rest:.3g} s fill no interval of {self.length:g} s and were left out"]
+            self.said = [f"{self._file}: rows behind the last whole interval of {self.length:g} s were left out"]
         who, own = np.unique(entity, return_inverse=True)
         if len(who) * count > MOST:
             raise FormatError("too many entities and intervals", file=self._file, expected=f"at most {MOST}")

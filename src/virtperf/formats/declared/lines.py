@@ -80,7 +80,7 @@ def read_lines(text: str, declaration: Declaration, sink: Sink, said: list[str],
     unknown = np.flatnonzero(~found.used)
     if declaration.strict and len(unknown):
         raise FormatError(
-            f"not a line of {declaration.title}", file=file, line=int(unknown[0]) + 1,
+            f"not a line of {declaration.name}", file=file, line=int(unknown[0]) + 1,
             found=found.lines[int(unknown[0])], remedy="the file is damaged, or of another version of the tool.",
         )  # fmt: skip
     return {"other lines": str(len(unknown))} if len(unknown) else {}

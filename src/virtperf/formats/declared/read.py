@@ -43,7 +43,7 @@ class DeclaredFormat:
 
     def __init__(self, declaration: Declaration, document: Document, *where: str | int) -> None:
         self.declaration = declaration
-        self.name, self.title = declaration.name, declaration.title
+        self.name, self.title = declaration.name, declaration.title or declaration.name
         self._document, self._where = document, where
 
     def tables(self) -> list[tuple[tuple[str | int, ...], Part]]:

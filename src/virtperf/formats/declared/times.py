@@ -61,11 +61,12 @@ class Clock:
         assert time is not None
         name = f"the time {time.field}" if time.field is not None else "the time"
         if time.format is not None:
-            t = np.array([self._text(cell, name, line) for cell, line in zip(cells, lines, strict=True)])
+            t = np.array([self._text(cell, name, line) for cell, line in zip(cells, lines, strict=True)], dtype=float)
         else:
-            t = self._numbers.of(cells, lines, name) * time.unit_s
+            t = self._numbers.of(cells, lines, name)
             if plus is not None:
-                t = t + self._numbers.of(plus, lines, f"{time.plus}, which is added to the time,") * time.unit_s
+                t = t + self._numbers.of(plus, lines, f"{time.plus}, which is added to the time,")
+            t = t / time.per_second
         missing = np.flatnonzero(np.isnan(t))
         if len(missing):
             raise self._error(f"{name} is missing", lines[missing[0]], None)
@@ -90,6 +91,8 @@ class Clock:
 
     def _text(self, cell: Any, name: str, line: int) -> float:
         text = "" if cell is None else str(cell).strip()
+        if not text:
+            return np.nan
         found = self._texts.get(text)
         if found is None:
             found = self._texts[text] = self._parsed(text, name, line)
