@@ -89,10 +89,8 @@ exhibits:
       - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
       - {label: Memory, metric: resident_memory, entity_kind: guest, unit: MiB}
     marks: [throughput]
-<<<<<<< HEAD
 runs:
   - {name: "simulated-{system}-{guests}", at: {system: a}, over: {guests: [2, 4, 8]}}
-=======
 derived:
   - {id: gain, kind: ratio, about: [figure-2], label: "{system}: 8 / {guests} guests", of: "throughput[guests=8]", to: throughput,
      for_each: {system: [a, b], guests: [2, 4]}}
@@ -102,7 +100,6 @@ derived:
   - {id: storage, kind: difference, about: [figure-4], label: 20 GB - 10 GB, of: "throughput[guests=16, storage=20480]",
      to: "throughput[guests=16, storage=10240]"}
   - {id: busy, kind: value, about: [text], label: "b, 4 guests", of: "utilization[system=b, guests=4]"}
->>>>>>> ranges
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
 """
