@@ -91,3 +91,16 @@ def test_axes_words_travel_with_frames(loaded: LoadedStudy) -> None:
     assert axes["labels"] == {"guests": "Guests", "throughput": f"Throughput, % of {HOSTILE} at 4 guests"}
     assert loaded.points("figure-3").attrs["axes"]["bounds"] == {"utilization": [0, 100]}
     assert loaded.points("figure-4").attrs["axes"]["levels"]["storage"][0] == (20480, "20,480")
+
+
+def test_quantities_of_one_unit_have_one_axis(tmp_path: Path) -> None:
+    from tests.exhibits import toy
+
+    path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text().replace("{label: Throughput, quantity: throughput, at:", "{label: Throughput, quantity: swapped, at:")
+                    .replace("  resident: {label: Resident memory,", "  swapped: {label: 'Resident memory, peak', unit: MiB, bounds: [1, null]}\n  resident: {label: Resident memory,"))  # fmt: skip
+    axes = load_study("toy", tmp_path / "data").points("figure-4").attrs["axes"]
+    assert set(axes["panels"]) == {"swapped", "resident"} and len(set(axes["panels"].values())) == 1
+    panel = axes["panels"]["resident"]
+    assert axes["labels"][panel] == "Resident memory, MiB" and axes["bounds"][panel] == [0, math.inf]
+    assert load_study("toy", tmp_path / "data").points("figure-2").attrs["axes"]["panels"] == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 from virtperf.exhibits.colours import colours
@@ -41,8 +41,8 @@ def axes_of(study: Study, figure: Exhibit) -> dict[str, Any]:
             panel = " ".join(shared)
             panels |= dict.fromkeys(shared, panel)
             words = [study.quantities[name].label for name in shared]
-            same = commonprefix([f"{label} " for label in words])  # noqa: RUF071 (not of paths)
-            same = same.rpartition(" ")[0].rstrip(" ,")
+            parts = zip(*([part.rstrip(",") for part in label.split()] for label in words), strict=False)
+            same = " ".join(part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts))
             labels[panel] = f"{same or joined(words)}, {unit}"
             bounds[panel] = [min(bounds[name][0] for name in shared), max(bounds[name][1] for name in shared)]
     return {

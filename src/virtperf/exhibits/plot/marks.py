@@ -27,7 +27,7 @@ SHARES = {TEXT: 0.8, GIVEN: 0.45}
 ALPHAS = {TEXT: 0.2, GIVEN: 0.6}
 EDGES = {TEXT: 0.5, GIVEN: 1.0}
 LINK_ALPHA = 0.07
-MEAN, RUN = 46, 20  # areas of marks, in square points
+MEAN, STATED, RUN = 46, 32, 20  # areas of marks, in square points; a printed number leaves its range to be seen
 _COLUMNS = {TEXT: ("low_text", "high_text", "pieces_text"), GIVEN: ("low", "high", "pieces")}
 
 
@@ -157,6 +157,7 @@ def scatter(
     elif kind in (SOLID, OWN):
         sns.scatterplot(**named, marker=style.marker, color=style.colour, edgecolor=style.colour, zorder=5)
     else:
+        named["s"] = min(area, STATED)
         half = MarkerStyle(style.marker, fillstyle="bottom")
         edge: dict[str, Any] = {"marker": style.marker, "color": SURFACE_COLOUR, "edgecolor": style.colour}
         sns.scatterplot(**named, **edge, linewidth=1.5, zorder=4.5)
