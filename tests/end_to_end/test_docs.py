@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify")
+PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "formats/declared")
 PARTS = ("data/published", "data/metrics.yaml", "dvc.yaml", "pipelines", "params.yaml", "notebooks", "examples", "src")
 ANYTHING = "..."
 
