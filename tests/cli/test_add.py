@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -261,3 +262,31 @@ def test_options_that_mean_nothing_are_refused(run: Run, repository, folder, opt
 
 def test_an_unknown_study_names_the_known_ones(run: Run, repository, folder):
     assert "there is no study 'tony'; expected one of toy" in run("add", "run", "tony", str(folder), status=1).output
+
+
+INPUTS = """
+inputs:
+  - name: my-driver
+    match: {file: "*.csv"}
+    reads: csv
+    time: {numbered: true}
+    entity: {kind: driver}
+    fields: [{field: tps, metric: page_element_throughput, unit: 1/s}]
+"""
+
+
+def test_a_run_with_a_declared_input_shows_what_was_read(run: Run, repository, folder):
+    study = repository / "data" / "published" / "toy" / "study.yaml"
+    study.write_text(STUDY + INPUTS)
+    (folder / "drivers" / "d1.log").unlink()
+    (folder / "drivers" / "d1.csv").write_text("tps\n" + "".join(f"{100 + k % 7}\n" for k in range(120)))
+    times = [t.replace("*.log", "*.csv") for t in TIMES]
+    text = run("add", "run", "toy", str(folder), *FACTORS, *times, "--yes").output
+    assert re.search(r"drivers/d1\.csv +my-driver +d1 +sample +120 +120 +10 +1200", text)
+    written = yaml.safe_load((repository / "data" / "measured" / "toy" / "monday-run" / "run.yaml").read_text())
+    assert {"path": "drivers/d1.csv", "format": "my-driver", "start_s": 10, "interval_s": 10} in written["files"]
+    study.write_text(STUDY + INPUTS.replace("field: tps", "field: tsp"))
+    (folder / "drivers" / "d1.csv").write_text("tps\n" + "101\n" * 120)
+    (folder / "guests" / "web1" / "sar.txt").write_bytes(sar(rows=9))
+    said = run("add", "run", "toy", str(folder), *FACTORS, *times, "--name", "r2", status=1).output
+    assert "d1.csv line 1: there is no column 'tsp'; found tps. Did you mean 'tps'" in said

@@ -96,3 +96,28 @@ def test_times_past_the_year_9999_are_shown(run, tmp_path):
         b"Linux 6.1 (h) 9999-12-31\n\n23:59:50   runq-sz   plist-sz\n00:00:10   1  2\n00:00:20   1  2\n"
     )
     assert "to 10000-01-01 00:00:20" in run("read", "late.txt").output
+
+
+DECLARATION = """\
+name: own
+title: my driver's CSV
+reads: csv
+time: {field: t, since: start}
+entity: {kind: driver, name: who}
+fields: [{field: tps, metric: page_element_throughput, unit: 1/s}]
+"""
+
+
+def test_a_file_that_is_declared(run, tmp_path, root):
+    (tmp_path / "own.yaml").write_text(DECLARATION)
+    (tmp_path / "d.csv").write_text("t,who,tps\n10,a,5\n20,a,6\n")
+    text = run("--root", str(root), "read", "d.csv", "--format", "own.yaml").output
+    assert "d.csv: my driver's CSV (format own, as told)" in text
+    assert "t is seconds since the tool began, 10 to 20" in text
+    assert re.search(r"driver +tps +page_element_throughput +1/s +2 +5\.5 +5 +6", text)
+    (tmp_path / "own.yaml").write_text(DECLARATION.replace("field: tps", "field: tpz"))
+    said = run("read", "d.csv", "--format", "own.yaml", status=1).output
+    assert "d.csv line 1: there is no column 'tpz'" in said
+    assert "Did you mean 'tps'" in said
+    (tmp_path / "own.yaml").write_text(DECLARATION.replace("reads: csv", "reads: cvs"))
+    assert "own.yaml line 3: reads: wrong value" in run("read", "d.csv", "--format", "own.yaml", status=1).output

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "measure")
+PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "measure", "formats/declared")
 PARTS = (
     "data/published",
     "data/metrics.yaml",

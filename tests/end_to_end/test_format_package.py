@@ -43,20 +43,5 @@ def test_virtperf_reads_its_files(installed, tmp_path):
     command += ["--metrics", str(source / "metrics.yaml"), "-o", "-"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     rows = list(csv.DictReader(done.stdout.splitlines()))
-    swapped = [
-        (row["metric_value"], row["metric_unit"], row["line"]) for row in rows if row["metric"] == "swap_out_rate"
-    ]
-    assert swapped == [("0.0", "B/s", "4"), ("104448.0", "B/s", "5"), ("314368.0", "B/s", "6")]
-    assert [float(row["metric_value"]) for row in rows if row["metric"] == "cpu_user"] == pytest.approx(
-        [0.41, 0.52, 0.47]
-    )
-
-
-@pytest.mark.slow
-def test_real_listings(installed, samples):
-    _, environment = installed
-    for name, count in {"vmstat_rhel4.txt": 16, "vmstat_rhel5.5.txt": 17, "vmstat_t_rhel6.0.txt": 17}.items():
-        command = [sys.executable, "-m", "virtperf.cli", "read", str(samples / "misc" / name), "-o", "-"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        fields = {line.split(",")[3] for line in done.stdout.splitlines()[1:]}
-        assert len(fields) == count, name
+    swapped = [(row["metric_value"], row["metric_unit"], row["line"]) for row in rows if row["metric"] == "swap_used"]
+    assert swapped == [("0.0", "B", "3"), ("10485760.0", "B", "7"), ("41943040.0", "B", "11")]

@@ -20,7 +20,8 @@ Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
 _OPTIONS = {
     "delimiter": ("csv",), "columns": ("csv",), "comment": ("csv", "pairs", "lines"), "separator": ("pairs",),
     "rows": ("json", "json-lines", "yaml", "xml"), "lines": ("lines",), "strict": ("lines",), "ignore": ("lines",),
-    "documents": ("json",), "others": ("csv", "pairs", "lines"), "names": ("csv", "json", "json-lines", "lines"),
+    "documents": ("json",), "others": ("csv", "json", "json-lines", "lines", "pairs"),
+    "names": ("csv", "json", "json-lines", "lines"),
 }  # fmt: skip
 
 
@@ -158,6 +159,8 @@ class Declaration(Part):
     def _check(self, part: Part) -> None:
         if not part.fields and not part.others and not part.names:
             raise ValueError("nothing would be read: fields is missing")
+        if part.others and self.reads in ("json", "json-lines") and part.names is None:
+            raise ValueError("others of JSON are told by their names: names and value are missing")
         if self.reads in ("xml", "lines") and not (part.rows if self.reads == "xml" else part.lines):
             raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
         if part.every_s is not None and (part.time is None or part.time.field is None):

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.formats.seeds import DECLARED, SEEDS
-from virtperf.core.errors import StudyError
+from virtperf.core.errors import StudyError, stop
 from virtperf.core.metrics import load_metrics
 from virtperf.formats import all_formats, registry, sniff
 from virtperf.formats.declared import presets
@@ -298,5 +298,18 @@ def test_a_wrong_metric_of_a_preset_is_named_with_its_line(
 ) -> None:
     (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "").replace(old, new))
     with pytest.raises(StudyError, match=re.escape(words)) as caught:
-        with_presets(load_metrics(root / "data" / "metrics.yaml"))
+        with_presets(load_metrics(root / "data" / "metrics.yaml"), stop)
     assert (caught.value.file, caught.value.line) in {("mine.yaml", 7), ("mine.yaml", 8)}
+
+
+def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text("metrics: {memory_free: {unit: B, definition: memory that is free, sources: []}}")
+    dictionary = with_presets(load_metrics(tmp_path / "m.yaml"))
+    assert dictionary["memory_free"].formats == ("meminfo",)
+    assert "driver_users" not in dictionary
+
+
+def test_every_metric_of_a_preset_is_in_the_dictionary(root: Path) -> None:
+    problems: list = []
+    with_presets(load_metrics(root / "data" / "metrics.yaml"), problems.append)
+    assert problems == []

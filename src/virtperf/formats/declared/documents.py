@@ -15,6 +15,8 @@ from virtperf.formats.json_lines import first_line, with_lines
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""What YAML takes for ends of lines and nobody else does."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 Lines = Any
@@ -76,7 +78,7 @@ def read_json_lines(text: str, declaration: Declaration, sink: Sink, said: list[
 def read_yaml(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
     """Give the mappings of a YAML document to `sink`; raises `FormatError` where it is none, or not a safe one."""
     try:
-        document = parse_yaml(text, file)
+        document = parse_yaml(_BREAKS.sub(" ", text), file)
     except StudyError as err:
         end = text.count("\n") + 1  # what is missing at the end is said to be behind it
         raise err.restated(FormatError, line=None if err.line is None else min(err.line, end)) from err

@@ -9,8 +9,10 @@ import numpy as np
 from virtperf.core.declaration_parts import Each
 from virtperf.core.errors import FormatError
 
-MOST = 10_000_000
-"""Intervals that a file may have."""
+MOST = 1_000_000
+"""Intervals that a file may have, those of all entities together."""
+SPARSEST = 1000
+"""Intervals to a row: with more of them, a time is damaged."""
 
 
 class Intervals:
@@ -60,7 +62,7 @@ class Intervals:
         entity, t, lines = (np.concatenate(parts) for parts in zip(*self._rows, strict=True))
         begin, end = float(t.min()), float(t.max())
         count = int((end - begin) // self.length)
-        if not 1 <= count <= MOST:
+        if not 1 <= count <= min(MOST, SPARSEST * len(t)):
             raise FormatError(
                 "the rows fill no whole interval" if count < 1 else "the rows are too far apart in time",
                 file=self._file, expected=f"1 to {MOST} intervals of {self.length:g} s", found=f"{end - begin:g} s",

@@ -14,8 +14,11 @@ from virtperf.formats import all_formats
 from virtperf.formats.declared.read import DeclaredFormat
 
 
-def with_presets(dictionary: MetricDictionary, report: Report = stop) -> MetricDictionary:
-    """A dictionary that knows the fields of the installed declarations too; raises as `extended` does."""
+def with_presets(dictionary: MetricDictionary, report: Report = lambda _: None) -> MetricDictionary:
+    """A dictionary that knows the fields of the installed declarations too.
+
+    What it does not fit, such as a metric that a dictionary of somebody's own lacks, is told to `report` and left out.
+    """
     return extended(dictionary, (f for f in all_formats().values() if isinstance(f, DeclaredFormat)), report)
 
 

@@ -1,0 +1,83 @@
+"""free: columns by name, samples, damage, round trip."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from virtperf_free import FORMAT
+
+from virtperf.core.errors import FormatError
+from virtperf.formats import all_formats, sniff
+from virtperf.formats.base import Reading
+
+SAMPLE = (Path(__file__).parent.parent / "sample.txt").read_text()
+HEAD, MEM, SWAP = SAMPLE.splitlines(keepends=True)[:3]
+
+
+def get(reading: Reading, entity: str, field: str) -> list[float]:
+    r = reading.records
+    return r.loc[(r["entity"] == entity) & (r["field"] == field), "value"].tolist()
+
+
+def test_each_heading_begins_a_sample():
+    reading = FORMAT.read(SAMPLE.encode())
+    assert get(reading, "Mem", "free") == [4812340, 4601220, 4112008]
+    assert get(reading, "Swap", "used") == [0, 10240, 40960]
+    assert get(reading, "Swap", "cache") == []  # the row ends before that column
+    assert (reading.clock, sorted(set(reading.records["t"]))) == ("sample", [0, 1, 2])
+    assert sorted(set(reading.lines)) == [2, 3, 6, 7, 10, 11]
+
+
+def test_columns_are_found_by_name():
+    old = "             total       used       free     shared    buffers     cached\nMem: 5 4 1 0 0 2\n"
+    assert get(FORMAT.read(old.encode()), "Mem", "cached") == [2]
+
+
+def test_a_line_that_breaks_off_is_left_out():
+    reading = FORMAT.read((HEAD + MEM + SWAP[:30]).encode(), file="f.txt")
+    assert set(reading.records["entity"]) == {"Mem"}
+    assert reading.warnings == ("f.txt line 3: the file breaks off; this line was left out",)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        (HEAD + MEM.replace("8152340", "7.8Gi") + SWAP, 2, "a damaged row"),
+        (HEAD + MEM + SWAP.replace("2097148\n", "2097148 1 2 3 4 5\n"), 3, "a damaged row"),
+        (MEM, 1, "not a row of free"),
+        (HEAD + MEM + MEM, 3, "not a row of free"),
+        (HEAD + MEM + HEAD.replace("cache", "cached") + MEM, 3, "another heading"),
+        ("", None, "no row"),
+    ],
+)
+def test_damage_is_refused_with_its_line(text, line, problem):
+    with pytest.raises(FormatError) as caught:
+        FORMAT.read(text.encode(), file="f.txt")
+    assert (caught.value.file, caught.value.line) == ("f.txt", line)
+    assert problem in caught.value.problem
+
+
+def test_virtperf_finds_and_recognises_the_format():
+    assert all_formats()["free"] is FORMAT
+    assert sniff(SAMPLE.encode()) is FORMAT
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_give_a_reading_or_a_format_error(data):
+    for prefix in (b"", (HEAD + MEM).encode()):
+        with suppress(FormatError):
+            FORMAT.read(prefix + data)
+
+
+@given(st.lists(st.lists(st.integers(0, 10**14), min_size=10, max_size=10), min_size=1, max_size=5))
+def test_what_is_written_is_read_again(samples):
+    rows = "".join(f"{HEAD}Mem: {' '.join(map(str, s[:7]))}\nSwap: {' '.join(map(str, s[7:]))}\n\n" for s in samples)
+    reading = FORMAT.read(rows.encode())
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert (again.clock, again.info) == (reading.clock, reading.info)
