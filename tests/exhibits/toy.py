@@ -39,15 +39,6 @@ quantities:
     observed: {from: [{metric: page_element_throughput, entity_kind: driver}], combine: sum, relative: true}
   utilization: {label: CPU utilization, unit: "%", bounds: [0, 100]}
   resident: {label: Resident memory, unit: MiB, bounds: [0, null]}
-derived:
-  - {id: gain, kind: ratio, about: [figure-2], label: "{system}: 8 / {guests} guests", of: "throughput[guests=8]", to: throughput,
-     for_each: {system: [a, b], guests: [2, 4]}}
-  - {id: peak, kind: argmax, about: [figure-2], label: guests at the peak, of: throughput, over: guests, levels: [2, 4, 8, 16]}
-  - {id: law, kind: usl, about: [figure-2], label: "<b>A</b>", of: throughput, over: guests, levels: [2, 4, 8, 16],
-     gives: {peak_throughput: most throughput, contention: contention}}
-  - {id: storage, kind: difference, about: [figure-4], label: 20 GB - 10 GB, of: "throughput[guests=16, storage=20480]",
-     to: "throughput[guests=16, storage=10240]"}
-  - {id: busy, kind: value, about: [text], label: "b, 4 guests", of: "utilization[system=b, guests=4]"}
 exhibits:
   - {id: table-1, kind: table, title: "Guests of <script>alert(1)</script>", section: Setup, table: table-1}
   - id: figure-1
@@ -100,6 +91,15 @@ exhibits:
     marks: [throughput]
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
+derived:
+  - {id: gain, kind: ratio, about: [figure-2], label: "{system}: 8 / {guests} guests", of: "throughput[guests=8]", to: throughput,
+     for_each: {system: [a, b], guests: [2, 4]}}
+  - {id: peak, kind: argmax, about: [figure-2], label: guests at the peak, of: throughput, over: guests, levels: [2, 4, 8, 16]}
+  - {id: law, kind: usl, about: [figure-2], label: "<b>A</b>", of: throughput, over: guests, levels: [2, 4, 8, 16],
+     gives: {peak_throughput: most throughput, contention: contention}}
+  - {id: storage, kind: difference, about: [figure-4], label: 20 GB - 10 GB, of: "throughput[guests=16, storage=20480]",
+     to: "throughput[guests=16, storage=10240]"}
+  - {id: busy, kind: value, about: [text], label: "b, 4 guests", of: "utilization[system=b, guests=4]"}
 """
 
 CLAIMS = """
