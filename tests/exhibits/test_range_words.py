@@ -18,7 +18,7 @@ RATIO, CHANGE, PLAIN, SHARE = Bounds(0, INF, 1, 1.1), Bounds(-100, INF, 0, 10), 
 
 @pytest.mark.parametrize(("pieces", "bounds", "words"), [
     ([1.495, 1.505], RATIO, "about 1.500 (1.495 to 1.505)"),
-    ([1.5, 2.5], RATIO, "1.5 to 2.5"), ([1.8, 2.2], RATIO, "about 2.0 (1.8 to 2.2)"), ([1.79, 2.21], RATIO, "1.79 to 2.21"),
+    ([1.5, 2.5], RATIO, "1.5 to 2.5"), ([1.8, 2.2], RATIO, "about 2.00 (1.80 to 2.20)"), ([1.79, 2.21], RATIO, "1.79 to 2.21"),
     ([0, 0.499], RATIO, "at most 0.499"), ([1.5, INF], RATIO, "at least 1.5"), ([0, INF], RATIO, OPEN),
     ([1.02, INF], RATIO, "order only: above 1"), ([0, 0.98], RATIO, "order only: below 1"), ([0, 0.5], RATIO, "at most 0.5"),
     ([2, INF], CHANGE, "order only: above 0"), ([-100, -1], CHANGE, "order only: below 0"), ([20, INF], CHANGE, "at least 20"),

@@ -91,6 +91,8 @@ exhibits:
     marks: [throughput]
 runs:
   - {name: "simulated-{system}-{guests}", at: {system: a}, over: {guests: [2, 4, 8]}}
+errata:
+  - "18 test are 18 guests: a word <i>slipped</i>"
 derived:
   - {id: gain, kind: ratio, about: [figure-2], label: "{system}: 8 / {guests} guests", of: "throughput[guests=8]", to: throughput,
      for_each: {system: [a, b], guests: [2, 4]}}
@@ -100,8 +102,6 @@ derived:
   - {id: storage, kind: difference, about: [figure-4], label: 20 GB - 10 GB, of: "throughput[guests=16, storage=20480]",
      to: "throughput[guests=16, storage=10240]"}
   - {id: busy, kind: value, about: [text], label: "b, 4 guests", of: "utilization[system=b, guests=4]"}
-errata:
-  - "18 test are 18 guests: a word <i>slipped</i>"
 """
 
 CLAIMS = """

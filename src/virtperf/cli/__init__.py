@@ -108,8 +108,8 @@ def _parameters(layout: Layout) -> Parameters:
 def reconstruct(layout: Layout, study_id: str) -> None:
     """Compute what the paper's text pins down, and write raw run folders around its centre.
 
-    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, claims.parquet,
-    contradictions.json, truth.parquet and runs/. Nothing of it is a measurement.
+    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, ranges.parquet,
+    claims.parquet, contradictions.json, truth.parquet and runs/. Nothing of it is a measurement.
     """
     from virtperf.reconstruct.stage import reconstruct as run
     from virtperf.study.claims import load_claims
