@@ -60,8 +60,8 @@ class StudyFacts:
 
     @property
     def summary(self) -> str:
-        """What the paper is about."""
-        return " ".join(str(self.data.study.data.get("summary", "")).split())
+        """What the study is about."""
+        return " ".join((self.data.study.summary or self.data.study.question).split())
 
     @property
     def not_encoded(self) -> int:

@@ -31,5 +31,6 @@ def index_page(studies: Sequence[StudyFacts]) -> str:
 
 def _origin(facts: StudyFacts) -> str:
     """Who published a study, and when."""
-    bibliography = facts.data.study.data["bibliography"]
-    return ", ".join(str(bibliography[name]) for name in ("publisher", "published") if bibliography.get(name))
+    bibliography = facts.data.study.bibliography
+    said = ", ".join(str(bibliography[name]) for name in ("publisher", "published") if bibliography.get(name))
+    return said or "Measured for this repository"
