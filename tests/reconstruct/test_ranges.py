@@ -134,3 +134,5 @@ def test_a_divisor_that_may_be_negative_is_said(table):
         VALUES.replace("value: 40", "value: 74"), [entry("ratio", of="throughput[guests=3]", to=below)]
     ).values()
     assert row["note"] == NOT_POSITIVE and row["high"] == math.inf
+    zero = entry("ratio", of="throughput[guests=3]", to="throughput[system=b, guests=1]")
+    assert table(VALUES, [zero])["ratio"]["note"] == ""  # at least 0, up to the solver's rounding

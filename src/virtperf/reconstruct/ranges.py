@@ -62,7 +62,7 @@ class _Ranges:
             found = region.ratios(of, to)
             if kind == "percent_change":
                 found = [(100 * (low - 1), 100 * (high - 1)) for low, high in found]
-            positive = min(low for low, _ in region.ranges(to)) >= 0
+            positive = min(low for low, _ in region.ranges(to)) >= -TOUCHING
             return Answer(united(found), notes=() if positive else (NOT_POSITIVE,))
         if kind == "maximum":
             return Answer(united(region.maxima(parts)))
