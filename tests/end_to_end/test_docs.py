@@ -136,5 +136,10 @@ def test_outputs_are_compared(shown, output, same):
 
 
 def test_every_page_with_commands_is_run(root):
-    pages = {p.stem for p in (root / "docs").rglob("*.md") if "```console" in p.read_text(encoding="utf-8")}
+    docs = root / "docs"
+    pages = {
+        p.relative_to(docs).with_suffix("").as_posix()
+        for p in docs.rglob("*.md")
+        if "```console" in p.read_text(encoding="utf-8")
+    }
     assert pages == set(PAGES)

@@ -259,10 +259,10 @@ def test_a_run_that_breaks_the_reader_does_not_stop_the_others(place, monkeypatc
     write_run(place.measured, "r2", raw={"sar.txt": sar()})
     real = ingest.__globals__["read_run"]
 
-    def read(folder, run, dictionary):
+    def read(folder, run, *others):
         if run.run_id == "r2":
             raise ZeroDivisionError("surprise")
-        return real(folder, run, dictionary)
+        return real(folder, run, *others)
 
     monkeypatch.setitem(ingest.__globals__, "read_run", read)
     place.ingest()
@@ -285,6 +285,23 @@ def test_no_half_written_file_is_left_in_the_cache(tmp_path, monkeypatch):
         cache.put("ab" * 32, {}, b"half")
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
     assert cache.get("ab" * 32) is None
+
+
+def test_declarations_of_ones_own_and_other_programs_count(place, monkeypatch, tmp_path):
+    def mark():
+        return ingest_cache.fingerprint(place.study, place.metrics)
+
+    before = mark()
+    own = tmp_path / "formats"
+    own.mkdir()
+    monkeypatch.setenv("VIRTPERF_FORMATS", str(own))
+    assert mark() == before  # an empty folder says nothing
+    (own / "mine.yaml").write_text("name: mine\n")
+    with_one = mark()
+    (own / "mine.yaml").write_text("name: other\n")
+    assert len({before, with_one, mark()}) == 3
+    monkeypatch.setattr("virtperf.formats.sar.binary.FORMAT.outside", lambda: "another version")
+    assert mark() not in {before, with_one}
 
 
 def test_nothing_of_the_tests_is_older_than_the_fingerprint(place):

@@ -93,3 +93,8 @@ def test_an_offset_of_a_files_clock_counts():
     files = [absolute("a", 3660, 4800)]
     found, _ = derive(files, {"a": {"clock_offset_s": -3600.0}})
     assert covered(files, found, 1200)["a"] == (0, 1200)
+
+
+def test_a_time_past_the_year_9999_is_no_start():
+    late = Inspected("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
+    assert first_time([late]) is None

@@ -107,6 +107,29 @@ def test_the_same_field_under_different_conditions() -> None:
     assert rows(read(text, "read 5 ms\nwrite 6 ms\n"), "field", "value") == [("read time", 5), ("write time", 6)]
 
 
+def test_lines_of_several_forms_are_rows_in_the_file_s_order() -> None:
+    text = r"""
+    reads: lines
+    lines: ['(?P<at>[\d:]+) rate (?P<rate>\d+)', '(?P<at>[\d:]+) errors (?P<errors>\d+)']
+    fields: [{field: rate}, {field: errors}]
+    """
+    data = "".join(
+        f"{at} rate {n}\n{at} errors {n + 10}\n" for n, at in enumerate(("23:59:50", "00:00:00", "00:00:10"))
+    )
+    of_day = read(text.rstrip() + "\n    time: {field: at, format: '%H:%M:%S'}", data)
+    want = [
+        ("rate", 86390, 0),
+        ("errors", 86390, 10),
+        ("rate", 86400, 1),
+        ("errors", 86400, 11),
+        ("rate", 86410, 2),
+        ("errors", 86410, 12),
+    ]
+    assert rows(of_day, "field", "t", "value") == want
+    numbered = read(text.rstrip() + "\n    time: {interval_s: 5}", data)
+    assert rows(numbered, "field", "t") == [(f, 5.0 * k) for k in range(3) for f in ("rate", "errors")]
+
+
 def test_numbers_with_units_and_durations() -> None:
     text = r"""
     reads: lines

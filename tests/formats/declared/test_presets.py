@@ -151,7 +151,7 @@ def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
     ab = metrics("ab.txt")
     assert one(ab, "page_element_throughput_total") == 1504.56
     assert one(ab, "page_element_response_time_total") == pytest.approx(0.001329)
-    assert one(ab, "driver_users") / one(ab, "page_element_throughput_total") == pytest.approx(0.001329, rel=1e-3)
+    assert one(ab, "clients_configured") / one(ab, "page_element_throughput_total") == pytest.approx(0.001329, rel=1e-3)
     assert one(metrics("ab-err.txt"), "driver_web_errors") == 20
 
 
@@ -306,7 +306,7 @@ def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> N
     (tmp_path / "m.yaml").write_text("metrics: {memory_free: {unit: B, definition: memory that is free, sources: []}}")
     dictionary = with_presets(load_metrics(tmp_path / "m.yaml"))
     assert dictionary["memory_free"].formats == ("meminfo",)
-    assert "driver_users" not in dictionary
+    assert "clients_configured" not in dictionary
 
 
 def test_every_metric_of_a_preset_is_in_the_dictionary(root: Path) -> None:

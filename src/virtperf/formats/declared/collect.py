@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from virtperf.core.declaration import Declaration, Part
 from virtperf.core.declaration_parts import Condition, FieldRule
@@ -17,6 +18,9 @@ from virtperf.core.patterns import first_group
 from virtperf.formats.declared.intervals import Intervals
 from virtperf.formats.declared.numbers import Numbers
 from virtperf.formats.declared.times import Clock
+
+MOST_TEXTS = 100_000
+"""Texts of conditions that are remembered."""
 
 
 @dataclass
@@ -33,6 +37,8 @@ class Chunk:
         Lines of the cells of a column, where they are not those of the rows.
     above : list of (str or None), optional
         For each row, the time that a line above it gives.
+    kinds : list of int, optional
+        Which of the ways to write a row each row is written in: samples are numbered within each.
     keys : tuple of str
         Names of what stands in the rows, for messages, where that is more than the cells.
     """
@@ -41,6 +47,7 @@ class Chunk:
     lines: list[int]
     own: dict[str, list[int]] = field(default_factory=dict)
     above: list[str | None] | None = None
+    kinds: list[int] | None = None
     keys: tuple[str, ...] = ()
 
     def column(self, name: str) -> list[Any]:
@@ -175,6 +182,8 @@ class Collector:
             return False
         key = (patterns, _text(cell))
         if key not in self._matches:
+            if len(self._matches) > MOST_TEXTS:
+                self._matches.clear()
             self._matches[key] = any(fnmatchcase(key[1], pattern) for pattern in patterns)
         return self._matches[key]
 
@@ -197,7 +206,7 @@ class Collector:
         if time is None:
             return np.full(len(who), np.nan)
         if time.field is None and time.line is None:
-            names = chunk.column(self.part.names) if self.part.names else [""] * len(who)
+            names: Sequence[Any] = chunk.column(self.part.names) if self.part.names else chunk.kinds or [""] * len(who)
             return self._clock.counted([f"{name}\n{_text(other)}" for name, other in zip(who, names, strict=True)])
         cells = (chunk.above or [None] * len(who)) if time.field is None else chunk.column(time.field)
         timed = any(cell not in (None, "") for cell in cells)
@@ -226,14 +235,14 @@ class Collector:
     def _named(self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str) -> None:
         """Rows of a name and a number each."""
         lines = np.array(chunk.own.get(value, chunk.lines))
-        called = [_text(cell) for cell in chunk.column(names)]
+        codes, called = pd.factorize(np.array([_text(cell) for cell in chunk.column(names)], dtype=object))
         cells = chunk.column(value)
-        self._named_in_file |= dict.fromkeys(called)
-        for name in dict.fromkeys(called):
+        self._named_in_file |= dict.fromkeys(map(str, called))
+        by_name = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+        for name, places in zip(map(str, called), by_name, strict=True):
             rule = self._rules.get(name)
             if not name or (rule is None and not self.part.others):
                 continue
-            places = np.array([place for place, other in enumerate(called) if other == name])
             own = _taken(chunk, places)
             fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
             chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
@@ -254,6 +263,7 @@ def _taken(chunk: Chunk, places: np.ndarray) -> Chunk:
     return Chunk(
         {name: of(cells) for name, cells in chunk.cells.items()}, of(chunk.lines),
         {name: of(lines) for name, lines in chunk.own.items()}, None if chunk.above is None else of(chunk.above),
+        None if chunk.kinds is None else of(chunk.kinds),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 
 from virtperf.core.declaration import Declaration
@@ -13,6 +14,7 @@ from virtperf.formats.declared.collect import Chunk, Sink
 ROWS = 20_000
 """Rows of a chunk."""
 BLANKS = " "
+_WHOLE_LINE = re.compile(r"[^\n]*\n")
 
 
 def read_columns(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
@@ -69,10 +71,9 @@ class _Lines:
     """The lines of a file that are rows, each record with the line that it begins on."""
 
     def __init__(self, text: str, comment: str | None) -> None:
-        whole = text.endswith("\n") or not text
-        self._lines = text.split("\n")
-        last = self._lines.pop()
-        self.cut = len(self._lines) + 1 if not whole and last.strip() else 0
+        self._text = text
+        last = text[text.rfind("\n") + 1 :]
+        self.cut = text.count("\n") + 1 if last.strip() else 0
         self._comment = comment
         self._first = 0
 
@@ -96,12 +97,13 @@ class _Lines:
     def _rows(self, quotes: bool = True) -> Iterator[str]:
         """Lines without comments and blank ones, which may stand within quotes."""
         quoted = False
-        for number, line in enumerate(self._lines, start=1):
+        for number, match in enumerate(_WHOLE_LINE.finditer(self._text), start=1):
+            line = match[0]
             if not quoted and (not line.strip() or (self._comment is not None and line.startswith(self._comment))):
                 continue
             quoted ^= quotes and line.count('"') % 2 == 1
             self._first = self._first or number
-            yield line + "\n"
+            yield line
 
 
 def _check_names(names: list[str], declaration: Declaration, line: int, file: str) -> None:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from virtperf.core.declaration import Declaration
+from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError
 from virtperf.core.patterns import LONGEST_LINE, extracted, whole_lines
 from virtperf.formats.declared.collect import Chunk, Sink
@@ -66,14 +66,9 @@ def read_lines(text: str, declaration: Declaration, sink: Sink, said: list[str],
     """
     found = _Text(text, declaration, said, file)
     for number, part in enumerate(declaration.parts):
-        chunks = []
-        for pattern in part.lines:
-            places = found.matching(pattern) if found.lines else np.zeros(0, dtype=int)
-            if len(places):
-                cells = extracted(pattern, found.array.take(pa.array(places)))
-                chunks.append((places, {name: [cell or None for cell in column] for name, column in cells.items()}))
-        for places, columns in chunks:
-            sink(number, Chunk({**columns}, (places + 1).tolist(), above=found.above(places)))
+        chunk = _rows(found, part)
+        if chunk is not None:
+            sink(number, chunk)
     for pattern in declaration.ignore:
         if found.lines:
             found.matching(pattern)
@@ -84,6 +79,25 @@ def read_lines(text: str, declaration: Declaration, sink: Sink, said: list[str],
             found=found.lines[int(unknown[0])], remedy="the file is damaged, or of another version of the tool.",
         )  # fmt: skip
     return {"other lines": str(len(unknown))} if len(unknown) else {}
+
+
+def _rows(found: _Text, part: Part) -> Chunk | None:
+    """The lines of a file that a table's expressions tell, in the file's order; None where there are none."""
+    by_pattern = [found.matching(pattern) if found.lines else np.zeros(0, dtype=int) for pattern in part.lines]
+    places = np.concatenate(by_pattern)
+    if not len(places):
+        return None
+    kinds = np.repeat(np.arange(len(by_pattern)), [len(own) for own in by_pattern])
+    order = np.argsort(places, kind="stable")
+    cells: dict[str, np.ndarray] = {}
+    for kind, (pattern, own) in enumerate(zip(part.lines, by_pattern, strict=True)):
+        texts = extracted(pattern, found.array.take(pa.array(own))) if len(own) else {}
+        for name, column in texts.items():
+            whole = cells.setdefault(name, np.full(len(places), None, dtype=object))
+            whole[kinds == kind] = [cell or None for cell in column]
+    columns = {name: column[order].tolist() for name, column in cells.items()}
+    lines = places[order]
+    return Chunk(columns, (lines + 1).tolist(), above=found.above(lines), kinds=kinds[order].tolist())
 
 
 def read_pairs(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:

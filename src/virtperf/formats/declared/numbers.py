@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from virtperf.core.declaration_parts import DURATION, FieldRule
 from virtperf.core.errors import FormatError
@@ -32,6 +33,7 @@ class Numbers:
 
     def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
         self._missing = frozenset(("", *missing))
+        self._words = pa.array([None, *sorted(self._missing)], pa.string())
         self._decimal, self._thousands, self._file = decimal, thousands, file
 
     def of(self, cells: Sequence[Any], lines: Sequence[int], name: str, rule: FieldRule | None = None) -> np.ndarray:
@@ -42,6 +44,11 @@ class Numbers:
         FormatError
             A cell that is no number, or one that float64 can't hold, with its line.
         """
+        printed = rule.printed if rule is not None else None
+        if printed is None and not self._thousands and self._decimal == "." and cells and type(cells[0]) is str:
+            plain = self._at_once(cells, lines, name)
+            if plain is not None:
+                return plain
         values = np.full(len(cells), np.nan)
         texts: list[str] = []
         places: list[int] = []
@@ -56,7 +63,6 @@ class Numbers:
         if not texts:
             return values
         factors: np.ndarray | float = 1.0
-        printed = rule.printed if rule is not None else None
         if printed == DURATION:
             found = np.array([self._duration(t, name, lines[p]) for t, p in zip(texts, places, strict=True)])
         else:
@@ -66,6 +72,21 @@ class Numbers:
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
         values[places] = found * factors
+        return values
+
+    def _at_once(self, cells: Sequence[Any], lines: Sequence[int], name: str) -> np.ndarray | None:
+        """The numbers of cells that are all text, or None where some are not."""
+        try:
+            texts = pc.utf8_trim_whitespace(pa.array(cells, pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+            return None
+        there = ~pc.is_in(texts, self._words).to_numpy(zero_copy_only=False)
+        places = np.flatnonzero(there)
+        found, bad = numbers(texts.filter(pa.array(there)))
+        if bad >= 0:
+            raise self._error(name, lines[places[bad]], str(cells[places[bad]]))
+        values = np.full(len(cells), np.nan)
+        values[places] = found
         return values
 
     def _plain(self, cell: Any, name: str, line: int) -> float:
