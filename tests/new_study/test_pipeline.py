@@ -18,8 +18,9 @@ def test_the_stages_are_named_after_the_study():
 def test_every_study_of_the_repository_has_the_stages_that_a_new_one_gets(root):
     layout = Layout(root)
     for study in layout.studies():
-        assert layout.pipeline(study).read_text() == pipeline_text(study), (
-            f"change src/virtperf/new_study/stages.yaml, and copy it to pipelines/{study} with its id"
+        measured = layout.definition(study) == layout.measured(study)
+        assert layout.pipeline(study).read_text() == pipeline_text(study, measured=measured), (
+            f"change src/virtperf/new_study/stages.yaml.j2, and write pipelines/{study}/dvc.yaml anew"
         )
 
 

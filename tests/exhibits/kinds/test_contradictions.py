@@ -38,7 +38,7 @@ def test_contradictions_are_ordered_by_what_was_set_aside(tmp_path: Path) -> Non
     assert "3 minimal conflicting sets of claims. Setting aside 2 claims of the paper resolves them all." in said
     assert "System A peaks at 8 guests" in said and "best-at-8" not in said and "claim:best-at-8" in links(shown)
     assert "1 other set excludes it as well" in said and "an assumption of ours" in said
-    assert "Set aside in the reconstruction." in said and shown.record.claims[:3] == ("more-at-8", "best-at-8", "flat")
+    assert shown.record.claims[:3] == ("more-at-8", "best-at-8", "flat")
 
 
 def test_sets_that_nothing_was_taken_from_are_shown_too(tmp_path: Path) -> None:

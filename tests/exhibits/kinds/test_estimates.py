@@ -118,7 +118,7 @@ def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) 
     shown = loaded.computed(frame, title="Sizes", note="Pages are counted.")
     assert {"262,144", "yes", "no", "Pages are counted."} <= set(plain(shown).splitlines())
     assert shown.record.numbers[0].columns == ("Name", "Pages", "Whole") and "262,144" in repr(shown)
-    assert shown.record.provenance == (Provenance.PUBLISHED,) and HOSTILE not in record_html(shown.record)
+    assert shown.record.provenance == (Provenance.COMPUTED,) and HOSTILE not in record_html(shown.record)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_a_figures_numbers(loaded: LoadedStudy) -> None:
     cells = grid(loaded, "figure-2")
     assert list(cells)[:2] == [f"{HOSTILE}: 8 / 2 guests", f"{HOSTILE}: 8 / 4 guests"]
     first, second, third, fourth = list(cells.values())[:4]
-    assert first == {"The text allows": "1.8 to 16.6", "With our assumptions": "2.77 to 3.7", "Printed": "no", "Measured": "none", "Remarks": "none"}  # fmt: skip
+    assert first == {"The text allows": "1.8 to 16.6", "With our assumptions": "2.77 to 3.7", "Printed": "", "Measured": "none", "Remarks": ""}  # fmt: skip
     assert (second["The text allows"], second["Printed"]) == ("about 1.660 (1.655 to 1.665)", "1.66")
     assert second["With our assumptions"] == "the same" and second["Measured"].startswith("1.52")
     assert (third["The text allows"], third["With our assumptions"]) == ("not bounded", "order only: above 1")
