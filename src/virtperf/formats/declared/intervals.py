@@ -81,8 +81,11 @@ class Intervals:
         rows = np.bincount(cell[used], minlength=size)
         at = np.repeat(lines[np.unique(own, return_index=True)[1]], count)
         at[cell[inside][::-1]] = lines[inside][::-1]  # the first of several
+        numbers = self._number(each, values[used], cell[used], rows)
+        if np.isinf(numbers).any():
+            raise FormatError(f"the sum of {name} is too large", file=self._file, line=int(at[np.isinf(numbers)][0]))
         ends = np.tile(begin + (np.arange(count) + 1) * self.length, len(who))
-        return np.repeat(who, count), ends, self._number(each, values[used], cell[used], rows), at
+        return np.repeat(who, count), ends, numbers, at
 
     def _number(self, each: Each, values: np.ndarray, cell: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if each == "count":

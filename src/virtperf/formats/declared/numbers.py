@@ -71,7 +71,12 @@ class Numbers:
             found, bad = numbers(pa.array([self._in_c(text) for text in texts], pa.string()))
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
-        values[places] = found * factors
+        with np.errstate(over="ignore"):
+            found = found * factors
+        large = np.flatnonzero(np.isinf(found))
+        if len(large):
+            raise self._error(name, lines[places[large[0]]], texts[large[0]], "a number that float64 can hold")
+        values[places] = found
         return values
 
     def _at_once(self, cells: Sequence[Any], lines: Sequence[int], name: str) -> np.ndarray | None:

@@ -65,7 +65,8 @@ class Clock:
         else:
             t = self._numbers.of(cells, lines, name)
             if plus is not None:
-                t = t + self._numbers.of(plus, lines, f"{time.plus}, which is added to the time,")
+                with np.errstate(over="ignore"):  # infinite times are beyond all years
+                    t = t + self._numbers.of(plus, lines, f"{time.plus}, which is added to the time,")
             t = t / time.per_second
         missing = np.flatnonzero(np.isnan(t))
         if len(missing):
