@@ -21,6 +21,8 @@ import pytest
 PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "measure", "formats/declared")
 PARTS = (
     "data/published",
+    "data/measured/xen-2026/study.yaml",
+    "data/measured/xen-2026/hypotheses.yaml",
     "data/metrics.yaml",
     "data/readings.yaml",
     "dvc.yaml",

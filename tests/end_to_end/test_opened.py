@@ -52,4 +52,5 @@ def test_a_notebook_opens_what_its_stage_lists(study: str) -> None:
     missed = {str(p) for p in opened if not any(p == dep or p.is_relative_to(dep) for dep in listed)}
     assert not missed, f"add to deps of notebook in dvc.yaml: {sorted(missed)}"
     idle = {str(dep) for dep in listed if not any(p == dep or p.is_relative_to(dep) for p in opened)}
+    idle -= {"data/readings.yaml"}  # a study whose claims name no word opens no readings
     assert not idle, f"remove from deps of notebook in dvc.yaml: {sorted(idle)}"

@@ -259,10 +259,10 @@ def test_a_run_that_breaks_the_reader_does_not_stop_the_others(place, monkeypatc
     write_run(place.measured, "r2", raw={"sar.txt": sar()})
     real = ingest.__globals__["read_run"]
 
-    def read(folder, run, *others):
+    def read(folder, run, *others, **named):
         if run.run_id == "r2":
             raise ZeroDivisionError("surprise")
-        return real(folder, run, *others)
+        return real(folder, run, *others, **named)
 
     monkeypatch.setitem(ingest.__globals__, "read_run", read)
     place.ingest()

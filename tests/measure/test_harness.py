@@ -108,7 +108,7 @@ def test_a_signal_ends_it_in_good_order(repository, number):
     process = repository.start()
     wait_for(lambda: len(left(repository)) >= 2, process)
     process.send_signal(number)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=90)
     assert process.returncode == 128 + number, out
     assert out.splitlines()[-1] == "stopped; the run under way was removed, those before it are kept"
     assert (repository.runs / "torn").exists()
@@ -124,7 +124,7 @@ def test_a_background_job_stops_monitors_by_the_signal_that_it_ignores_itself(re
     process = repository.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     wait_for((repository.own / "running" / "state.json").exists, process)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=90)
     assert process.returncode == 0, out
     assert (repository.runs / "one-r1" / "m.txt").read_text() == "1\nend\n"
     assert repository.described("one-r1")["disturbed"] == []

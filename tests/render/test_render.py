@@ -111,7 +111,7 @@ def test_text_from_files_and_cells_is_shown_not_run(page: str) -> None:
 
 def test_code_is_folded_and_there(page: str, elements: Elements) -> None:
     summaries = [attrs for tag, attrs in elements.tags if tag == "details" and attrs.get("class") == "vp-source"]
-    assert len(summaries) == 11 and not [s for s in summaries if "open" in s]
+    assert len(summaries) == 10 and not [s for s in summaries if "open" in s]
     assert "<code>Throughput over guests</code>" in page
     code = html.unescape(re.sub(r"<[^>]*>", "", page[page.index('class="vp-code"') :]))
     assert 'study.show("figure-2")' in code
