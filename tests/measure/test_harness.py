@@ -105,7 +105,7 @@ def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_good_order(repository, number):
     repository.write(window_s=30, monitors=[{"run": SLEEPER, "output": "m.txt"}], teardown=["touch {here}/torn"])
-    process = repository.start()
+    process = repository.start(preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # not a background job's
     wait_for(lambda: len(left(repository)) >= 2, process)
     process.send_signal(number)
     out, _ = process.communicate(timeout=90)
