@@ -129,8 +129,8 @@ class Collector:
                 self._keep(entity, name, t, self._numbers.of(chunk.column(name), lines, name, self._any), lines)
 
     def finish(self) -> list[str]:
-        """Make what still has to be made; what there is to say of it. Raises `FormatError` as `missing` does."""
-        self.missing()
+        """Make what still has to be made; what there is to say of it. Raises `FormatError` as `_missing` does."""
+        self._missing()
         if self._sums is None:
             return []
         for rule in self._fields_of:
@@ -138,7 +138,7 @@ class Collector:
             self._keep(entity, rule.record, t, values, lines.tolist())
         return self._sums.said
 
-    def missing(self) -> None:
+    def _missing(self) -> None:
         """Raise `FormatError` where a declared field stands nowhere in the file."""
         wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
         if not self._keys:

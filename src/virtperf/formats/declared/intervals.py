@@ -11,7 +11,7 @@ from virtperf.core.errors import FormatError
 
 MOST = 1_000_000
 """Intervals that a file may have, those of all entities together."""
-SPARSEST = 1000
+SPARSEST = 100
 """Intervals to a row: with more of them, a time is damaged."""
 
 
