@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 
 import numpy as np
 import pytest
@@ -121,6 +122,14 @@ def test_a_last_line_without_its_end_is_left_out() -> None:
     reading = read(DRIVER, "time,host,tps\n1,a,2\n2,a,3")
     assert rows(reading, "value") == [(2.0,)]
     assert reading.warnings == (f"{FILE} line 3: the last line has no line end, may be cut, and was left out",)
+
+
+def test_a_long_text_without_line_ends_takes_no_longer_than_others() -> None:
+    start = time.process_time()
+    with pytest.raises(FormatError, match="no heading"):
+        read(DRIVER, "x" * 1_000_000)
+    assert rows(read(DRIVER, "time,host,tps\n1,a,2\n" + "x" * 1_000_000), "value") == [(2.0,)]
+    assert time.process_time() - start < 1
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r\0", exclude_categories=("Cs",)), max_size=8)

@@ -71,8 +71,8 @@ class _Lines:
     """The lines of a file that are rows, each record with the line that it begins on."""
 
     def __init__(self, text: str, comment: str | None) -> None:
-        self._text = text
-        last = text[text.rfind("\n") + 1 :]
+        end = text.rfind("\n") + 1
+        self._text, last = text[:end], text[end:]
         self.cut = text.count("\n") + 1 if last.strip() else 0
         self._comment = comment
         self._first = 0
