@@ -27,8 +27,7 @@ def analytic_centre(
 
     Maximises ``sum log(slack) - SMOOTHNESS * sum (second difference / scale)^2`` over the rows that have an interior,
     the others held as equalities (Boyd and Vandenberghe, Convex Optimization, 2004, section 8.5.3). It lies strictly
-    inside every interval that is not a single value, so no point is a corner of what the text allows. Where the solver
-    fails, it is the point whose smallest slack, relative to the largest possible one, is largest.
+    inside every interval that is not a single value, so no point is a corner of what the text allows.
 
     Parameters
     ----------
@@ -61,13 +60,7 @@ def analytic_centre(
         objective += cp.sum(cp.log((high[free] / width) - cp.multiply(size[free] / width, x[free])))
     objective -= SMOOTHNESS * sum((_roughness(system, value, axis, quantities) for axis, quantities in curves), 0)
     problem = cp.Problem(cp.Maximize(objective), constraints)
-    try:
-        problem.solve(solver=cp.CLARABEL)
-    except cp.SolverError:  # of hundreds of quantities with hardly a range; a linear program is solved all the same
-        least = cp.Variable()
-        deep = [slack / slack_most[with_interior] >= least, cp.multiply(size, x) >= low, cp.multiply(size, x) <= high]
-        problem = cp.Problem(cp.Maximize(least), [*constraints, *deep])
-        problem.solve(solver=cp.HIGHS)
+    problem.solve(solver=cp.CLARABEL)
     if x.value is None:
         raise ArithmeticError(f"no centre found: the solver says {problem.status}")
     found = np.clip(x.value * size, low, high)
