@@ -72,14 +72,23 @@ class LeaveOneOut:
         masks = list(self._without(number, claim))
         spans = [_implied(system, mask, claim) for mask in masks]
         implied = min(low for low, _ in spans), max(high for _, high in spans)
-        dropped = claim.id in self.feasible.contradictions.dropped
+        verdict = self._verdict(system, masks, claim)
+        information = 0.0 if claim.id in self.feasible.contradictions.dropped else self._information(system, claim)
+        return TextVerdict(claim.id, verdict, implied, information)
+
+    def verdict(self, claim: Claim) -> str:
+        """The verdict alone, as `judge` gives it; its numbers take most of the time."""
+        if claim.id not in self._active:
+            return "off"
+        number = self._group(claim)
+        return self._verdict(self.feasible.systems[number], self._without(number, claim), claim)
+
+    def _verdict(self, system: LinearSystem, masks: Iterable[np.ndarray], claim: Claim) -> str:
         if claim.assumed:
-            verdict = "contradicted" if dropped else "assumed"
-        elif is_implied(system, system.mask_of(()), claim.id):
-            verdict = "convention"
-        else:
-            verdict = verdict_of({relation(system, mask, claim.id) for mask in masks})
-        return TextVerdict(claim.id, verdict, implied, 0.0 if dropped else self._information(system, claim))
+            return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
+        if is_implied(system, system.mask_of(()), claim.id):
+            return "convention"
+        return verdict_of({relation(system, mask, claim.id) for mask in masks})
 
     def assumes(self, claim: Claim) -> bool:
         """Whether an assumption of ours speaks, directly or through other claims, of what the claim speaks of."""

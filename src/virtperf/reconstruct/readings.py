@@ -62,7 +62,7 @@ def _verdicts(feasible: Feasible, again: Claims, verdicts: pd.DataFrame) -> Iter
     in_force = verdicts.set_index("claim")["text_verdict"]
     others = LeaveOneOut(feasible)
     for claim in again:
-        found = others.judge(claim).verdict
+        found = others.verdict(claim)
         if found != in_force[claim.id]:
             yield {"kind": "verdict", "name": claim.id, "verdict": in_force[claim.id], "verdict_read": found,
                    "low": np.nan, "high": np.nan, "low_read": np.nan, "high_read": np.nan}  # fmt: skip
