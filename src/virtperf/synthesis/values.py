@@ -103,7 +103,7 @@ def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: 
         "study": data.study.id, "label": asked.label, "number": number.label, "reading": asked.reading,
         "link": f"exhibit:{data.study.id}/{next(iter(number.derived.exhibits))}",
     }  # fmt: skip
-    if unit == RATIO and len(number.parts) > 1 and number.parts[0] == number.parts[1]:
+    if unit == RATIO and number.of_itself:
         return [Value(**common, kind=REFERENCE, words="", pieces=((1.0, 1.0),), provenance=Provenance.RECONSTRUCTED)]
     found = []
     rows = data.ranges[(data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)]
