@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import Field
 
 from virtperf.core.errors import Report, VirtperfError, stop
-from virtperf.core.model import Keyed, Model, Texts, load_model
+from virtperf.core.model import Flag, Keyed, Model, Texts, load_model
 from virtperf.core.units import conversion_factor, rate_unit
 from virtperf.core.yamlio import Document
 
@@ -31,6 +31,8 @@ class Source(Model):
         Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
     kind : str or None
         As the metric's, where it is another one for this field.
+    minus : bool
+        A part of a sum that is taken away.
     factor : float
         Of a counter: leads to the metric's unit after division by seconds.
     """
@@ -43,6 +45,7 @@ class Source(Model):
     unit: str
     entity: Annotated[str, Field(min_length=1)] | None = None
     kind: Kind | None = None
+    minus: Flag = False
     factor: float = Field(1.0, alias="<factor>")
 
 
@@ -190,5 +193,6 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
             if place in seen:
                 report(document.error(f"{metric.name} names the same field twice", *where))
             seen.add(place)
-            sources.append(source.model_copy(update={"format": name, "kind": kind, "factor": factor}))
+            signed = -factor if source.minus else factor
+            sources.append(source.model_copy(update={"format": name, "kind": kind, "factor": signed}))
     return metric.model_copy(update={"sources": tuple(sources)})
