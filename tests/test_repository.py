@@ -20,6 +20,7 @@ LAYERS = [
     {"reconstruct", "summarize"},
     {"verdicts"},
     {"exhibits"},
+    {"synthesis"},
     {"render"},
     {"new_study", "intake", "pipeline", "measure"},
     {"verify"},

@@ -54,6 +54,11 @@ def test_a_condition_without_any_run_leaves_the_rest_of_the_report(workplace: Wo
         (workplace.runs / f"scaling-xen-9-r{replicate}" / "run.yaml").write_text("study: [broken")
     workplace.run("ingest", STUDY, "--keep-going")
     page = workplace.after_ingest()
+    workplace.run("site", STUDY)
+    rehearsal = (workplace.root / "reports" / f"rehearsal-{STUDY}.html").read_text()
+    for replicate in (1, 2, 3):
+        assert f"scaling-xen-9-r{replicate}" in rehearsal
+    assert "Throughput (Xen, 9 guests)" not in rehearsal and "Throughput (Xen, 12 guests)" in rehearsal
     assert "Figure 12" in page
 
 

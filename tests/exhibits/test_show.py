@@ -19,7 +19,11 @@ DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d
 def test_a_record_without_a_picture_is_one_output() -> None:
     ((data, metadata),) = Shown(PLAIN).bundles()
     assert set(data) == {MIME, "text/html", "text/plain"} and metadata == {}
-    assert data["text/plain"] == repr(Shown(PLAIN)) == "Table 1. T\nwords" and "words" in data["text/html"]
+    assert (
+        data["text/plain"] == "Table 1. T"
+        and repr(Shown(PLAIN)) == "Table 1. T\nwords"
+        and "words" in data["text/html"]
+    )
 
 
 def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None:

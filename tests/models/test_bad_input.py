@@ -16,13 +16,11 @@ from virtperf.core.errors import ModelError
 from virtperf.models import (
     bootstrap,
     linear,
-    ordering,
     ratio,
     tost,
     usl_cost,
 )
 from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, FAMILIES, MEANS, SAMPLES, SERIES, Options, Sample
-from virtperf.models.plateau import find_plateau
 from virtperf.models.reports import run
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
@@ -193,8 +191,6 @@ def exact():
         (lambda: tost.tost_difference(X, BAD, 1.0), FINITE),
         (lambda: tost.tost_difference(X, X, -1.0), "margin"),
         (lambda: tost.tost_difference(X, X, math.nan), "margin"),
-        (lambda: find_plateau(X, BAD), FINITE),
-        (lambda: ordering.order_probability([X, BAD], seed=1), FINITE),
         (lambda: fit_usl(X, X, noise="white"), "unknown kind of noise"),
         (lambda: fit_segmented(LOAD, -LOAD, noise="proportional"), "y in row 1 of 7 is not positive"),
         (lambda: bootstrap.bootstrap_usl(exact()), "has no error"),

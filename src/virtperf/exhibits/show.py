@@ -59,7 +59,8 @@ class Shown:
         from virtperf.render.record import record_html
 
         html = str(record_html(self.record, notebook=True))
-        text, drawing = record_text(self.record), self.record.drawing
+        # JupyterLab and pages show the HTML; its words again would be a seventh of the committed notebook.
+        text, drawing = record_text(self.record).partition("\n")[0], self.record.drawing
         kept = self.record.with_picture("").model_dump(mode="json")
         if drawing is None:
             return [({MIME: kept, "text/html": html, "text/plain": text}, {})]

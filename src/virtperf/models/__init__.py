@@ -7,16 +7,13 @@ from virtperf.models.fits import Fit, Fits
 from virtperf.models.frames import (
     amdahl,
     anova,
-    best,
     changepoints,
     cost,
     equivalence,
     families,
     line,
-    order,
     pairs,
     pairwise,
-    plateau,
     ratio_of_printed,
     ratios,
     robust_line,
@@ -29,7 +26,7 @@ from virtperf.models.result import Estimate, Missing
 from virtperf.models.shares import shares
 
 __all__ = [
-    "Estimate", "Fit", "Fits", "Missing", "amdahl", "anova", "best", "changepoints", "cost", "equivalence", "families",
-    "line", "order", "pairs", "pairwise", "plateau", "power", "power_table", "ratio_of_printed", "ratios",
+    "Estimate", "Fit", "Fits", "Missing", "amdahl", "anova", "changepoints", "cost", "equivalence", "families",
+    "line", "pairs", "pairwise", "power", "power_table", "ratio_of_printed", "ratios",
     "robust_line", "runs_needed", "scaling", "segmented", "shares", "usl",
 ]  # fmt: skip

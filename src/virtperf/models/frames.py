@@ -7,14 +7,13 @@ empty mapping, or None where one result is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import pandas as pd
 
 from virtperf.core.provenance import Origin, together
-from virtperf.models import linear, ordering, ratio, robust, rounding, tost, usl_cost, variance
-from virtperf.models import plateau as _plateau
+from virtperf.models import linear, ratio, robust, rounding, tost, usl_cost, variance
 from virtperf.models import segmented as _segmented
 from virtperf.models import usl as _usl
 from virtperf.models.changepoints import find_changepoints
@@ -68,11 +67,6 @@ def line(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) ->
 def segmented(formula: str, frame: pd.DataFrame, *, by: By = None, form: str = "free", **options: Any) -> Fits:
     """Two straight pieces for each group; see `usl` and `virtperf.models.segmented.fit_segmented`."""
     return _fits(_segmented.fit_segmented, formula, frame, by, {**options, "form": form})
-
-
-def plateau(formula: str, frame: pd.DataFrame, *, by: By = None, alpha: float = 0.05) -> Fits:
-    """The level that each series keeps most of the time: ``plateau("value ~ t_s", study.timeline("figure-19"))``."""
-    return _fits(_plateau.find_plateau, formula, frame, by, {"alpha": alpha})
 
 
 def cost(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
@@ -192,28 +186,6 @@ def equivalence(
     """
     found = _compared(tost.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin})
     return found if by is not None else next(iter(found.values()), None)
-
-
-def order(value: str, frame: pd.DataFrame, *, by: str, ascending: Sequence[Any], seed: int, **options: Any) -> Any:
-    """Probability that the means at the given levels ascend; see `virtperf.models.ordering.order_probability`.
-
-    None for a frame without rows.
-    """
-    columns(frame, value, by)
-    if frame.empty:
-        return None
-    parts = [rows_at(frame, {by: level}) for level in ascending]
-    chosen = pd.concat(parts)
-    return attributed(source(chosen), ordering.order_probability, [p[value] for p in parts], seed=seed, **options)
-
-
-def best(value: str, frame: pd.DataFrame, *, by: str, seed: int, **options: Any) -> dict[Hashable, Any]:
-    """For each level, the probability that its mean is the largest; see `virtperf.models.ordering.best_probability`."""
-    columns(frame, value)
-    samples = {label: rows[value] for label, rows in groups(frame, by)}
-    origin = source(frame)
-    found = attributed(origin, ordering.best_probability, samples, seed=seed, **options)
-    return dict.fromkeys(samples, found) if isinstance(found, Missing) else found
 
 
 def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Any:

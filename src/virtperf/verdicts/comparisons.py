@@ -95,7 +95,7 @@ def _ratio(claim: Claim, instance: Instance, rows: list[Row]) -> _Number:
 
 
 def _scaled(study: Study, claim: Claim, number: _Number, means: Mapping[Quantity, Mean]) -> _Number | None:
-    """The number on the scale on which the claim speaks of it; None where a mean that it needs was not measured."""
+    """The number on the claim's scale; None where a mean that it needs was not measured."""
     if not {*number.over, *number.under} <= means.keys():
         return None
     references = {study.reference_for(q) for q in number.over}

@@ -49,6 +49,7 @@ def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> No
     rows = [verdict("strict", "more-at-8", "corroborated", "depends"), verdict("lenient", "flat", "contradicted", "independent"),
             moved("lenient", AT_8, 160, math.inf)]  # fmt: skip
     shown = build(tmp_path, root, rows).readings()
+    assert shown.record.claims == ("more-at-8", "flat")
     said = plain(shown)
     assert "1 claim has a word that stands for a number." in said
     assert "read strictly, 1 verdict and 0 ranges differ and read leniently, 1 verdict and 1 range differ" in said

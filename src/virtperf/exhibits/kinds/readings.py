@@ -40,7 +40,7 @@ def record(context: Context) -> Record:
     blocks += _tables("range", ("The text alone allows", *titles), list(_range_rows(data, changes["range"])))
     blocks.append(Folded(summary="How the words are read", blocks=(_words(data, worded),)))
     numbers = Numbers.of(found, f"{data.study.id}-readings")
-    return register(context, "readings", *blocks, claims=says.keys() & changes["verdict"].keys()).model_copy(
+    return register(context, "readings", *blocks, claims=[c for c in says if c in changes["verdict"]]).model_copy(
         update={"numbers": (numbers,)}
     )
 
