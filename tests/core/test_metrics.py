@@ -96,6 +96,14 @@ def test_a_part_may_be_taken_away(real):
     assert np.isnan(alone["processor_guest_overhead"])
 
 
+def test_a_sum_may_be_of_what_is_there(real):
+    rows = [("jobs", "job", "mixed", f"{way}/bw", np.nan, 8) for way in ("read", "write")]
+    rows.append(("jobs", "job", "reads", "read/bw", np.nan, 3))
+    found = real.translate(records(*rows), "fio")
+    found = found[found["metric"] == "io_job_rate"]
+    assert dict(zip(found["entity"], found["value"], strict=True)) == {"mixed": 16 * 1024, "reads": 3 * 1024}
+
+
 def test_a_rest_is_what_the_parts_leave_of_one(tmp_path):
     parts = [f'{{format: f, field: "{name}", entity_kind: cpu, entity: all, unit: "%"}}' for name in ("id", "wa", "st")]
     path = tmp_path / "metrics.yaml"
@@ -178,7 +186,8 @@ def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
 
 def test_a_field_belongs_to_one_metric(real):
     seen = {}
-    rests = {m.name for m in real.metrics.values() if m.combine == "rest" or any(s.minus for s in m.sources)}
+    made = ("rest", "present")
+    rests = {m.name for m in real.metrics.values() if m.combine in made or any(s.minus for s in m.sources)}
     for metric in (m for m in real.metrics.values() if m.name not in rests):  # made of fields that have one
         for s in metric.sources:
             place = (s.format, s.report, s.field, s.entity_kind, s.entity)

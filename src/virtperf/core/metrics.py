@@ -58,16 +58,16 @@ class Metric(Model):
         ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
         file, a rate in samples), ``total`` (one number a run).
     combine : str
-        ``"sum"`` where the fields of one report are parts that add up; ``"rest"`` where they are the parts of a whole
-        of 1 that the metric is not: it is what they leave, and of them the first must be there; else ``""``: they are
-        other spellings.
+        ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are there;
+        ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of them
+        the first must be there; else ``""``: they are other spellings.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
     unit: str
     definition: str = Field(min_length=10)
     kind: Kind = "gauge"
-    combine: Literal["", "sum", "rest"] = ""
+    combine: Literal["", "sum", "present", "rest"] = ""
     sources: tuple[Source, ...] = ()
 
     @property
@@ -151,7 +151,8 @@ class MetricDictionary:
         rest = np.array([self.metrics[name].combine == "rest" for name in rows["metric"]])
         groups = rows.assign(_first=first).groupby(same, sort=False, dropna=False)
         total, count = groups["value"].transform("sum").to_numpy(), groups["value"].transform("count").to_numpy()
-        whole = np.where(rest, groups["_first"].transform("sum") == 1, count == [len(parts[key]) for key in keys])
+        wanted = [1 if self.metrics[key[0]].combine == "present" else len(parts[key]) for key in keys]
+        whole = np.where(rest, groups["_first"].transform("sum") == 1, count >= wanted)
         rows = rows.assign(value=np.where(whole, np.where(rest, 1.0 - total, total), np.nan))
         together = pd.concat([found[~combined], rows[~rows.duplicated(same)]])
         return together.sort_index()
