@@ -58,9 +58,9 @@ class Metric(Model):
         ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
         file, a rate in samples), ``total`` (one number a run).
     combine : str
-        ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those do that are there; ``"rest"`` where they are the parts of a whole
-        of 1 that the metric is not: it is what they leave, and of them the first must be there; else ``""``: they are
-        other spellings.
+        ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are there;
+        ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of them
+        the first must be there; else ``""``: they are other spellings.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")

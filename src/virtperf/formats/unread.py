@@ -18,7 +18,7 @@ _OUTPUTS = (
     ("fio --minimal of another version", rb"^[25];fio-", "collect by fio --output-format=json"),
     ("perf stat's text for people", rb"^ Performance counter stats for ", "collect by perf stat -x,"),
     ("perf.data", rb"\APERFILE2", "print it by perf stat or perf script"),
-    ("a part of uperf's output", rb"^(?:Txn\d+|Total) +[\d.]+ ?[KMGT]?B? */|^timestamp_ms:[\d.]+ name:", "keep all that it prints"),
+    ("a part of uperf's output", rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:", "keep all of it"),
     ("iperf", rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)", "iperf3 --json can be declared"),
     ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
     ("an HTML page", rb"\A\s*<(?:!DOCTYPE html|html)\b", "keep the tool's own file, not the page made of it"),
@@ -44,5 +44,7 @@ def unread(head: bytes) -> tuple[str, str]:
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy
-    binary = "keep the tool's text output; of z/VM's monitor data (MONWRITE), the listing that the Performance Toolkit makes"
+    binary = (
+        "keep the tool's text output; of z/VM's monitor data (MONWRITE), the listing that the Performance Toolkit makes"
+    )
     return ("it is binary", binary) if b"\0" in head else ("", "")
