@@ -184,6 +184,8 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
     for position, source in enumerate(metric.sources):
         kind = source.kind or metric.kind
         where = ("metrics", metric.name, "sources", position)
+        if source.minus and metric.combine not in ("sum", "present"):
+            report(document.error("minus is for the parts of a sum", *where, expected="combine: sum"))
         try:
             factor = conversion_factor(rate_unit(source.unit) if kind == "counter" else source.unit, metric.unit)
         except VirtperfError as err:
