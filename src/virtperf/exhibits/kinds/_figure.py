@@ -224,6 +224,8 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
            for kind in KINDS},
     }  # fmt: skip
     kept = {name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}}
+    if kept.get("With our assumptions") == kept.get("The text alone allows"):  # they change nothing here
+        kept.pop("With our assumptions", None)
     numeric = [k for k, name in enumerate(kept) if k == 1 or name in ("Printed", *map(str.capitalize, KINDS))]
     return Grid(label=label, columns=tuple(kept), rows=tuple(zip(*kept.values(), strict=True)), numeric=tuple(numeric))
 

@@ -18,6 +18,8 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _FONT = re.compile(r"(font(?:-family)?):[^;]*")
 _DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _SIZE = re.compile(r"[\d.]+px")
+_COMMANDS = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+_NOT_TURNED = re.compile(r"rotate\(-?0(\.0)? [^)]*\)")
 
 
 def svg(figure: Figure, name: str, *, title: str = "", description: str = "", background: str = "") -> str:
@@ -86,6 +88,8 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
         if not (element.text or "").strip():
             element.text = None
         element.tail = None
+        if _NOT_TURNED.fullmatch(element.get("transform", "")):
+            del element.attrib["transform"]
         for name, value in element.attrib.items():
             if name == _HREF:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
@@ -94,8 +98,24 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
                 value = value.replace(": ", ":").replace("; ", ";")
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
                 value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
+                value = _shorter(value) if name == "d" else value
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
     return _joined(_unwrapped(raw))
+
+
+def _shorter(shape: str) -> str:
+    """A path whose level and upright lines name one coordinate."""
+    parts: list[str] = []
+    x = y = ""
+    for command, values in _COMMANDS.findall(shape):
+        at = values.split()
+        if command == "L" and len(at) == 2 and (at[0] == x or at[1] == y):
+            parts.append(f"V{at[1]}" if at[0] == x else f"H{at[0]}")
+        else:
+            parts.append(f"{command}{' '.join(at)}")
+        if len(at) >= 2:
+            x, y = at[-2:]
+    return "".join(parts)
 
 
 def _joined(elements: Iterable[ET.Element]) -> list[ET.Element]:
