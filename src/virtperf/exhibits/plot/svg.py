@@ -95,7 +95,7 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
             elif name == "style":
                 value = _FONT.sub(_inherited, value) if element.tag == f"{{{_SVG}}}text" else value
-                value = value.replace(": ", ":").replace("; ", ";")
+                value = ";".join(filter(None, (part.strip().replace(": ", ":") for part in value.split(";"))))
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
                 value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
                 value = _shorter(value) if name == "d" else value
@@ -147,9 +147,9 @@ def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
 
 
 def _inherited(style: re.Match[str]) -> str:
-    """A font's size without its family, which the page sets."""
+    """A font's size without its family, which the page sets and text inherits."""
     if style[1] == "font-family":
-        return "font-family: inherit"
+        return ""
     size = _SIZE.search(style[0])
     weight = "; font-weight: bold" if "bold" in style[0] or "700" in style[0] else ""
     slant = "; font-style: italic" if "italic" in style[0] else ""
