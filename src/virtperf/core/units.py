@@ -19,8 +19,8 @@ _UNITS: dict[Dimension, dict[str, float]] = {
     (0, 1): {"B": 1.0, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "kB": 1000.0, "MB": 1000.0**2,
              "pages": 4096.0, "sectors": 512.0},
     (-1, 0): {"1/s": 1.0, "1/min": 1 / 60},
-    (-1, 1): {"B/s": 1.0, "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3, "pages/s": 4096.0,
-              "sectors/s": 512.0},
+    (-1, 1): {"B/s": 1.0, "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3, "kB/s": 1000.0, "MB/s": 1000.0**2,
+              "pages/s": 4096.0, "sectors/s": 512.0},
 }  # fmt: skip
 _KNOWN = {unit: (dimension, factor) for dimension, units in _UNITS.items() for unit, factor in units.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -95,7 +95,24 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
                 value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
-    return list(_unwrapped(raw))
+    return _joined(_unwrapped(raw))
+
+
+def _joined(elements: Iterable[ET.Element]) -> list[ET.Element]:
+    """Paths that look alike and follow each other, as one: bars of one series say their style once."""
+    kept: list[ET.Element] = []
+    for element in elements:
+        element[:] = _joined(element)
+        if kept and element.tag == kept[-1].tag == f"{{{_SVG}}}path" and _look(element) == _look(kept[-1]):
+            kept[-1].set("d", f"{kept[-1].get('d')} {element.get('d')}")
+        else:
+            kept.append(element)
+    return kept
+
+
+def _look(path: ET.Element) -> dict[str, str]:
+    """All attributes but the shape, those of a path that is referred to by its id among them."""
+    return {name: value for name, value in path.attrib.items() if name != "d"}
 
 
 def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
