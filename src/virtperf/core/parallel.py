@@ -56,7 +56,7 @@ def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload:
     context.set_forkserver_preload([preload])  # imported once, not by every process
     with ProcessPoolExecutor(count, context, _share, (shared,)) as pool:
         pool.submit(int)  # the first task starts the server from which the processes are forked
-        yield lambda function, tasks: _survived(pool.map(partial(_with_shared, function), tasks))
+        yield lambda function, tasks: _in_pool(pool, partial(_with_shared, function), tasks)
 
 
 def most_processes() -> int:
@@ -80,9 +80,22 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
     return function(task, *shared)
 
 
-def _survived(results: Iterator[Any]) -> Iterator[Any]:
-    try:
+def _in_pool(pool: ProcessPoolExecutor, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
+    """The work begins at once, whenever its results are asked for."""
+    with _survived():
+        results = pool.map(function, tasks)
+    return _taken(results)
+
+
+def _taken(results: Iterator[Any]) -> Iterator[Any]:
+    with _survived():
         yield from results
+
+
+@contextmanager
+def _survived() -> Iterator[None]:
+    try:
+        yield
     except BrokenProcessPool as err:
         raise VirtperfError(
             "a process that worked on a part of it was killed",
