@@ -18,6 +18,7 @@ from virtperf.formats.declared.delimited import read_columns
 from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
 from virtperf.formats.declared.elements import read_elements
 from virtperf.formats.declared.lines import read_lines, read_pairs
+from virtperf.formats.packed import SUFFIXES
 from virtperf.formats.rows import record_table
 from virtperf.formats.text import decode, strings, uncoloured
 
@@ -68,7 +69,8 @@ class DeclaredFormat:
         match = self.declaration.match
         if match is None:
             return False
-        names = (path, path.rpartition("/")[2])
+        bare = path.removesuffix(next((end for end in SUFFIXES if path.endswith(end)), ""))
+        names = (path, path.rpartition("/")[2], bare, bare.rpartition("/")[2])
         by_name = not match.file or any(fnmatchcase(name, pattern) for name in names for pattern in match.file)
         return by_name and (not match.text or self.sniff(head) > 0)
 

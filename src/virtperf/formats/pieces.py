@@ -1,0 +1,83 @@
+"""Text files in pieces that end where a format says, so that memory does not grow with the file."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from virtperf.core.errors import FormatError
+from virtperf.formats.text import uncoloured
+
+PIECE = 4 * 1024**2
+"""Bytes that are read at a time."""
+LONGEST = 32 * 1024**2
+"""Bytes that a format may want to see at once."""
+
+
+class Pieces:
+    """A file in pieces of whole lines.
+
+    Lines end with a line feed; a byte order mark and the colours of a terminal are dropped.
+
+    Parameters
+    ----------
+    stream : binary stream
+    cut : callable
+        Gets lines of the file and says where a piece may end: the number of bytes before it, 0 for nowhere.
+    file : str
+        For messages.
+
+    Attributes
+    ----------
+    line : int
+        How many lines of the file are before the piece.
+    last : bool
+        Whether the piece is the file's last.
+    back : int
+        How many bytes at the end of a piece shall be given again with the next one; set by whoever takes the pieces.
+    """
+
+    def __init__(self, stream: BinaryIO, cut: Callable[[bytes], int], file: str) -> None:
+        self._stream, self._cut, self._file = stream, cut, file
+        self.line, self.back = 0, 0
+        self.last = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        lines, rest = b"", b""  # whole lines, and the beginning of one
+        begins = True
+        while not self.last:
+            raw = self._read()
+            self.last = len(raw) < PIECE
+            if begins:
+                raw, begins = raw.removeprefix(codecs.BOM_UTF8), False
+            rest += raw
+            end = len(rest) if self.last else rest.rfind(b"\n") + 1
+            lines += uncoloured(rest[:end]).replace(b"\r\n", b"\n")
+            rest = rest[end:]
+            if len(lines) + len(rest) > LONGEST:
+                raise FormatError(
+                    "no end of a sample or of a line", file=self._file, line=self.line + 1,
+                    expected=f"one within {LONGEST} bytes", remedy="the file is damaged, or another tool's.",
+                )  # fmt: skip
+            end = len(lines) if self.last else self._cut(lines)
+            if not end and not self.last:
+                continue
+            self.back = 0
+            yield lines[:end]
+            end -= self.back
+            self.line += lines.count(b"\n", 0, end)
+            lines = lines[end:]
+
+    def _read(self) -> bytes:
+        """As many bytes as a piece has, fewer only at the end."""
+        parts, size = [], PIECE
+        while size > 0 and (part := self._stream.read(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+
+def line_end(lines: bytes) -> int:
+    """Where the last whole line ends: a piece may end at any line."""
+    return lines.rfind(b"\n") + 1
