@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import uncoloured
+from virtperf.formats.rows import Warnings
+from virtperf.formats.text import not_utf8, uncoloured, utf8
 
-PIECE = 4 * 1024**2
+PIECE = 1024**2
 """Bytes that are read at a time."""
 LONGEST = 32 * 1024**2
 """Bytes that a format may want to see at once."""
@@ -76,6 +77,14 @@ class Pieces:
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
+
+
+def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:
+    """A piece in UTF-8; `said` is told once where it is not, `line` being how many lines are before it."""
+    piece, strange = utf8(piece)
+    if strange >= 0:
+        said.once("utf8", not_utf8(file, line + strange))
+    return piece
 
 
 def line_end(lines: bytes) -> int:
