@@ -17,7 +17,7 @@ LONGEST = 32 * 1024**2
 
 
 class Pieces:
-    """A file in pieces of whole lines.
+    """A file in pieces, of whole lines unless told otherwise.
 
     Lines end with a line feed; a byte order mark and the colours of a terminal are dropped.
 
@@ -28,6 +28,8 @@ class Pieces:
         Gets lines of the file and says where a piece may end: the number of bytes before it, 0 for nowhere.
     file : str
         For messages.
+    by_line : bool
+        Whether `cut` gets whole lines only; else it gets all bytes as they are.
 
     Attributes
     ----------
@@ -39,8 +41,8 @@ class Pieces:
         How many bytes at the end of a piece shall be given again with the next one; set by whoever takes the pieces.
     """
 
-    def __init__(self, stream: BinaryIO, cut: Callable[[bytes], int], file: str) -> None:
-        self._stream, self._cut, self._file = stream, cut, file
+    def __init__(self, stream: BinaryIO, cut: Callable[[bytes], int], file: str, by_line: bool = True) -> None:
+        self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
         self.line, self.back = 0, 0
         self.last = False
 
@@ -53,9 +55,12 @@ class Pieces:
             if begins:
                 raw, begins = raw.removeprefix(codecs.BOM_UTF8), False
             rest += raw
-            end = len(rest) if self.last else rest.rfind(b"\n") + 1
-            lines += uncoloured(rest[:end]).replace(b"\r\n", b"\n")
-            rest = rest[end:]
+            if self._by_line:
+                end = len(rest) if self.last else rest.rfind(b"\n") + 1
+                lines += uncoloured(rest[:end]).replace(b"\r\n", b"\n")
+                rest = rest[end:]
+            else:
+                lines, rest = lines + rest, b""
             if len(lines) + len(rest) > LONGEST:
                 raise FormatError(
                     "no end of a sample or of a line", file=self._file, line=self.line + 1,

@@ -143,12 +143,13 @@ class Midnights:
         if heading in self._numbers:
             return self._numbers[heading]
         own = set(heading.fields)
-        for number, (report, kind, known) in enumerate(self._fields):
+        number = len(self._fields)
+        for place, (report, kind, known) in enumerate(self._fields):
             if (report, kind) == (heading.report, heading.kind) and own & known:
                 known |= own
+                number = place
                 break
         else:
-            number = len(self._fields)
             self._fields.append((heading.report, heading.kind, own))
         self._numbers[heading] = number
         return number

@@ -143,16 +143,14 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     keep = np.ones(len(counts), dtype=bool)
     if len(short):
         more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
-        said.append(
-            f"{file} line {table.line + table.lines[short[0]] + 1}: a value is missing in the row, which was left out{more}"
-        )
+        number = table.line + table.lines[short[0]] + 1
+        said.append(f"{file} line {number}: a value is missing in the row, which was left out{more}")
     if table.cut >= 0 or cut_row:
         if cut_row:
             table.cut, table.cut_time = int(table.lines[-1]), int(table.times[-1])
         keep = _whole(table, t)
-        said.append(
-            f"{file} line {table.line + table.cut + 1}: the file breaks off; the sample that it breaks off in was left out"
-        )
+        number = table.line + table.cut + 1
+        said.append(f"{file} line {number}: the file breaks off; the sample that it breaks off in was left out")
 
     keep[short] = False
     reports, kinds, names, fields = _Codes(), _Codes(), _Codes(), _Codes()
