@@ -176,10 +176,8 @@ class _Places(Target):
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
         depth = len(self._rules.snapshot)
         self.snapshots += tuple(self.path) == self._rules.snapshot
-        if tuple(self.path[:depth]) != self._rules.snapshot[: len(self.path)]:
-            self.other = True
-        elif len(self.path) >= depth and attributes:
-            self.other = True
+        elsewhere = tuple(self.path[:depth]) != self._rules.snapshot[: len(self.path)]
+        self.other |= elsewhere or (len(self.path) >= depth and bool(attributes))
 
     def ends(self) -> None:
         depth = len(self._rules.snapshot)
