@@ -1,4 +1,4 @@
-"""Snapshots of one form after the other, whose numbers are found without parsing each: the parser sees one of a form."""
+"""Snapshots of one form after the other, whose numbers are found without parsing each: the parser sees one form once."""
 
 from __future__ import annotations
 
