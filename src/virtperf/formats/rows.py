@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading, Writer
-from virtperf.formats.text import strings
 
 WHOLE = "host"
 """Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
@@ -66,10 +66,10 @@ def record_table(*columns: Any) -> pd.DataFrame:
     made: dict[str, Any] = {}
     for name, column in zip(RECORD_COLUMNS, columns, strict=True):
         if isinstance(column, str):
-            made[name] = strings((column,), np.zeros(rows, dtype=int))
+            made[name] = pd.array(pa.repeat(pa.scalar(column, pa.large_string()), rows), dtype="str")
         else:
             made[name] = pd.array(column, dtype="str") if isinstance(column, list) else column
-    return pd.DataFrame(made)
+    return pd.DataFrame(made, copy=False)
 
 
 class Warnings:

@@ -1,4 +1,4 @@
-"""Snapshots of one form after the other, whose numbers are found without parsing each: the parser sees one form once."""
+"""Snapshots of one form after the other: the parser sees one of a form, and the numbers of all are found at once."""
 
 from __future__ import annotations
 

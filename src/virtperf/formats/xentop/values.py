@@ -58,12 +58,15 @@ def values_of(found: Listing, last: bool) -> NDArray[np.float64]:
         row, expected = int(wrong[0]), f"{len(columns)} values after the state"
         tail = f"{counts[row]}: {found.tail(row)}"
         raise found.error("a row does not fit its header", int(found.rows[row]), expected, tail, _DAMAGED)
-    at = found.state[:, None] + np.arange(1, len(columns) + 1)
-    for place, row in zip((no[inside] + 1).tolist(), row_of_no[inside].tolist(), strict=True):
-        if row < len(at):
-            at[row, at[row] >= place] += 1
-    flat = at.ravel()
-    odd = np.flatnonzero(~words.digit(words.begin[flat]))
+    flat = (found.state[:, None] + np.arange(1, len(columns) + 1)).ravel()
+    if len(no):
+        wanted = np.zeros(len(words.begin) + 1, dtype=np.int8)
+        wanted[found.state + 1] = 1
+        wanted[words.first[found.rows + 1]] -= 1
+        inner = np.cumsum(wanted[:-1], dtype=np.int8)
+        inner[no[inside] + 1] = 0
+        flat = np.flatnonzero(inner)
+    odd = np.flatnonzero(begin[flat] - np.uint8(ord("0")) > 9)
     tokens = words.array.take(pa.array(flat))
     bad = -1
     if len(odd):
@@ -87,7 +90,7 @@ def values_of(found: Listing, last: bool) -> NDArray[np.float64]:
     limits = np.array([_BELOW_ZERO.get(name, _LIMIT) for name in columns])
     large = values >= limits
     for row, column in np.argwhere(large) if large.any() else ():
-        name, text = found.names[found.who[row]], words.array[int(at[row, column])].as_py()
+        name, text = found.names[found.who[row]], words.array[int(flat[row * len(columns) + column])].as_py()
         sentence = f"{columns[column]} of {name!r} is below zero in disguise ({text}) and was left out"
         found.warn(int(found.rows[row]), sentence)
     values[large] = np.nan
