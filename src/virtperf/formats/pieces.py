@@ -14,6 +14,8 @@ PIECE = 1024**2
 """Bytes that are read at a time."""
 LONGEST = 32 * 1024**2
 """Bytes that a format may want to see at once."""
+LARGEST_WHOLE = 256 * 1024**2
+"""Bytes of a file that is read as a whole."""
 
 
 class Pieces:
@@ -90,6 +92,17 @@ def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:
     if strange >= 0:
         said.once("utf8", not_utf8(file, line + strange))
     return piece
+
+
+def whole(stream: BinaryIO, name: str, file: str) -> bytes:
+    """All of a file whose format `name` reads it as a whole; raises `FormatError` where that is too much."""
+    data = stream.read(LARGEST_WHOLE + 1)
+    if len(data) > LARGEST_WHOLE:
+        raise FormatError(
+            f"the file is too large for {name}, which reads it as a whole", file=file,
+            expected=f"at most {LARGEST_WHOLE} bytes", remedy="split it.",
+        )  # fmt: skip
+    return data
 
 
 def line_end(lines: bytes) -> int:

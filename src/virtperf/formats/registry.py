@@ -13,13 +13,12 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.base import Format, Reading, Streaming, Writer, joined
 from virtperf.formats.declared.presets import presets
 from virtperf.formats.packed import unpacked, unpacked_head
+from virtperf.formats.pieces import whole
 from virtperf.formats.text import uncoloured
 from virtperf.formats.unread import unread
 
 HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
-LARGEST_WHOLE = 256 * 1024**2
-"""Bytes of a file whose format reads it only as a whole."""
 ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 
 
@@ -112,20 +111,14 @@ def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterat
     Raises
     ------
     FormatError
-        What the format raises; a packed file that is damaged or unpacks to too much; a file of more than
-        `LARGEST_WHOLE` bytes of a format that does not stream.
+        What the format raises; a packed file that is damaged or unpacks to too much; a file that is too
+        large for a format that does not stream.
     """
     plain = unpacked(stream, file=file)
     if isinstance(fmt, Streaming):
         yield from fmt.blocks(plain, file=file)
         return
-    data = plain.read(LARGEST_WHOLE + 1)
-    if len(data) > LARGEST_WHOLE:
-        raise FormatError(
-            f"the file is too large for {fmt.name}, which reads it as a whole", file=file,
-            expected=f"at most {LARGEST_WHOLE} bytes", remedy="split it.",
-        )  # fmt: skip
-    yield fmt.read(data, file=file)
+    yield fmt.read(whole(plain, fmt.name, file), file=file)
 
 
 def read_whole(fmt: Format, data: bytes, *, file: str = "<bytes>") -> Reading:

@@ -86,8 +86,11 @@ class Snapshots:
         blank = len(data) - len(data.lstrip())
         data, line = data[blank:], line + data.count(b"\n", 0, blank)
         bytes_ = np.frombuffer(data, np.uint8)
-        begin, end = np.flatnonzero(bytes_ == ord(">"))[:-1] + 1, np.flatnonzero(bytes_ == ord("<"))[1:]
-        if len(begin) != len(end) or (begin > end).any():
+        opening, closing = np.flatnonzero(bytes_ == ord("<")), np.flatnonzero(bytes_ == ord(">"))
+        if not data.startswith(b"<") or len(opening) != len(closing) or (opening > closing).any():
+            return None
+        begin, end = closing[:-1] + 1, opening[1:]
+        if (begin > end).any():
             return None
         ink = bytes_ > ord(" ")
         edge = ink[begin] & (begin < end)

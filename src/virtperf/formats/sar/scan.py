@@ -120,8 +120,8 @@ def scan(words: Words, start: int, line: int, seen: Seen, last: bool) -> Table:
     letter = words.bytes[opening] if len(opening) else np.zeros(0, dtype=np.uint8)
     marks = np.flatnonzero((letter == ord("L")) | (letter == ord("C")))
     is_mark = np.zeros(len(rows), dtype=bool)
-    for text in (_RESTART, _COMMENT):
-        is_mark[marks[words.starting(opening[marks], text)]] = True
+    for beginning in (_RESTART, _COMMENT):
+        is_mark[marks[words.starting(opening[marks], beginning)]] = True
     for k in np.flatnonzero(is_mark).tolist():
         said = words.data[opening[k] : words.line_end[rows[k]]].decode()
         table.marks.append((int(rows[k]), int(seconds[k]), said[4:].strip() if letter[k] == ord("C") else ""))
@@ -159,8 +159,8 @@ def _times(
     place = at[clock]
     fits = (words.at(place + 2) == ord(":")) & (words.at(place + 5) == ord(":"))
     digit = [words.at(place + k).astype(np.int64) - ord("0") for k in (0, 1, 3, 4, 6, 7)]
-    for number in digit:
-        fits &= (number >= 0) & (number <= 9)
+    for figure in digit:
+        fits &= (figure >= 0) & (figure <= 9)
     h, m, s = (10 * digit[k] + digit[k + 1] for k in (0, 2, 4))
     clock, h, m, s = (part[fits] for part in (clock, h, m, s))
     timed = np.zeros(len(lines), dtype=bool)
