@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -133,3 +134,16 @@ def test_ratio_interval_matches_a_search(tiny):
     assert system is not None
     low, high = system.ratio_interval(Expression(((1.0, a),)), Expression(((1.0, b),)))
     assert (low, high) == pytest.approx((1 / 0.55, 1 / 0.45))
+
+
+def test_a_centre_that_the_solver_misses_is_sought_without_its_scaling(tiny, monkeypatch):
+    feasible = solve(*tiny("claims:\n" + RATIO))
+    solved = cp.Problem.solve
+
+    def stalls(problem, **options):
+        if options.get("equilibrate_enable", True):
+            raise cp.SolverError("stalled")
+        return solved(problem, **options)
+
+    monkeypatch.setattr(cp.Problem, "solve", stalls)
+    assert 45 < centres(feasible)[feasible.study.quantity("throughput[system=b, guests=3]")] < 55

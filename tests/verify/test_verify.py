@@ -15,7 +15,7 @@ from tests.verify.conftest import OUTS, record
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.stage_tables import POINTS
-from virtperf.exhibits.records import MIME
+from virtperf.exhibits.records import MIME, unpacked
 from virtperf.verify.replay import Place, copy_inputs, own_source, run_stages
 from virtperf.verify.run import diff
 from virtperf.verify.tolerances import DEFAULTS
@@ -43,6 +43,8 @@ def edit_figure(path: Path, change) -> None:
     outputs = [
         o for c in document["cells"] if c["cell_type"] == "code" for o in c["outputs"] if MIME in o.get("data", {})
     ]
+    for output in outputs:
+        output["data"][MIME] = unpacked(output["data"][MIME])
     drawn = (o["data"] for o in outputs if o["data"][MIME].get("drawing"))
     change(next(data for data in drawn if data[MIME]["id"] != "summary"))
     path.write_text(json.dumps(document))

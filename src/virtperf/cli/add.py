@@ -140,7 +140,9 @@ def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence
     for row in found.quantities.to_dict("records"):
         kind = study.quantities[str(row["quantity"])]
         missing = row["value"] != row["value"]
-        value = "missing" if missing else f"{number(row['value'])} ({number(row['low'])} to {number(row['high'])})"
+        value = "missing" if missing else number(row["value"])
+        if row["low"] == row["low"]:  # a tool's own total has no interval
+            value += f" ({number(row['low'])} to {number(row['high'])})"
         # one run has no scale of a relative quantity: its value is in the unit of its metric
         unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))

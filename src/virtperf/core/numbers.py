@@ -48,6 +48,9 @@ def interval(low: float, high: float, unit: str = "") -> str:
     if pretty(low) == pretty(high):
         same = math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12)
         return f"{'exactly' if same else 'about'} {pretty(low)}{unit}"
+    if max(abs(float(number(v)) - v) for v in (low, high)) > (high - low) / 20:  # 1,470.5 to 1,471.5
+        _, first, last = as_precise((low + high) / 2, low, high)
+        return f"{first} to {last}{unit}"
     return f"{pretty(low)} to {pretty(high)}{unit}"
 
 

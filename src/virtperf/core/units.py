@@ -12,15 +12,15 @@ _DIMENSIONS: dict[Dimension, str] = {
 }  # fmt: skip
 
 _UNITS: dict[Dimension, dict[str, float]] = {
-    (0, 0): {"1": 1.0, "count": 1.0, "%": 0.01, "processors": 1.0, "CPUs": 1.0, "s/s": 1.0, "ms/s": 1e-3, "us/s": 1e-6,
-             "ns/s": 1e-9},
+    (0, 0): {"1": 1.0, "count": 1.0, "%": 0.01, "processors": 1.0, "CPUs": 1.0, "IFLs": 1.0, "s/s": 1.0, "ms/s": 1e-3,
+             "us/s": 1e-6, "ns/s": 1e-9},
     (1, 0): {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
     # The base is the byte; the k of kernel tools is 1024, MB of storage listings is 1024 squared.
     (0, 1): {"B": 1.0, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "kB": 1000.0, "MB": 1000.0**2,
              "pages": 4096.0, "sectors": 512.0},
     (-1, 0): {"1/s": 1.0, "1/min": 1 / 60},
-    (-1, 1): {"B/s": 1.0, "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3, "pages/s": 4096.0,
-              "sectors/s": 512.0},
+    (-1, 1): {"B/s": 1.0, "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3, "kB/s": 1000.0, "MB/s": 1000.0**2,
+              "pages/s": 4096.0, "sectors/s": 512.0},
 }  # fmt: skip
 _KNOWN = {unit: (dimension, factor) for dimension, units in _UNITS.items() for unit, factor in units.items()}
 

@@ -32,7 +32,8 @@ def quantities(instance: Instance) -> set[Quantity]:
 
 def _relation(claim: Claim, instance: Instance, study: Study) -> str:
     parts = [_sum(part, study) for part in instance.parts]
-    unit = NO_BREAK + study.quantities[instance.parts[0].terms[0][1].name].unit if instance.parts[0].terms else ""
+    unit = study.quantities[instance.parts[0].terms[0][1].name].unit if instance.parts[0].terms else ""
+    unit = NO_BREAK + unit if unit not in ("", "1") else ""
     limits = interval(claim.low, claim.high, "" if claim.kind == "ratio" else unit)
     match claim.kind:
         case "value" | "range":

@@ -28,7 +28,7 @@ _DIRECTIONS = {
     "nondecreasing": "no fall",
 }
 _WITHOUT_NUMBER = {
-    "corroborated": "nothing else", "independent": "this and more", "contradicted": "not this",
+    "corroborated": "only this", "independent": "this or something else", "contradicted": "something else only",
     "depends": "this or not, depending on what is set aside",
 }  # fmt: skip
 

@@ -46,7 +46,8 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
     from virtperf import models
 
     if kind in ("ratio", "percent_change"):
-        (found,) = models.ratios("value", runs, of={"x": 0.0}, to={"x": 1.0}, alpha=alpha).values()
+        blocks = data.study.kind == "measured"
+        found, _ = ratio(runs, {"x": 0.0}, {"x": 1.0}, alpha, blocks=blocks)
         if kind == "ratio" or not found.available:
             return found
         return replace(found, **{name: 100 * (getattr(found, name) - 1) for name in ("value", "low", "high")})
@@ -58,6 +59,25 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
     if kind in ("usl", "segmented"):
         return _of_model(models, asked, runs, alpha)
     return None
+
+
+def ratio(
+    runs: pd.DataFrame, of: dict[str, Any], to: dict[str, Any], alpha: float, *, blocks: bool
+) -> tuple[Any, pd.DataFrame]:
+    """The ratio of the runs at two levels of a column, and the runs that it uses.
+
+    Where replicates are `blocks`, runs made one after another, and both sides have several in common, the ratio is that
+    of pairs within them; machines drift between blocks.
+    """
+    from virtperf import models
+
+    (column,) = of
+    sides = [runs.loc[runs[column] == side[column], "replicate"] for side in (of, to)]
+    both = set(sides[0]) & set(sides[1])
+    if blocks and len(both) > 1 and all(side.is_unique for side in sides):
+        kept = runs[runs["replicate"].isin(both)]
+        return next(iter(models.pairs("value", kept, of=of, to=to, on="replicate", alpha=alpha).values())), kept
+    return next(iter(models.ratios("value", runs, of=of, to=to, alpha=alpha).values())), runs
 
 
 def _of_model(models: Any, asked: Derivation, runs: pd.DataFrame, alpha: float) -> Any:

@@ -90,8 +90,10 @@ def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
     """A range that was searched for: nothing proves that the number can't lie beyond."""
     if len(pairs) == 1 and _short(pairs[0][0]) == _short(pairs[0][1]):
         return f"{_short(pairs[0][0])} in all data sets tried"
-    ends = (f"from {_short(low)} to {_short(high) if math.isfinite(high) else 'no limit'}" for low, high in pairs)
-    return f"at least {' or '.join(ends)}"
+    ends = (
+        f"{_short(low)} to {_short(high)}" if math.isfinite(high) else f"{_short(low)} or more" for low, high in pairs
+    )
+    return f"{' or '.join(ends)} found"
 
 
 def _one(low: float, high: float, bounds: Bounds) -> str:

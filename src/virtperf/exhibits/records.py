@@ -6,13 +6,17 @@ drawings. A notebook emits it as ``application/vnd.virtperf+json``; report, site
 
 from __future__ import annotations
 
+import base64
+import json
 import math
+import zlib
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Provenance
 from virtperf.core.tables import rounded
 
@@ -232,6 +236,41 @@ class Record(_Part):
         if self.drawing is None:
             return self
         return self.model_copy(update={"drawing": self.drawing.model_copy(update={"svg": svg})})
+
+
+PACKED = "zlib"
+LARGE, LARGEST = 4_000, 20_000_000
+"""Characters of JSON from which on a notebook keeps a record packed, and up to which one is unpacked."""
+
+
+def packed(record: dict[str, Any]) -> dict[str, Any]:
+    """A record's JSON as a notebook keeps it: a large one is compressed, since a notebook in git has to stay small."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    if len(text) < LARGE:
+        return record
+    return {PACKED: base64.b64encode(zlib.compress(text.encode(), 9)).decode()}
+
+
+def unpacked(kept: Any) -> Any:
+    """What `packed` was made of.
+
+    Raises
+    ------
+    VirtperfError
+        It is damaged, or larger than any record is.
+    """
+    if not isinstance(kept, dict) or kept.keys() != {PACKED}:
+        return kept
+    reader = zlib.decompressobj()
+    try:
+        text = reader.decompress(base64.b64decode(kept[PACKED], validate=True), LARGEST)
+        if reader.unconsumed_tail or not reader.eof:
+            raise ValueError(f"it has more than {LARGEST:,} bytes, or breaks off")
+        return json.loads(text)
+    except (ValueError, TypeError, zlib.error) as err:
+        raise VirtperfError(
+            "an exhibit's packed record can't be read", found=str(err), remedy="execute the notebook again."
+        ) from err
 
 
 for _model in (Box, Folded):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from virtperf import models
 from virtperf.exhibits.axis_words import level_words
+from virtperf.exhibits.from_runs import ratio
 from virtperf.exhibits.kinds import spec_of
 from virtperf.exhibits.show import Shown
 from virtperf.exhibits.wording import exhibit_name, plural
@@ -80,16 +81,8 @@ def to_baseline(runs: pd.DataFrame, column: str, level: Any, factor: Factor, alp
         for name in dict.fromkeys(rows[column]):
             if name == level or level not in set(rows[column]):
                 continue
-            of, to = {column: name}, {column: level}
             words = (str(at), level_words(factor, name)) if other == "series" else (str(name), level_words(factor, at))
-            blocks = [rows.loc[rows[column] == side, "replicate"] for side in (name, level)]
-            both = set(blocks[0]) & set(blocks[1])
-            if len(both) > 1 and all(block.is_unique for block in blocks):
-                kept = rows[rows["replicate"].isin(both)]
-                made = models.pairs("value", kept, of=of, to=to, on="replicate", alpha=alpha)
-            else:
-                kept = rows
-                made = models.ratios("value", rows, of=of, to=to, alpha=alpha)
+            found_ratio, kept = ratio(rows, {column: name}, {column: level}, alpha, blocks=True)
             count = plural(int((kept[column] == name).sum()), "run")
-            found[f"{', '.join(words)} ({count})"] = next(iter(made.values()))
+            found[f"{', '.join(words)} ({count})"] = found_ratio
     return found

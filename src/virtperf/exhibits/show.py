@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from virtperf.exhibits.records import MIME, Record
+from virtperf.exhibits.records import MIME, Record, packed
 from virtperf.exhibits.text import record_text
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
@@ -61,7 +61,7 @@ class Shown:
         html = str(record_html(self.record, notebook=True))
         # JupyterLab and pages show the HTML; its words again would be a seventh of the committed notebook.
         text, drawing = record_text(self.record).partition("\n")[0], self.record.drawing
-        kept = self.record.with_picture("").model_dump(mode="json")
+        kept = packed(self.record.with_picture("").model_dump(mode="json"))
         if drawing is None:
             return [({MIME: kept, "text/html": html, "text/plain": text}, {})]
         picture = {MIME: kept, "image/svg+xml": drawing.svg, "text/plain": text}

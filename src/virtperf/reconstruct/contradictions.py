@@ -160,36 +160,50 @@ def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
 def _hitting_sets(
     conflicts: tuple[frozenset[str], ...], costs: tuple[tuple[str, float], ...]
 ) -> tuple[frozenset[str], ...]:
-    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from below."""
-    cost = dict(costs)
-    found: list[frozenset[str]] = []
-    best = sum(cost.values())
+    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from below.
 
-    def search(chosen: frozenset[str], spent: float, barred: frozenset[str]) -> None:
-        nonlocal best, found
-        still = [conflict - barred for conflict in conflicts if not chosen & conflict]
-        if not all(still):
+    Sets of claims are bits of a whole number: the search visits thousands of them for one claim that is left out.
+    """
+    names, cost = [name for name, _ in costs], [value for _, value in costs]
+    bit = {name: 1 << k for k, name in enumerate(names)}
+    whole = sorted({sum(bit[name] for name in conflict) for conflict in conflicts}, key=lambda m: (m.bit_count(), m))
+    minimal: list[int] = []
+    for mask in whole:  # what hits a part of a conflict hits the conflict
+        if not any(part & mask == part for part in minimal):
+            minimal.append(mask)
+    members: dict[int, list[int]] = {}
+    found: list[tuple[float, int]] = []
+    best = sum(cost)
+
+    def of(mask: int) -> list[int]:
+        """Places of the claims in a set, cheapest first."""
+        if mask not in members:
+            inside = (k for k in range(len(names)) if mask >> k & 1)
+            members[mask] = sorted(inside, key=lambda k: (cost[k], names[k]))
+        return members[mask]
+
+    def search(chosen: int, spent: float, barred: int, above: list[int]) -> None:
+        nonlocal best
+        still = sorted((mask & ~barred for mask in above if not mask & chosen), key=int.bit_count)
+        if not still:
+            best = min(best, spent)
+            found.append((spent, chosen))
             return
-        apart: set[str] = set()
-        least = spent
-        for conflict in sorted(still, key=len):
-            if not apart & conflict:
-                apart |= conflict
-                least += min(cost[c] for c in conflict)
+        apart, least = 0, spent
+        for mask in still:
+            if not mask & apart:
+                if not mask:
+                    return
+                apart |= mask
+                least += cost[of(mask)[0]]
         if least > best + SAME_COST:
             return
-        if not still:
-            if spent < best - SAME_COST:
-                best, found = spent, []
-            found.append(chosen)
-            return
-        smallest = min(still, key=lambda conflict: len(conflict))
-        for claim in sorted(smallest, key=lambda c: (cost[c], c)):
-            search(chosen | {claim}, spent + cost[claim], barred)
-            barred = barred | {claim}
+        for k in of(still[0]):
+            search(chosen | 1 << k, spent + cost[k], barred, still)
+            barred |= 1 << k
 
-    search(frozenset(), 0.0, frozenset())
-    return tuple(s for s in found if sum(cost[c] for c in s) <= best + SAME_COST)
+    search(0, 0.0, 0, minimal)
+    return tuple(frozenset(names[k] for k in of(mask)) for spent, mask in found if spent <= best + SAME_COST)
 
 
 def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:

@@ -28,7 +28,7 @@ NO_PEAK = "a peak need not exist"
 AT_THE_END = "the largest value may be at the end of the tested levels: a peak between them need not exist"
 NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
 LAST_GAP = "between the last two levels no data can place the break"
-NOT_POSITIVE = "over the values at which the divisor is positive; it need not be"
+NOT_POSITIVE = "the divisor may be 0, and no value above 0 is excluded"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from virtperf.core.parallel import workers
 from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
 from virtperf.reconstruct.feasible import Feasible, solve, systems_of
@@ -18,6 +19,8 @@ from virtperf.study.definition import Study
 MATERIAL = 0.05
 """Share of a range's width by which an end has to move, to count; of the end itself where the range is open."""
 
+FEW = 100
+"""Up to so many claims the readings are computed without other processes, which would take longer to start."""
 _TEXT = ("all",)
 """Assumptions that are off: those of ours are no part of what the words say."""
 
@@ -35,19 +38,24 @@ def other_readings(study: Study, claims: Claims, points: pd.DataFrame, verdicts:
     points, verdicts : DataFrame
         The tables `POINTS` and `CLAIMS` under that reading.
     """
-    rows: list[dict[str, Any]] = []
-    for reading in get_args(Reading):
-        if reading == claims.reading:
-            continue
-        others = load_claims(study, reading=reading)
-        touched = _touched(study, claims, others)
-        if not touched:
-            continue
-        again = Claims(tuple(c for c in others if c.id in touched), reading, {}, others.file, others.document)
-        feasible = solve(study, again, _TEXT, explain=False)
-        rows += [{"reading": reading, **row} for row in _verdicts(feasible, again, verdicts)]
-        rows += [{"reading": reading, **row} for row in _ranges(study, feasible, points)]
-    return READINGS.frame(rows)
+    readings = [reading for reading in get_args(Reading) if reading != claims.reading]
+    jobs = None if len(verdicts) > FEW else 1
+    with workers(study, claims, points, verdicts, jobs=jobs, preload=__name__) as each:
+        return READINGS.frame([row for rows in each(_read_otherwise, readings) for row in rows])
+
+
+def _read_otherwise(
+    reading: Reading, study: Study, claims: Claims, points: pd.DataFrame, verdicts: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """The rows of one reading."""
+    others = load_claims(study, reading=reading)
+    touched = _touched(study, claims, others)
+    if not touched:
+        return []
+    again = Claims(tuple(c for c in others if c.id in touched), reading, {}, others.file, others.document)
+    feasible = solve(study, again, _TEXT, explain=False)
+    found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
+    return [{"reading": reading, **row} for row in found]
 
 
 def _touched(study: Study, claims: Claims, others: Claims) -> set[str]:
@@ -62,7 +70,7 @@ def _verdicts(feasible: Feasible, again: Claims, verdicts: pd.DataFrame) -> Iter
     in_force = verdicts.set_index("claim")["text_verdict"]
     others = LeaveOneOut(feasible)
     for claim in again:
-        found = others.judge(claim).verdict
+        found = others.verdict(claim)
         if found != in_force[claim.id]:
             yield {"kind": "verdict", "name": claim.id, "verdict": in_force[claim.id], "verdict_read": found,
                    "low": np.nan, "high": np.nan, "low_read": np.nan, "high_read": np.nan}  # fmt: skip

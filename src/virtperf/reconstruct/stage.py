@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
+from virtperf.reconstruct.system import Extreme
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
 from virtperf.simulate.raw import run_writer
@@ -27,9 +29,13 @@ from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
 Progress = Callable[[str], None]
+SAME = 1e-5
+"""Share of an end of a range below which two ends are one."""
 
 
-def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress) -> None:
+def reconstruct(
+    study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress, *, scheduler: str = ""
+) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 
     Files: the tables `POINTS`, `RANGES`, `CLAIMS`, `READINGS` and `TRUTH_VALUES` of `core.stage_tables`,
@@ -38,7 +44,11 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder, ExitStack() as open_:
-        begin = open_.enter_context(run_writer(study.id, raw, parameters.seed, folder / "runs")) if raw else None
+        begin = None
+        if raw:
+            begin = open_.enter_context(
+                run_writer(study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler)
+            )
         progress("contradictions")
         feasible = solve(study, claims, off)
         alone = solve(study, claims, ("all",), explain=False)
@@ -77,8 +87,8 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
     rows = []
     for exhibit in study.exhibits:
         for series, level, quantity in study.points(exhibit):
-            low, high = feasible.interval(quantity)
             text_low, text_high = alone.interval(quantity)
+            low, high = map(_told_apart, feasible.interval(quantity), (text_low, text_high))
             rows.append({
                 "exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key(),
                 "low": low.value, "high": high.value, "low_text": text_low.value, "high_text": text_high.value,
@@ -86,6 +96,11 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
                 "low_by": low.held_by, "high_by": high.held_by,
             })  # fmt: skip
     return POINTS.frame(rows)
+
+
+def _told_apart(end: Extreme, by_text: Extreme) -> Extreme:
+    """An end with our assumptions, which is the text's own where only the solver's tolerance parts them."""
+    return by_text if math.isclose(end.value, by_text.value, rel_tol=SAME, abs_tol=SAME) else end
 
 
 def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from pydantic import ValidationError
 
 from virtperf.core.errors import VirtperfError
-from virtperf.exhibits.records import MIME, Record
+from virtperf.exhibits.records import MIME, Record, unpacked
 from virtperf.exhibits.show import NOTEBOOK_ONLY
 from virtperf.render.normalise import read_notebook
 
@@ -25,7 +25,7 @@ def record_of(output: NotebookNode) -> Record | None:
     if MIME not in data:
         return None
     try:
-        record = Record.model_validate(data[MIME])
+        record = Record.model_validate(unpacked(data[MIME]))
     except ValidationError as err:
         first = err.errors()[0]
         raise VirtperfError(

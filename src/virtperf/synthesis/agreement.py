@@ -33,7 +33,7 @@ class Agreement:
     def words(self) -> str:
         """The outcome in one sentence."""
         if self.apart:
-            return f"They differ: {plural(len(self.apart), 'pair')} of studies {_have(self.apart)} no value in common."
+            return f"They differ: {plural(len(self.apart), 'pair')} of values {_have(self.apart)} nothing in common."
         if not self.common:
             return "Within a study the values differ; between studies each pair has values in common."
         said = " or ".join(map(_ends, self.common))

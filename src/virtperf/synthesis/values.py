@@ -14,7 +14,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.exhibits import from_runs
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.range_words import ORDERED, Bounds, bounds_of, range_words
-from virtperf.exhibits.wording import as_precise
+from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations_of
@@ -109,7 +109,7 @@ def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: 
     rows = data.ranges[(data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)]
     for row in rows.to_dict("records"):
         ends = [turned(v) for v in row["pieces_text"]]
-        words = range_words(_useful(ends), bounds, searched=row["method"] == "searched")
+        words = _in_words(_useful(ends), bounds, searched=row["method"] == "searched")
         pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
         found.append(Value(**common, kind="allows", words=words, pieces=pieces, provenance=Provenance.RECONSTRUCTED))
     estimate = from_runs.estimate(data, number, level)
@@ -119,6 +119,13 @@ def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: 
         found.append(Value(**common, kind="measured", words=f"{shown[0]} ({shown[1]} to {shown[2]})", value=value,
                            pieces=((low, high),), provenance=Provenance.MEASURED))  # fmt: skip
     return found
+
+
+def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
+    """`range_words`; a narrow range around "the same" has no middle, which would read as a change."""
+    if len(ends) == 2 and ends[0] <= bounds.same <= ends[1] < math.inf and ends[0] > bounds.low and not searched:
+        return f"{pretty(ends[0], PROSE_SIGNIFICANT)} to {pretty(ends[1], PROSE_SIGNIFICANT)}"
+    return range_words(ends, bounds, searched=searched)
 
 
 def _useful(ends: Sequence[float]) -> list[float]:
@@ -173,7 +180,7 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
     turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
     pieces = () if math.isnan(low) or math.isnan(high) else ((turned(low), turned(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
-    words = range_words(_useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
+    words = _in_words(_useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
     return Value(
         data.study.id, asked.label, claim.says, "states", words, pieces, Provenance.PUBLISHED,
         f"claim:{data.study.id}/{claim.id}", reading=asked.reading,

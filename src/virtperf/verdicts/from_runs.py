@@ -122,9 +122,8 @@ def _measured(
     runs = f"{fewest} to {most} runs" if fewest < most else f"{fewest} run{'s' if fewest > 1 else ''}"
     region = ""
     if math.isfinite(ends[0]):
-        region = (
-            f"{100 * level:g} % CI {limits[0]} to {limits[1]}{f' of all {at_once} together' if at_once > 1 else ''}, "
-        )
+        several = f", {at_once} comparisons at once" if at_once > 1 else ""
+        region = f"{100 * level:g} % CI {limits[0]} to {limits[1]}{several}, "
     elif shown.known:
         region = f"no finite {100 * level:g} % CI, "
     at = f"{shown.label}: " if shown.label and (told_apart or claim.kind in ORDERS) else ""

@@ -33,7 +33,7 @@ def test_a_figures_numbers(loaded: LoadedStudy) -> None:
         and cells["guests at the peak"]["Remarks"] == "remark"
     )
     most = next(row for label, row in cells.items() if "most throughput" in label)
-    assert most["The text allows"] == "at least from 150 to no limit"
+    assert most["The text allows"] == "150 or more found"
     assert "1,200 data sets were tried" in plain(loaded.ranges("figure-2"))
 
 

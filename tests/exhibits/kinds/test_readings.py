@@ -11,7 +11,7 @@ import pytest
 from tests.exhibits import toy
 from tests.exhibits.plain import links, plain
 from virtperf.core.stage_tables import POINTS, READINGS
-from virtperf.exhibits.kinds.readings import FIRST
+from virtperf.exhibits.kinds.readings import FIRST, MOST
 from virtperf.exhibits.loaded import LoadedStudy, load_study
 
 AT_8 = "throughput[system=a, guests=8, storage=all, cipher=none]"
@@ -85,3 +85,11 @@ def test_a_reading_of_a_claim_stands_below_it(tmp_path: Path, root: Path) -> Non
 @pytest.mark.parametrize("name", ["loaded", "bare"])
 def test_a_study_without_words_says_so(request: pytest.FixtureRequest, name: str) -> None:
     assert "No claim has a word" in plain(request.getfixturevalue(name).readings())
+
+
+def test_very_long_tables_leave_the_rest_to_the_download(tmp_path: Path, root: Path) -> None:
+    rows = [verdict("strict", f"claim-{k}", "corroborated", "depends") for k in range(MOST + 5)]
+    said = plain(build(tmp_path, root, rows).readings())
+    assert f"Show {MOST - FIRST} more verdicts" in said
+    assert "The download has 5 more verdicts." in said
+    assert f"claim-{MOST - 1}" in said and f"claim-{MOST}" not in said

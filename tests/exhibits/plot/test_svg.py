@@ -72,3 +72,17 @@ def test_figures_are_about_as_wide_as_a_page_and_small(loaded: LoadedStudy, exhi
     root = ET.fromstring(drawing.svg)
     assert root.get("width") == "540" and 250 <= int(root.get("height", "0")) <= 700
     assert len(drawing.svg) < 60_000
+
+
+def test_bars_that_look_alike_are_one_path_and_name_each_coordinate_once() -> None:
+    with plot.theme():
+        figure, axes = plt.subplots()
+        axes.bar([0, 1, 2], [1, 2, 3], color="red")
+    shapes = [p.get("d", "") for p in ET.fromstring(plot.svg(figure, "p")).iter(f"{SVG}path") if p.get("style", "")]
+    bars = [shape for shape in shapes if shape.count("z") == 3]
+    assert len(bars) == 1
+    assert re.fullmatch(r"(M[\d. ]+H[\d.]+V[\d.]+H[\d.]+z ?){3}", bars[0])
+
+
+def test_labels_that_are_not_turned_do_not_say_so() -> None:
+    assert "rotate(" not in draw("a")

@@ -28,6 +28,7 @@ from virtperf.study.definition import Exhibit, Factor, Series, Study
 if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
     from matplotlib.figure import Figure
 
+NAMED = 3  # claims that set a limit, in the numbers behind a figure
 DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
 
 
@@ -75,6 +76,12 @@ def check_colours(study: Study, exhibit: Exhibit) -> None:
             raise StudyError(f"{exhibit.id}: no series is called {colour!r}", file="study.yaml",
                              expected="the label of a series whose colour this one has",
                              remedy=near(colour, known))  # fmt: skip
+
+
+def _named(claims: Sequence[str]) -> str:
+    """The claims that set a limit, the first ones of many: the trace page has all."""
+    more = len(claims) - NAMED
+    return ";".join([*claims[:NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]) -> Record:
@@ -180,8 +187,8 @@ def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Facto
     shown = [quantity for _, _, quantity in study.points(exhibit)]
     units = {q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name]) for q in shown}
     table = points.assign(
-        unit=points["quantity"].map(units), low_set_by=points["low_by"].map(";".join),
-        high_set_by=points["high_by"].map(";".join),
+        unit=points["quantity"].map(units), low_set_by=points["low_by"].map(_named),
+        high_set_by=points["high_by"].map(_named),
         **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
         **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
     ).drop(columns=factor.name).rename(columns={"x": factor.name, **_CALLED})  # fmt: skip
@@ -224,6 +231,8 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
            for kind in KINDS},
     }  # fmt: skip
     kept = {name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}}
+    if kept.get("With our assumptions") == kept.get("The text alone allows"):  # they change nothing here
+        kept.pop("With our assumptions", None)
     numeric = [k for k, name in enumerate(kept) if k == 1 or name in ("Printed", *map(str.capitalize, KINDS))]
     return Grid(label=label, columns=tuple(kept), rows=tuple(zip(*kept.values(), strict=True)), numeric=tuple(numeric))
 

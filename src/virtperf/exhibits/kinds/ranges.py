@@ -23,8 +23,8 @@ from virtperf.study.derived import Derivation, derivations
 
 NOTHING = "The ranges of these numbers are not computed yet."
 SEARCHED = (
-    "“At least from … to …”: a fitted model is no linear function of the values, so that its range was searched for "
-    "over data sets that agree with the text. The number can lie beyond."
+    "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
+    "that agree with the text. The number can lie outside of it."
 )
 
 

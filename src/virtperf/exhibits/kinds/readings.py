@@ -17,6 +17,7 @@ from virtperf.study.claims import Claim
 from virtperf.study.readings import Readings, readings_beside
 
 FIRST = 10  # rows of a table that are shown at once
+MOST = 100  # rows of a table; the download has all
 READINGS: tuple[Reading, ...] = get_args(Reading)
 _HOW = {"strict": "strictly", "default": "by default", "lenient": "leniently"}
 _FILE = Span(text="data/readings.yaml", style="code")
@@ -103,15 +104,17 @@ def _range_rows(data: StudyData, changes: Mapping[str, Mapping[str, Any]]) -> It
 
 
 def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> list[Block]:
-    """The first rows at once, the others behind a click."""
+    """The first rows at once, the others behind a click, no more than `MOST` in all."""
     if not rows:
         return []
     label = f"{what.capitalize()}s that change"
     shown = Grid(label=label, columns=columns, rows=tuple(rows[:FIRST]), stacks=True)
     if len(rows) <= FIRST:
         return [shown]
-    rest = Grid(label=f"{label}: more", columns=columns, rows=tuple(rows[FIRST:]), stacks=True)
-    return [shown, Folded(summary=f"Show {plural(len(rows) - FIRST, f'more {what}')}", blocks=(rest,))]
+    rest: list[Block] = [Grid(label=f"{label}: more", columns=columns, rows=tuple(rows[FIRST:MOST]), stacks=True)]
+    if len(rows) > MOST:
+        rest.append(note(f"The download has {plural(len(rows) - MOST, f'more {what}')}."))
+    return [shown, Folded(summary=f"Show {plural(min(len(rows), MOST) - FIRST, f'more {what}')}", blocks=tuple(rest))]
 
 
 def _words(data: StudyData, worded: Sequence[Claim]) -> Grid:

@@ -30,7 +30,8 @@ def record(context: Context) -> Record:
         values = {k: v for k, v in (written.get(part) or {}).items() if k != "steps"}
         if values:
             rows = tuple((named(name), said(name, value)) for name, value in values.items())
-            blocks += [Heading(text=title), Grid(label=title, columns=("What", "As the paper says"), rows=rows)]
+            heading = "Value" if study.kind == "measured" else "As the paper says"
+            blocks += [Heading(text=title), Grid(label=title, columns=("What", heading), rows=rows)]
     if study.procedure.steps:
         blocks += [Heading(text="Steps of a run"), Listing(items=study.procedure.steps)]
     if not blocks:

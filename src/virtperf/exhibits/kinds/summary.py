@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records wit
     from matplotlib.figure import Figure
 
 SURE = {
-    "contradicted": "The paper contradicts it elsewhere",
+    "contradicted": "Another statement of the paper disagrees",
     "depends": "The paper's other statements contradict each other about it",
     "independent": "Stated; the paper's other statements leave it open",
     "corroborated": "Stated; the paper's other statements imply it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -18,6 +18,8 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _FONT = re.compile(r"(font(?:-family)?):[^;]*")
 _DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _SIZE = re.compile(r"[\d.]+px")
+_COMMANDS = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+_NOT_TURNED = re.compile(r"rotate\(-?0(\.0)? [^)]*\)")
 
 
 def svg(figure: Figure, name: str, *, title: str = "", description: str = "", background: str = "") -> str:
@@ -86,16 +88,51 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
         if not (element.text or "").strip():
             element.text = None
         element.tail = None
+        if _NOT_TURNED.fullmatch(element.get("transform", "")):
+            del element.attrib["transform"]
         for name, value in element.attrib.items():
             if name == _HREF:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
             elif name == "style":
                 value = _FONT.sub(_inherited, value) if element.tag == f"{{{_SVG}}}text" else value
-                value = value.replace(": ", ":").replace("; ", ";")
+                value = ";".join(filter(None, (part.strip().replace(": ", ":") for part in value.split(";"))))
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
                 value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
+                value = _shorter(value) if name == "d" else value
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
-    return list(_unwrapped(raw))
+    return _joined(_unwrapped(raw))
+
+
+def _shorter(shape: str) -> str:
+    """A path whose level and upright lines name one coordinate."""
+    parts: list[str] = []
+    x = y = ""
+    for command, values in _COMMANDS.findall(shape):
+        at = values.split()
+        if command == "L" and len(at) == 2 and (at[0] == x or at[1] == y):
+            parts.append(f"V{at[1]}" if at[0] == x else f"H{at[0]}")
+        else:
+            parts.append(f"{command}{' '.join(at)}")
+        if len(at) >= 2:
+            x, y = at[-2:]
+    return "".join(parts)
+
+
+def _joined(elements: Iterable[ET.Element]) -> list[ET.Element]:
+    """Paths that look alike and follow each other, as one: bars of one series say their style once."""
+    kept: list[ET.Element] = []
+    for element in elements:
+        element[:] = _joined(element)
+        if kept and element.tag == kept[-1].tag == f"{{{_SVG}}}path" and _look(element) == _look(kept[-1]):
+            kept[-1].set("d", f"{kept[-1].get('d')} {element.get('d')}")
+        else:
+            kept.append(element)
+    return kept
+
+
+def _look(path: ET.Element) -> dict[str, str]:
+    """All attributes but the shape, those of a path that is referred to by its id among them."""
+    return {name: value for name, value in path.attrib.items() if name != "d"}
 
 
 def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
@@ -110,9 +147,9 @@ def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
 
 
 def _inherited(style: re.Match[str]) -> str:
-    """A font's size without its family, which the page sets."""
+    """A font's size without its family, which the page sets and text inherits."""
     if style[1] == "font-family":
-        return "font-family: inherit"
+        return ""
     size = _SIZE.search(style[0])
     weight = "; font-weight: bold" if "bold" in style[0] or "700" in style[0] else ""
     slant = "; font-style: italic" if "italic" in style[0] else ""

@@ -1,0 +1,60 @@
+"""The study zvm63-overcommit-2014: numbers that follow from printed ones, by hand, and what contradicts itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ROOT
+from virtperf.reconstruct.feasible import Feasible, solve
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
+from virtperf.study.claims import load_claims
+from virtperf.study.definition import load_study
+
+
+@pytest.fixture(scope="module")
+def alone() -> Feasible:
+    study = load_study(ROOT / "data" / "published" / "zvm63-overcommit-2014")
+    return solve(study, load_claims(study), ("all",), explain=False)
+
+
+BY_HAND = {
+    # 8.5 % and 14.5 % of 64783 MiB, each printed to a tenth of a per cent
+    "resident_memory[workload=fs-pc-m, memory=64, cpus=20]": (0.0845 * 64782.5, 0.0855 * 64783.5),
+    "resident_memory[workload=fs-pc-h, memory=64, cpus=20]": (0.1445 * 64782.5, 0.1455 * 64783.5),
+    # 3.4 % of 88 MiB/s
+    "page_read_rate[workload=fs-pc-h, memory=64, cpus=20]": (0.0335 * 87.5, 0.0345 * 88.5),
+    # 9.8 % of it are 0.14 % of the paging area
+    "instantiated_memory[workload=fs-dio-h, memory=64, cpus=20]": (0.00135 * 64782.5 / 0.0985, 0.00145 * 64783.5 / 0.0975),
+    # 26 % less than the reference execution
+    "throughput[workload=java-h, memory=64, cpus=20]": (73.5, 74.5),
+    # the printed sum of Table 17
+    "defined_memory": (398712, 398712),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+def test_values_that_follow_from_printed_numbers(alone, text):
+    low, high = alone.interval(alone.study.quantity(text))
+    assert BY_HAND[text][0] * (1 - 1e-6) <= low.value <= high.value <= BY_HAND[text][1] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "fs-pc-medium-reads-0-4-percent", "fs-pc-high-reads-0-3-percent",  # 0.04 % and 0.03 % by all other numbers
+        "fs-dio-mostly-resident",  # 3.6 % and 9.8 %
+        "fs-20-cpus-are-no-constraint",  # 21.57 CPUs are needed
+        "java-heap-3-2-gib",  # 3200 MiB
+        "java-levels-very-similar", "net-levels-very-similar",
+    ],
+)  # fmt: skip
+def test_sentences_that_other_numbers_exclude_are_set_aside(alone, claim):
+    assert claim in alone.contradictions.dropped
+
+
+def test_the_sums_of_table_17_bear_out_what_the_text_repeats_of_them(alone):
+    judged = LeaveOneOut(alone)
+    claims = {claim.id: claim for claim in alone.active}
+    needed = judged.judge(claims["reference-needs-21-6-cpus"])
+    assert needed.verdict == "corroborated"
+    assert needed.implied == pytest.approx((21.565, 21.575))

@@ -1,0 +1,106 @@
+"""The encoding of zvm-update-2011: its slides' tables and claims state the same numbers, and its contradictions show."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.conftest import ROOT
+from tests.data.irreducible import assert_irreducible
+from tests.data.test_published import read_table
+from virtperf.models import shares
+from virtperf.reconstruct.feasible import Feasible, solve
+from virtperf.reconstruct.ranges import ranges
+from virtperf.study.claims import Claims, load_claims
+from virtperf.study.definition import Study, load_study
+
+FOLDER = ROOT / "data" / "published" / "zvm-update-2011"
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return load_study(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def claims(study: Study) -> Claims:
+    return load_claims(study)
+
+
+@pytest.fixture(scope="module")
+def alone(study: Study, claims: Claims) -> Feasible:
+    return solve(study, claims, ("all",))
+
+
+def printed(claims: Claims, quantity: str) -> dict[str, float]:
+    """The printed numbers of a quantity by user."""
+    found = [(i.parts[0].terms, c.value) for c in claims for i in c.instances if c.kind == "value"]
+    single = [(terms[0][1], value) for terms, value in found if len(terms) == 1]
+    return {str(q.level("user")): float(value) for q, value in single if q.name == quantity and value is not None}
+
+
+def test_the_columns_of_slide_25_are_those_of_the_claims(claims):
+    _, *rows = read_table(FOLDER / "tables" / "slide-25.csv")
+    for column, quantity in enumerate(("share", "normalized", "should_get", "problem"), start=1):
+        assert printed(claims, quantity) == {row[0]: float(row[column].removesuffix("%")) for row in rows}
+
+
+def test_every_slide_from_3_to_42_has_its_row_and_its_exhibit(study):
+    _, *rows = read_table(FOLDER / "tables" / "slides.csv")
+    assert [int(row[0]) for row in rows] == list(range(3, 43))
+    shown = {int(row[0]) for row in rows if row[3] not in ("words only", "statements")}
+    assert shown == {int(e.id.split("-")[1]) for e in study.exhibits if e.id.startswith("slide-")}
+
+
+CONTRADICTIONS = (
+    ("jumbo-gain", "awm-8992", "awm-1492"),
+    ("excess-in-proportion", "should-24-5", "should-48"),
+    ("excess-in-proportion", "should-24-5", "should-get-fills-the-processor", "linux04-gets-what-it-wants", "linux04-wants-3"),
+    ("footer-of-2010", "vm64927-date", "vm64927-is-out"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("names", CONTRADICTIONS, ids=lambda names: names[0])
+def test_what_excludes_each_other_is_found(study, claims, alone, names):
+    assert_irreducible(study, claims, names)
+    assert set(names) in [set(conflict) for conflict in alone.contradictions.conflicts]
+    assert names[0] in alone.contradictions.dropped
+
+
+def test_the_unrounded_problem_scenario_excludes_63_percent(study, claims):
+    """2 x 16.67 % for LINUX01 and LINUX02 and 3 % for LINUX04 leave 63.67 % for LINUX03."""
+    conflicts = solve(study, claims, ()).contradictions.conflicts
+    assert any({"problem-keeps-normalized", "problem-63"} <= set(conflict) for conflict in conflicts)
+
+
+def test_the_model_of_shares_and_the_printed_columns(claims):
+    """The printed columns follow from whole per cents, 17 + 30/4, 33 + 30/2 and 33 + 30; the model rounds nothing."""
+    share, wanted = printed(claims, "share"), printed(claims, "demand")
+    frame = pd.DataFrame({"user": list(share), "share": list(share.values())})
+    model = shares(frame, guest="user", share="share", demand={name: value / 100 for name, value in wanted.items()})
+    assert model["entitled"].round().tolist() == list(printed(claims, "normalized").values())
+    should, problem = printed(claims, "should_get"), printed(claims, "problem")
+    assert list(should.values()) == [17 + 30 / 4, 17 + 30 / 4, 33 + 30 / 2, 3]
+    assert list(problem.values()) == [17, 17, 33 + 30, 3]
+    assert (model["proportional"] - list(should.values())).tolist() == pytest.approx([-0.25, -0.25, 0.5, 0])
+    assert (model["largest"] - list(problem.values())).tolist() == pytest.approx([-1 / 3, -1 / 3, 2 / 3, 0])
+
+
+BY_HAND = {
+    "jumbo-gain-application": (100 * (552.55 / 269.35 - 1), 100 * (552.65 / 269.25 - 1)),
+    "jumbo-gain-all": (100 * (557.35 / 327.25 - 1), 100 * (557.45 / 327.15 - 1)),
+    "additional-rate": (557.35 - 552.65, 557.45 - 552.55),
+    "clock-of-z10": (5.15 / 1.185, 5.25 / 1.175),
+    "latency-of-express2": (65.5 / 0.65, 66.5 / 0.55),
+    "mp-ratio-gain": (0.615 / 0.595, 0.625 / 0.585),
+    "reorder-of-8-gb-least": (8 * 130 / 1.05 * 0.55, 8 * 130 * 1.05 * 0.65),
+    "tcpip-cpu": (1.375, 1.385),
+    "buffers-left": (100 / 128, 100 / 128),
+}
+
+
+def test_ranges_that_follow_by_hand_from_printed_numbers(study, claims, alone):
+    table = ranges(study, claims, alone, alone, 1).drop_duplicates("derived").set_index("derived")
+    for name, limits in BY_HAND.items():
+        found = (table["low_text"][name], table["high_text"][name])
+        assert found == pytest.approx(limits, rel=1e-4), name
