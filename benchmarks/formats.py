@@ -1,116 +1,145 @@
-"""Readers of large text files against plain line-by-line parsers that make the same table; see benchmarks/README.md."""
+"""Readers of long files beside libraries that read the same bytes: `benchmarks/formats.py [MEGABYTES] [FORMAT ...]`.
 
-import gc
-import re
+Every measurement is a process of its own, on one core: the best processor time of some turns, and the most memory that
+it had. See docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree.ElementTree import iterparse
 
-import numpy as np
-import pandas as pd
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from virtperf.formats.base import RECORD_COLUMNS, Reading, Writer
-from virtperf.formats.iwl.console import FORMAT as IWL_CONSOLE
-from virtperf.formats.iwl.console import STATUS_FIELDS
-from virtperf.formats.sar.read import FORMAT as SAR
-from virtperf.formats.xentop.read import FORMAT as XENTOP
-from virtperf.formats.xentop.write import COLUMNS
+from benchmarks.raw_files import KINDS, write
 
-ROWS, ENTITIES, REPEATS, SEED = 30_000, 10, 3, 20090101
-CPU_FIELDS = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
-STATUS = re.compile(
-    r"# clients (\d+)/(\d+) \| rd (\S+) MB/s \| wr (\S+) MB/s \| pg (\d+) \| web err (\d+)"
-    r" \| resp avg = (\S+) \| pg elem/s = (\S+)"
-)
-Rows = Iterator[tuple[str, str, str, str, float, float]]
+MEGABYTES, TURNS = 50, 3
 
 
-def records(
-    report: str, kind: str, names: list[str], fields: tuple[str, ...], t: np.ndarray, value: np.ndarray
-) -> pd.DataFrame:
-    """Records of `value`, shape (samples, entities, fields), in file order."""
-    entity = np.tile(np.repeat(np.array(names, dtype=object), len(fields)), len(t))
-    field = np.tile(np.array(fields, dtype=object), len(t) * len(names))
-    columns = (report, kind, entity, field, np.repeat(t, len(names) * len(fields)), value.ravel())
-    return pd.DataFrame(dict(zip(RECORD_COLUMNS, columns, strict=True)))
+def ours(name: str) -> Callable[[Path], int]:
+    from virtperf.formats import blocks_of, get_format
+
+    form = get_format(name)
+
+    def run(path: Path) -> int:
+        with path.open("rb") as stream:
+            return sum(len(block.records) for block in blocks_of(form, stream, file=path.name))
+
+    return run
 
 
-def xentop_reading(rng: np.random.Generator) -> Reading:
-    fields, domains = COLUMNS, ["Domain-0", *(f"guest{i}" for i in range(1, ENTITIES))]
-    value = rng.integers(0, 100_000, (ROWS // ENTITIES, ENTITIES, len(fields))).astype(float)
-    value[:, :, [name.endswith("(%)") for name in fields]] /= 10
-    table = records("", "domain", domains, fields, np.arange(len(value), dtype=float), value)
-    no_limit = (table["entity"] == "Domain-0") & table["field"].str.startswith("MAXMEM")
-    no_difference = (table["t"] == 0) & (table["field"] == "CPU(%)")  # xentop prints 0.0 in its first sample
-    return Reading(table[~no_limit & ~no_difference].reset_index(drop=True), "sample", {"columns": "17"})
+def pandas_texts(path: Path) -> int:
+    import pandas as pd
+
+    return pd.read_csv(path, sep=r"\s+", header=None, names=range(24), engine="c", dtype=str).size
 
 
-def sar_reading(rng: np.random.Generator) -> Reading:
-    cpus = ["all", *map(str, range(ENTITIES - 1))]
-    value = rng.integers(0, 10_001, (ROWS // ENTITIES, ENTITIES, len(CPU_FIELDS))) / 100
-    t = datetime(2009, 1, 1, 12, tzinfo=UTC).timestamp() + 10.0 * np.arange(1, len(value) + 1)  # past a midnight
-    return Reading(records("cpu", "cpu", cpus, CPU_FIELDS, t, value), "absolute", {"host": "guest1"})
+def pandas_guessed(path: Path) -> int:
+    import pandas as pd
+
+    return pd.read_csv(path, sep=r"\s+", header=None, names=range(24), engine="c", low_memory=False).size
 
 
-def iwl_reading(rng: np.random.Generator) -> Reading:
-    value = rng.integers(0, 10_000, (ROWS, 1, len(STATUS_FIELDS))).astype(float)
-    value[:, 0, [STATUS_FIELDS.index(name) for name in ("rd", "wr", "resp avg", "pg elem/s")]] /= 1000
-    value[:, 0, STATUS_FIELDS.index("pg")] = np.arange(ROWS)  # a counter
-    return Reading(records("status", "driver", [""], STATUS_FIELDS, np.arange(ROWS, dtype=float), value), "sample")
+def json_loads(path: Path) -> int:
+    return len(json.loads(path.read_bytes())["sysstat"]["hosts"][0]["statistics"])
 
 
-def plain_xentop(data: bytes) -> Rows:
-    fields, t, before, now = [], -1.0, set(), set()
-    for line in data.decode().splitlines():
-        name, _, *cells = line.replace("no limit", "n/a").split()
-        if name == "NAME":
-            fields, t, before, now = cells, t + 1, now, set()
-            continue
-        now.add(name)
-        for field, cell in zip(fields, cells, strict=True):
-            if cell != "n/a" and (field != "CPU(%)" or name in before):
-                yield "", "domain", name, field, t, float(cell)
+def orjson_loads(path: Path) -> int:
+    import orjson
+
+    return len(orjson.loads(path.read_bytes())["sysstat"]["hosts"][0]["statistics"])
 
 
-def plain_sar(data: bytes) -> Rows:
-    first, _, heading, *lines = data.decode().splitlines()
-    midnight = datetime.fromisoformat(f"{first.split()[3]}T00:00Z").timestamp()
-    fields, previous = heading.split()[2:], 0
-    for line in lines:
-        clock, cpu, *cells = line.split()
-        now = int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:])
-        midnight, previous = midnight + 86400 * (now < previous), now
-        for field, cell in zip(fields, cells, strict=True):
-            yield "cpu", "cpu", cpu, field, midnight + now, float(cell)
+def iterparse_standard(path: Path) -> int:
+    count = 0
+    for _, element in iterparse(path):  # noqa: S314 - the file is this benchmark's own
+        count += 1
+        if element.tag == "snapshot":
+            element.clear()
+    return count
 
 
-def plain_iwl(data: bytes) -> Rows:
-    for t, line in enumerate(data.decode().splitlines()):
-        for field, cell in zip(STATUS_FIELDS, STATUS.fullmatch(line).groups(), strict=True):
-            yield "status", "driver", "", field, float(t), float(cell)
+def iterparse_lxml(path: Path) -> int:
+    from lxml.etree import iterparse as parse
+
+    count = 0
+    for _, element in parse(str(path)):
+        count += 1
+        if element.tag == "snapshot":
+            element.clear()
+    return count
 
 
-def ratio(form: Writer, made: Reading, plain: Callable[[bytes], Rows]) -> float:
-    """Best time of the plain parser over that of the reader; AssertionError if either changes what was written."""
-    data, best = form.write(made), [np.inf, np.inf]
-    for _ in range(REPEATS):
-        tables = []
-        for k, parse in enumerate((form.read, lambda text: pd.DataFrame(plain(text), columns=list(RECORD_COLUMNS)))):
-            gc.collect()
-            start = time.perf_counter()
-            tables.append(parse(data))
-            best[k] = min(best[k], time.perf_counter() - start)
-    for table in (tables[0].records, tables[1]):
-        pd.testing.assert_frame_equal(table, made.records, check_exact=True)
-    return best[1] / best[0]
+def split_lines(path: Path) -> int:
+    with path.open(encoding="utf-8") as file:
+        return sum(len(line.split()) for line in file)
+
+
+LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
+    "xentop": {"pandas, texts": pandas_texts, "pandas, guessing": pandas_guessed, "split lines": split_lines},
+    "sar": {"pandas, texts": pandas_texts, "pandas, guessing": pandas_guessed, "split lines": split_lines},
+    "sadf-json": {"json": json_loads, "orjson": orjson_loads},
+    "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
+    "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
+}
+
+
+def one(name: str, library: str, path: Path) -> None:
+    """Measure in this process, and print seconds and MB."""
+    run = LIBRARIES[name][library] if library else ours(name)
+    best = float("inf")
+    for _ in range(TURNS):
+        start = time.process_time()
+        run(path)
+        best = min(best, time.process_time() - start)
+    print(json.dumps([best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+
+
+def measured(name: str, library: str, path: Path) -> tuple[float, float] | None:
+    """Seconds and MB of a process that reads a file; None where the library is not installed."""
+    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
+    command = [sys.executable, __file__, "--one", name, library, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=alone, check=False)  # noqa: S603
+    if done.returncode:
+        if "ModuleNotFoundError" in done.stderr:
+            return None
+        raise RuntimeError(done.stderr)
+    seconds, memory = json.loads(done.stdout)
+    return seconds, memory
+
+
+def main() -> int:
+    """Print a table."""
+    if sys.argv[1:2] == ["--one"]:
+        one(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+        return 0
+    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
+    print("| file | read by | MB/s | times as fast as the library | peak memory, MB |")
+    print("|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in sys.argv[2:] or KINDS:
+            path = Path(folder) / name
+            write(name, path, megabytes * 1_000_000)
+            size = path.stat().st_size / 1e6
+            found = measured(name, "", path)
+            assert found is not None
+            print(f"| {name} | virtperf | {size / found[0]:.0f} | | {found[1]:.0f} |", flush=True)
+            for library in LIBRARIES[name]:
+                other = measured(name, library, path)
+                if other is not None:
+                    ratio = other[0] / found[0]
+                    print(f"| | {library} | {size / other[0]:.0f} | {ratio:.2f} | {other[1]:.0f} |", flush=True)
+            path.unlink()
+    return 0
 
 
 if __name__ == "__main__":
-    rng, found = np.random.default_rng(SEED), []
-    print(f"{'format':<12s}{'rows':>8s}{'ratio':>8s}")
-    makers, parsers = (xentop_reading, sar_reading, iwl_reading), (plain_xentop, plain_sar, plain_iwl)
-    for form, make, plain in zip((XENTOP, SAR, IWL_CONSOLE), makers, parsers, strict=True):
-        found.append(ratio(form, make(rng), plain))
-        print(f"{form.name:<12s}{ROWS:>8d}{found[-1]:>8.1f}", flush=True)
-    sys.exit(min(found) <= 1)
+    sys.exit(main())

@@ -340,3 +340,16 @@ def test_another_locale_is_named_as_the_cause(time):
         FORMAT.read(text)
     assert "LC_ALL=C sar" in str(caught.value)
     assert caught.value.line == 3
+
+
+def test_the_last_midnight_of_the_year_9999_is_passed():
+    text = b"Linux 6.1.0 (h) 9999-12-31 _x86_64_ (1 CPU)\n\n23:59:50        CPU     %user     %idle\n"
+    reading = FORMAT.read(text + b"00:00:00        all      1.00      96.25\n")
+    assert reading.records["t"].tolist() == [253402300800.0] * 2
+    assert FORMAT.read(FORMAT.write(reading)).records.equals(reading.records)
+
+
+def test_seconds_since_1970_beside_times_of_day_are_refused():
+    text = BASE.rstrip(b"\n") + b"\n\n1233446460   runq-sz\n1233446470     3\n"
+    with pytest.raises(FormatError, match="seconds since 1970"):
+        FORMAT.read(text)

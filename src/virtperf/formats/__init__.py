@@ -10,10 +10,19 @@ A third party adds a format by a declaration, or through the entry-point group `
 
 from __future__ import annotations
 
-from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Outside, Reading, Writer
-from virtperf.formats.registry import all_formats, get_format, get_writer, head_of, ranking, sniff
+from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Outside, Reading, Streaming, Writer, joined
+from virtperf.formats.registry import (
+    all_formats,
+    blocks_of,
+    get_format,
+    get_writer,
+    head_of,
+    ranking,
+    read_whole,
+    sniff,
+)
 
 __all__ = [
-    "CLOCKS", "RECORD_COLUMNS", "Format", "Outside", "Reading", "Writer", "all_formats", "get_format", "get_writer",
-    "head_of", "ranking", "sniff",
+    "CLOCKS", "RECORD_COLUMNS", "Format", "Outside", "Reading", "Streaming", "Writer", "all_formats", "blocks_of",
+    "get_format", "get_writer", "head_of", "joined", "ranking", "read_whole", "sniff",
 ]  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -70,6 +71,37 @@ class Format(Protocol):
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read a whole file; raises `FormatError` naming `file` and line when it can't."""
         ...
+
+
+@runtime_checkable
+class Streaming(Format, Protocol):
+    """A raw format whose files are read part by part, in memory that does not grow with the file."""
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Readings of consecutive parts of a file, which `joined` makes the reading of the whole.
+
+        All have the same clock, and times, numbers of samples and lines go on from block to block. `info` of a block is
+        what is known up to its end, so that the last block's is the file's. What is wrong with the file is raised
+        where it is met, after the blocks before it.
+
+        Raises
+        ------
+        FormatError
+            As `read` does.
+        """
+        ...
+
+
+def joined(blocks: Iterable[Reading]) -> Reading:
+    """The reading of a whole file of the readings of its parts, of which there is at least one."""
+    parts = list(blocks)
+    if len(parts) == 1:
+        return parts[0]
+    records = pd.concat([part.records for part in parts], ignore_index=True)
+    lines = [part.lines for part in parts if part.lines is not None]
+    warnings = tuple(sentence for part in parts for sentence in part.warnings)
+    at = np.concatenate(lines) if len(lines) == len(parts) else None
+    return Reading(records, parts[0].clock, parts[-1].info, warnings, at)
 
 
 @runtime_checkable

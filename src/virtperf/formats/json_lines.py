@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 # A key with its colon stays as it is; every other string, number or word is a value.
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r'("(?:[^"\\]|\\.)*+"[ \t\r\n]*:)|"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity'
 )
 
 
-def with_lines(text: str, loads: Callable[[str], Any]) -> tuple[Any, Any]:
+def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
     """A document, and the same document with the number of its line in the place of each value.
 
     Objects and arrays, their keys and their order are the same in both, so that both can be walked side by side.
@@ -25,6 +25,8 @@ def with_lines(text: str, loads: Callable[[str], Any]) -> tuple[Any, Any]:
         The whole text; lines end with a line feed.
     loads : callable
         What makes the document of the text, such as `json.loads`; whatever it raises is raised.
+    before : int
+        How many lines are before the text.
 
     Returns
     -------
@@ -36,9 +38,9 @@ def with_lines(text: str, loads: Callable[[str], Any]) -> tuple[Any, Any]:
     ends = [match.start() for match in re.finditer("\n", text)]
 
     def number(token: re.Match[str]) -> str:
-        return token[1] or str(bisect_left(ends, token.start()) + 1)
+        return token[1] or str(bisect_left(ends, token.start()) + 1 + before)
 
-    return document, json.loads(_TOKEN.sub(number, text))
+    return document, json.loads(TOKEN.sub(number, text))
 
 
 def first_line(lines: Any) -> int | None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import io
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
+from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Format, Writer
+from virtperf.formats.base import Format, Reading, Streaming, Writer, joined
 from virtperf.formats.declared.presets import presets
+from virtperf.formats.packed import unpacked, unpacked_head
+from virtperf.formats.pieces import whole
 from virtperf.formats.text import uncoloured
 from virtperf.formats.unread import unread
 
@@ -79,12 +84,43 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
         raise FormatError(
             f"no known format recognises this file{': ' * bool(what)}{what}",
             file=file,
-            found=repr(data[:60].decode("utf-8", "replace")),
+            found=repr(head_of(data)[:60].decode("utf-8", "replace")),
             remedy=f"{help_ or nearest + ADD}.",
         )
     return all_formats()[scores[0][1]]
 
 
 def head_of(data: bytes) -> bytes:
-    """The beginning of a file that formats are asked about, without byte order mark and colours."""
-    return uncoloured(data[:HEAD_BYTES].removeprefix(codecs.BOM_UTF8))
+    """The beginning of a file that formats are asked about: unpacked, without byte order mark and colours."""
+    return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
+
+
+def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    """Readings of consecutive parts of a file, packed or not, as `virtperf.formats.base.Streaming` has them.
+
+    A format that does not stream gives one reading, of the whole file.
+
+    Parameters
+    ----------
+    fmt : Format
+    stream : binary stream
+        From the file's beginning; need not be seekable.
+    file : str
+        For messages.
+
+    Raises
+    ------
+    FormatError
+        What the format raises; a packed file that is damaged or unpacks to too much; a file that is too
+        large for a format that does not stream.
+    """
+    plain = unpacked(stream, file=file)
+    if isinstance(fmt, Streaming):
+        yield from fmt.blocks(plain, file=file)
+        return
+    yield fmt.read(whole(plain, fmt.name, file), file=file)
+
+
+def read_whole(fmt: Format, data: bytes, *, file: str = "<bytes>") -> Reading:
+    """The reading of a whole file, packed or not; raises what `blocks_of` does."""
+    return joined(blocks_of(fmt, io.BytesIO(data), file=file))

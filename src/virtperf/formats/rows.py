@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading, Writer
-from virtperf.formats.text import strings
 
 WHOLE = "host"
 """Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
@@ -66,10 +66,10 @@ def record_table(*columns: Any) -> pd.DataFrame:
     made: dict[str, Any] = {}
     for name, column in zip(RECORD_COLUMNS, columns, strict=True):
         if isinstance(column, str):
-            made[name] = strings((column,), np.zeros(rows, dtype=int))
+            made[name] = pd.array(pa.repeat(pa.scalar(column, pa.large_string()), rows), dtype="str")
         else:
             made[name] = pd.array(column, dtype="str") if isinstance(column, list) else column
-    return pd.DataFrame(made)
+    return pd.DataFrame(made, copy=False)
 
 
 class Warnings:
@@ -86,7 +86,8 @@ class Warnings:
     def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
         self._file = file
         self._said = list(first)
-        self._kept_back = 0
+        self._given = self._kept_back = 0
+        self._kinds = set[str]()
 
     def add(self, line: int, sentence: str) -> None:
         """Add ``file line N: sentence``."""
@@ -94,6 +95,23 @@ class Warnings:
             self._said.append(f"{self._file} line {line}: {sentence}")
         else:
             self._kept_back += 1
+
+    def say(self, sentence: str) -> None:
+        """Add a sentence that says itself where it belongs."""
+        self._said.append(sentence)
+
+    def once(self, kind: str, sentence: str) -> None:
+        """Add a sentence unless one of its kind was added."""
+        if kind not in self._kinds:
+            self._kinds.add(kind)
+            self._said.append(sentence)
+
+    def new(self, last: bool) -> tuple[str, ...]:
+        """What was added since the last call; behind the last block of a file also how many were kept back."""
+        found = self.sentences() if last else tuple(self._said)
+        found = found[self._given :]
+        self._given += len(found)
+        return found
 
     def sentences(self) -> tuple[str, ...]:
         """All sentences, or the first ones and how many more there are."""

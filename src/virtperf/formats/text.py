@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -23,7 +24,7 @@ _NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
     r"""The text of a raw file, with every line ending as ``\n``.
 
-    UTF-8 is tried first, then Latin-1, which can't fail, with a warning that names the first offending line.
+    Each line is UTF-8, or Latin-1, which can't fail, where it is not; a warning names the first of those.
 
     Parameters
     ----------
@@ -40,13 +41,31 @@ def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
         Empty, or one sentence.
     """
     warnings: tuple[str, ...] = ()
+    data, strange = utf8(data.removeprefix(codecs.BOM_UTF8))
+    if strange >= 0:
+        warnings = (not_utf8(file, strange),)
+    return data.decode().replace("\r\n", "\n"), warnings
+
+
+def utf8(data: bytes) -> tuple[bytes, int]:
+    """The same text in UTF-8, and the first line, from 0, that was Latin-1, else -1."""
     try:
-        text = data.decode("utf-8-sig")
+        data.decode()
+        return data, -1
     except UnicodeDecodeError as err:
-        line = data.count(b"\n", 0, err.start) + 1
-        warnings = (f"{file} line {line}: not UTF-8, the whole file was read as Latin-1",)
-        text = data.decode("latin-1")
-    return text.replace("\r\n", "\n"), warnings
+        first = data.count(b"\n", 0, err.start)
+    lines = data.split(b"\n")
+    for place in range(first, len(lines)):
+        try:
+            lines[place].decode()
+        except UnicodeDecodeError:
+            lines[place] = lines[place].decode("latin-1").encode()
+    return b"\n".join(lines), first
+
+
+def not_utf8(file: str, line: int) -> str:
+    """What is said of a file whose line `line`, from 0, is not UTF-8."""
+    return f"{file} line {line + 1}: not UTF-8, such lines were read as Latin-1"
 
 
 def uncoloured(data: bytes) -> bytes:
@@ -112,7 +131,7 @@ def exact_text(value: float) -> str:
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
-def unwrap_midnight(seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def unwrap_midnight(seconds: np.ndarray, before: float = np.nan, days: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Times of day that grow past 86400 at each midnight.
 
     A step back of more than half a day is a midnight; a smaller one is a clock that was set back, and stays.
@@ -121,6 +140,10 @@ def unwrap_midnight(seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ----------
     seconds : ndarray, shape (n,)
         Times of day in the order in which they were written.
+    before : float
+        The time of day that was written before them, NaN if none was.
+    days : float
+        Seconds that midnights before that one add.
 
     Returns
     -------
@@ -130,6 +153,8 @@ def unwrap_midnight(seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Places whose time is earlier than the one before for another reason than midnight.
     """
     seconds = np.asarray(seconds, dtype=float)
-    step = np.diff(seconds)
-    days = np.concatenate([[0], np.cumsum(step < -HALF_DAY)])[: len(seconds)]
-    return seconds + DAY * days, np.flatnonzero((step < 0) & (step >= -HALF_DAY)) + 1
+    if not len(seconds):
+        return seconds, np.zeros(0, dtype=int)
+    step = np.diff(seconds, prepend=seconds[0] if np.isnan(before) else before)
+    midnights = DAY * np.cumsum(step < -HALF_DAY)
+    return seconds + midnights + days, np.flatnonzero((step < 0) & (step >= -HALF_DAY))

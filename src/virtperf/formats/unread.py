@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\3\4": "zip"}
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"\x1f\x9d": "compress"}
 _SADF = "print it by sadf -j"
 _OUTPUTS = (
     ("sadf -d or -p", rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]", _SADF),
@@ -38,7 +38,7 @@ def unread(head: bytes) -> tuple[str, str]:
         return "it is empty", "collect the run again; the tool may have printed to its error output"
     packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
     if packed:
-        return f"it is compressed by {packed}", "unpack it first"
+        return f"it is compressed by {packed}", "unpack it first, or pack it by gzip, xz or zstd"
     if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0):
         return "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
     for name, pattern, remedy in _PATTERNS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pyexpat.errors import XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN, codes
 from typing import Any
 
@@ -40,6 +41,7 @@ class Target:
     def __init__(self, file: str, root: str, deepest: int) -> None:
         self.file, self.root, self.deepest = file, root, deepest
         self.place: Any = None  # gives the parser's line
+        self.above = 0  # lines of the file that the parser did not get
         self.path: list[str] = []
         self.text: list[str] = []
 
@@ -79,7 +81,7 @@ class Target:
 
     def line(self) -> int:
         """The line that the parser has come to."""
-        return int(self.place.CurrentLineNumber)
+        return int(self.place.CurrentLineNumber) + self.above
 
     def error(self, problem: str, expected: str, found: str, line: int | None = None) -> FormatError:
         """The error of something in the document, by default where the parser is."""
@@ -111,31 +113,68 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     if len(data) > most:
         raise FormatError("the file is too large", file=file, expected=f"at most {most} bytes", found=str(len(data)))
     warnings: tuple[str, ...] = ()
-    if not _DECLARES_ENCODING.match(data) and data[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+    if not declared(data):
         text, warnings = decode(data, file)
         data = text.encode()
-    parser = DefusedXMLParser(target=target, forbid_dtd=True)
-    target.place = parser.parser
-    try:
-        parser.feed(data)
-        parser.close()
-    except DefusedXmlException as err:
-        raise FormatError(
-            "a document type or an entity declaration is refused",
-            file=file,
-            line=target.line(),
-            expected="XML without DOCTYPE",
-            found=type(err).__name__,
-            remedy="remove it; it can make a reader open files or fill the memory.",
-        ) from err
-    except ParseError as err:
-        line, _ = err.position
-        if err.code in _ENDS_EARLY and target.any():
-            return warnings, line
-        raise FormatError(f"not well-formed XML ({str(err).partition(':')[0]})", file=file, line=line) from err
-    except (LookupError, ValueError) as err:  # an encoding that Python or expat doesn't know
-        raise FormatError("the declared encoding can't be read", file=file, line=1, found=str(err)) from err
-    return warnings, 0
+    feed = XmlFeed(target)
+    feed.feed(data)
+    return warnings, feed.close()
+
+
+def declared(data: bytes) -> bool:
+    """Whether a document says which encoding it has."""
+    return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
+
+
+class XmlFeed:
+    """Gives a document to a target piece by piece.
+
+    Parameters
+    ----------
+    target : Target
+    above : int
+        How many lines of the file are left out.
+    """
+
+    def __init__(self, target: Target, above: int = 0) -> None:
+        self._target = target
+        self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
+        target.place, target.above = self._parser.parser, above
+        self._cut = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece; raises what `parse_xml` does."""
+        self._call(self._parser.feed, data)
+
+    def close(self) -> int:
+        """Take the end: the line on which the document ends within an element, 0 for a whole document."""
+        self._call(self._parser.close)
+        return self._cut
+
+    def _call(self, take: Callable[..., Any], *data: bytes) -> None:
+        target = self._target
+        if self._cut:
+            return
+        try:
+            take(*data)
+        except DefusedXmlException as err:
+            raise FormatError(
+                "a document type or an entity declaration is refused",
+                file=target.file,
+                line=target.line(),
+                expected="XML without DOCTYPE",
+                found=type(err).__name__,
+                remedy="remove it; it can make a reader open files or fill the memory.",
+            ) from err
+        except ParseError as err:
+            line = err.position[0] + target.above
+            if err.code in _ENDS_EARLY and target.any():
+                self._cut = line
+                return
+            problem = f"not well-formed XML ({str(err).partition(':')[0]})"
+            raise FormatError(problem, file=target.file, line=line) from err
+        except (LookupError, ValueError) as err:  # an encoding that Python or expat doesn't know
+            raise FormatError("the declared encoding can't be read", file=target.file, line=1, found=str(err)) from err
 
 
 def local(name: str) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.formats import Reading
+from virtperf.formats import Reading, read_whole
 from virtperf.formats.declared.read import DeclaredFormat
 from virtperf.ingest.clocks import align
 from virtperf.ingest.inputs import choose
@@ -109,7 +109,7 @@ def read_file(
             raise
         return None
     try:
-        return chosen.name, chosen.read(data, file=place)
+        return chosen.name, read_whole(chosen, data, file=place)
     except VirtperfError:
         raise
     except Exception as err:  # a reader's own fault must not stop the other runs

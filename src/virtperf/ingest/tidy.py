@@ -14,7 +14,7 @@ import pandas as pd
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.schema import Kind, Table
-from virtperf.formats import Reading, ranking
+from virtperf.formats import Reading, ranking, read_whole
 from virtperf.formats.declared.read import DeclaredFormat
 from virtperf.ingest.folder import LARGEST_FILE
 from virtperf.ingest.inputs import choose
@@ -99,7 +99,7 @@ def read_raw(
     certainty = math.nan if told else scores[0][0]
     rival = next((name for score, name in scores[1:2] if certainty - score <= CLOSE), "")
     try:
-        reading = chosen.read(data, file=file)
+        reading = read_whole(chosen, data, file=file)
     except FormatError as err:
         if not rival or err.remedy:
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from virtperf.core.declaration import Declaration
 from virtperf.core.errors import FormatError
@@ -17,8 +17,21 @@ BLANKS = " "
 _WHOLE_LINE = re.compile(r"[^\n]*\n")
 
 
-def read_columns(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
-    """Give the rows of a file with columns to `sink`, once for each table.
+def read_columns(
+    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
+) -> Iterator[None]:
+    """Give the rows of a file with columns to `sink`, once for each table, and yield after every chunk.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The file in pieces of whole lines; the last one may lack its line end.
+    declaration : Declaration
+    sink : callable
+    said : list of str
+        Gets what is left out.
+    file : str
+        For messages.
 
     Raises
     ------
@@ -26,7 +39,7 @@ def read_columns(text: str, declaration: Declaration, sink: Sink, said: list[str
         No heading, a column that is declared and not there, a row with more or fewer cells than the heading.
     """
     delimiter = declaration.delimiter
-    source = _Lines(text, declaration.comment)
+    source = _Lines(texts, declaration.comment)
     rows = source.blank_separated() if delimiter == BLANKS else source.delimited(delimiter, file)
     names = list(declaration.columns)
     start = 1
@@ -60,21 +73,20 @@ def read_columns(text: str, declaration: Declaration, sink: Sink, said: list[str
         cells.append(row)
         if len(lines) == ROWS:
             flush()
+            yield
     if cells:
         flush()
     if source.cut:
         said.append(f"{file} line {source.cut}: the last line has no line end, may be cut, and was left out")
-    return {}
+    yield
 
 
 class _Lines:
     """The lines of a file that are rows, each record with the line that it begins on."""
 
-    def __init__(self, text: str, comment: str | None) -> None:
-        end = text.rfind("\n") + 1
-        self._text, last = text[:end], text[end:]
-        self.cut = text.count("\n") + 1 if last.strip() else 0
-        self._comment = comment
+    def __init__(self, texts: Iterable[str], comment: str | None) -> None:
+        self._texts, self._comment = texts, comment
+        self.cut = 0  # the line that has no line end
         self._first = 0
 
     def blank_separated(self) -> Iterator[tuple[int, list[str]]]:
@@ -96,14 +108,17 @@ class _Lines:
 
     def _rows(self, quotes: bool = True) -> Iterator[str]:
         """Lines without comments and blank ones, which may stand within quotes."""
-        quoted = False
-        for number, match in enumerate(_WHOLE_LINE.finditer(self._text), start=1):
-            line = match[0]
-            if not quoted and (not line.strip() or (self._comment is not None and line.startswith(self._comment))):
-                continue
-            quoted ^= quotes and line.count('"') % 2 == 1
-            self._first = self._first or number
-            yield line
+        quoted, number = False, 0
+        for text in self._texts:
+            end = text.rfind("\n") + 1
+            for match in _WHOLE_LINE.finditer(text, 0, end):
+                line, number = match[0], number + 1
+                if not quoted and (not line.strip() or (self._comment is not None and line.startswith(self._comment))):
+                    continue
+                quoted ^= quotes and line.count('"') % 2 == 1
+                self._first = self._first or number
+                yield line
+            self.cut = number + 1 if text[end:].strip() else 0
 
 
 def _check_names(names: list[str], declaration: Declaration, line: int, file: str) -> None:

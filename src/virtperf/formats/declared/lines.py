@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +19,16 @@ _BLANK = re.compile(r"[ \t]+")
 class _Text:
     """The whole lines of a text, without blanks at their right end; which of them are times of what is below them."""
 
-    def __init__(self, text: str, declaration: Declaration, said: list[str], file: str) -> None:
+    def __init__(
+        self, text: str, declaration: Declaration, said: list[str], file: str, first: int = 0, before: str | None = None
+    ) -> None:
+        self.first, self._before = first, before  # lines of the file above, and the time that the last of them gives
         lines = [line.rstrip() for line in text.split("\n")]
         if lines.pop():
-            said.append(f"{file} line {len(lines) + 1}: the last line has no line end, may be cut, and was left out")
-        long = next((number for number, line in enumerate(lines, start=1) if len(line) > LONGEST_LINE), 0)
+            said.append(
+                f"{file} line {first + len(lines) + 1}: the last line has no line end, may be cut, and was left out"
+            )
+        long = next((number for number, line in enumerate(lines, start=first + 1) if len(line) > LONGEST_LINE), 0)
         if long:
             expected = f"at most {LONGEST_LINE} characters"
             raise FormatError("the line is too long", file=file, line=long, expected=expected)
@@ -44,41 +50,61 @@ class _Text:
 
     def above(self, places: np.ndarray) -> list[str | None] | None:
         """The time that a line above each of these lines gives."""
-        if not self.stamps:
+        if not self.stamps and self._before is None:
             return None
-        at = np.array(sorted(self.stamps))
+        at = np.array(sorted(self.stamps), dtype=int)
         before = np.searchsorted(at, places) - 1
-        return [self.stamps[int(at[place])] if place >= 0 else None for place in before]
+        return [self.stamps[int(at[place])] if place >= 0 else self._before for place in before]
+
+    def last(self) -> str | None:
+        """The time that the last line with one gives."""
+        return self.stamps[max(self.stamps)] if self.stamps else self._before
 
 
-def read_lines(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
+def read_lines(
+    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
+) -> Iterator[dict[str, str]]:
     """Give each line that an expression tells to `sink`, as a row whose cells are the expression's groups.
 
-    Returns
-    -------
+    Parameters
+    ----------
+    texts : iterable of str
+        The file in pieces of whole lines; the last one may lack its line end.
+    declaration : Declaration
+    sink : callable
+    said : list of str
+        Gets what is left out.
+    file : str
+        For messages.
+
+    Yields
+    ------
     dict of str to str
-        How many lines nothing tells.
+        After every piece, how many lines nothing told so far.
 
     Raises
     ------
     FormatError
         A line that is too long; where the declaration is strict, a line that nothing tells.
     """
-    found = _Text(text, declaration, said, file)
-    for number, part in enumerate(declaration.parts):
-        chunk = _rows(found, part)
-        if chunk is not None:
-            sink(number, chunk)
-    for pattern in declaration.ignore:
-        if found.lines:
-            found.matching(pattern)
-    unknown = np.flatnonzero(~found.used)
-    if declaration.strict and len(unknown):
-        raise FormatError(
-            f"not a line of {declaration.name}", file=file, line=int(unknown[0]) + 1,
-            found=found.lines[int(unknown[0])], remedy="the file is damaged, or of another version of the tool.",
-        )  # fmt: skip
-    return {"other lines": str(len(unknown))} if len(unknown) else {}
+    first, stamp, others = 0, None, 0
+    for text in texts:
+        found = _Text(text, declaration, said, file, first, stamp)
+        for number, part in enumerate(declaration.parts):
+            chunk = _rows(found, part)
+            if chunk is not None:
+                sink(number, chunk)
+        for pattern in declaration.ignore:
+            if found.lines:
+                found.matching(pattern)
+        unknown = np.flatnonzero(~found.used)
+        if declaration.strict and len(unknown):
+            raise FormatError(
+                f"not a line of {declaration.name}", file=file, line=first + int(unknown[0]) + 1,
+                found=found.lines[int(unknown[0])], remedy="the file is damaged, or of another version of the tool.",
+            )  # fmt: skip
+        first, stamp, others = first + len(found.lines), found.last(), others + len(unknown)
+        yield {"other lines": str(others)} if others else {}
 
 
 def _rows(found: _Text, part: Part) -> Chunk | None:
@@ -97,7 +123,7 @@ def _rows(found: _Text, part: Part) -> Chunk | None:
             whole[kinds == kind] = [cell or None for cell in column]
     columns = {name: column[order].tolist() for name, column in cells.items()}
     lines = places[order]
-    return Chunk(columns, (lines + 1).tolist(), above=found.above(lines), kinds=kinds[order].tolist())
+    return Chunk(columns, (lines + found.first + 1).tolist(), above=found.above(lines), kinds=kinds[order].tolist())
 
 
 def read_pairs(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -12,20 +14,21 @@ from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError, StudyError
 from virtperf.core.patterns import occurs
 from virtperf.core.yamlio import Document
-from virtperf.formats.base import Reading
+from virtperf.formats.base import Reading, joined
 from virtperf.formats.declared.collect import Chunk, Codes, Collector, Sink
 from virtperf.formats.declared.delimited import read_columns
 from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
 from virtperf.formats.declared.elements import read_elements
 from virtperf.formats.declared.lines import read_lines, read_pairs
-from virtperf.formats.rows import record_table
+from virtperf.formats.packed import SUFFIXES
+from virtperf.formats.pieces import Pieces, line_end, recoded, whole
+from virtperf.formats.rows import Warnings, record_table
 from virtperf.formats.text import decode, strings, uncoloured
 
 CERTAINTY = 0.95
 
 _READERS: dict[str, Callable[[str, Declaration, Sink, list[str], str], dict[str, str]]] = {
-    "csv": read_columns, "json": read_json, "json-lines": read_json_lines, "yaml": read_yaml, "lines": read_lines,
-    "pairs": read_pairs,
+    "json": read_json, "json-lines": read_json_lines, "yaml": read_yaml, "pairs": read_pairs,
 }  # fmt: skip
 
 
@@ -68,7 +71,8 @@ class DeclaredFormat:
         match = self.declaration.match
         if match is None:
             return False
-        names = (path, path.rpartition("/")[2])
+        bare = path.removesuffix(next((end for end in SUFFIXES if path.endswith(end)), ""))
+        names = (path, path.rpartition("/")[2], bare, bare.rpartition("/")[2])
         by_name = not match.file or any(fnmatchcase(name, pattern) for name in names for pattern in match.file)
         return by_name and (not match.text or self.sniff(head) > 0)
 
@@ -81,43 +85,88 @@ class DeclaredFormat:
             A field that is declared and not in the file, a value that is no number, a time that is none, and what the
             file's kind refuses: see the modules of `virtperf.formats.declared`.
         """
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file of columns or lines part by part, where every row has a time; others as a whole."""
         declaration = self.declaration
-        entities, fields, said = Codes(), Codes(), list[str]()
-        tables = [Collector(declaration, part, entities, fields, file) for part in declaration.parts]
-
-        def sink(place: int, chunk: Chunk) -> None:
-            tables[place].add(chunk)
-
-        if declaration.reads == "xml":
-            info = read_elements(data, declaration, sink, said, file)
+        gathered = _Gathered(declaration, file)
+        if declaration.reads in ("csv", "lines"):
+            strange = Warnings(file)
+            pieces = Pieces(stream, line_end, file)
+            texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
+            steps: Iterator[dict[str, str] | None]
+            if declaration.reads == "csv":
+                steps = read_columns(texts, declaration, gathered.sink, gathered.said, file)
+            else:
+                steps = read_lines(texts, declaration, gathered.sink, gathered.said, file)
+            for info in steps:
+                gathered.info = info or {}
+                gathered.said[:0] = strange.new(False)
+                if not pieces.last and gathered.ready():
+                    yield gathered.reading()
+        elif declaration.reads == "xml":
+            data = whole(stream, self.name, file)
+            gathered.info = read_elements(data, declaration, gathered.sink, gathered.said, file)
         else:
-            text, warnings = decode(uncoloured(data), file)
-            said += warnings
-            info = _READERS[declaration.reads](text, declaration, sink, said, file)
-        for table in tables:
-            said += [sentence for sentence in table.finish() if sentence not in said]
-        return _reading(tables, list(entities), list(fields), info, said, file)
+            text, warnings = decode(uncoloured(whole(stream, self.name, file)), file)
+            gathered.said += warnings
+            gathered.info = _READERS[declaration.reads](text, declaration, gathered.sink, gathered.said, file)
+        yield gathered.last()
 
 
-def _reading(
-    tables: list[Collector], entities: list[str], fields: list[str], info: dict[str, str], said: list[str], file: str
-) -> Reading:
-    used = [table for table in tables if table.parts]
-    if not used:
-        raise FormatError("no number in the file", file=file, remedy="collect the run again.")
-    clocks = {table.clock for table in used} - {"none"} or {"none"}
-    if len(clocks) > 1:
-        raise FormatError("tables are by different clocks", file=file, found=" and ".join(sorted(clocks)))
-    parts = [part for table in used for part in table.parts]
-    entity, name, t, values, lines = (np.concatenate(column) for column in zip(*parts, strict=True))
-    sizes = [sum(len(part[0]) for part in table.parts) for table in used]
-    number = np.repeat(np.arange(len(used)), sizes)
-    reports = strings([table.part.report for table in used], number)
-    kinds = strings([table.part.entity.kind for table in used], number)
-    records = record_table(reports, kinds, strings(entities, entity), strings(fields, name), t, values)
-    order = np.argsort(lines, kind="stable")
-    records, lines = records.iloc[order].reset_index(drop=True), lines[order]
-    return Reading(_told_apart(records, lines, file), clocks.pop(), info, tuple(said), lines)
+class _Gathered:
+    """The tables of a file, and what was not yet given of them."""
+
+    def __init__(self, declaration: Declaration, file: str) -> None:
+        self.file = file
+        self.said: list[str] = []
+        self.info: dict[str, str] = {}
+        self._entities, self._fields = Codes(), Codes()
+        self._tables = [Collector(declaration, part, self._entities, self._fields, file) for part in declaration.parts]
+        self._clocks: set[str] = set()
+        self._timed = all(part.time is not None for part in declaration.parts)
+
+    def sink(self, place: int, chunk: Chunk) -> None:
+        """Take rows of the table of that number."""
+        self._tables[place].add(chunk)
+
+    def ready(self) -> bool:
+        """Whether there are records, all of which are told apart by their times."""
+        return self._timed and any(t.parts for t in self._tables) and all(t.clock != "none" for t in self._tables)
+
+    def last(self) -> Reading:
+        """What is left when the file has ended."""
+        for table in self._tables:
+            self.said += [sentence for sentence in table.finish() if sentence not in self.said]
+        return self.reading()
+
+    def reading(self) -> Reading:
+        """The records since the last reading; raises `FormatError` where the file has none, or two clocks."""
+        used = [table for table in self._tables if table.parts]
+        if not used and not self._clocks:
+            raise FormatError("no number in the file", file=self.file, remedy="collect the run again.")
+        self._clocks |= {table.clock for table in used}
+        clocks = self._clocks - {"none"} or {"none"}
+        if len(clocks) > 1:
+            found = " and ".join(sorted(clocks))
+            raise FormatError("tables are by different clocks", file=self.file, found=found)
+        none = [(np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)]
+        parts = [part for table in used for part in table.parts] or none
+        entity, name, t, values, lines = (np.concatenate(column) for column in zip(*parts, strict=True))
+        sizes = [sum(len(part[0]) for part in table.parts) for table in used]
+        number = np.repeat(np.arange(len(used)), sizes)
+        reports = strings([table.part.report for table in used], number)
+        kinds = strings([table.part.entity.kind for table in used], number)
+        who, what = strings(list(self._entities), entity), strings(list(self._fields), name)
+        records = record_table(reports, kinds, who, what, t, values)
+        order = np.argsort(lines, kind="stable")
+        records, lines = records.iloc[order].reset_index(drop=True), lines[order]
+        said = tuple(self.said)
+        self.said.clear()
+        for table in used:
+            table.parts.clear()
+        return Reading(_told_apart(records, lines, self.file), next(iter(clocks)), dict(self.info), said, lines)
 
 
 def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:

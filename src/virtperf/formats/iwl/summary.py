@@ -66,11 +66,11 @@ class Rest:
         self.summary: dict[str, float] = {}
         self.lines: dict[str, int] = {}
         self._response = ""
+        self._counts: Counter[str] = Counter()
+        self._other = 0
 
     def read(self, text: str, first: int = 1) -> None:
         """Take the lines of a text, the first of which is line `first` of the file."""
-        counts: Counter[str] = Counter()
-        other = 0
         for number, raw in enumerate(text.split("\n"), start=first):
             line = raw.strip()
             if not line or self._tag(line):
@@ -85,11 +85,14 @@ class Rest:
             if limit := _TIME_LIMIT.fullmatch(body):
                 self.info["time limit"] = str(int(limit[1]))
             elif not self._setting(ident, body, number):
-                counts[ident] += bool(ident)
-                other += not ident
-        self.info |= {f"message {ident}": str(count) for ident, count in sorted(counts.items()) if ident}
-        if other:
-            self.info["other lines"] = str(other)
+                self._counts[ident] += bool(ident)
+                self._other += not ident
+
+    def finish(self) -> None:
+        """Say what can be said when all lines were taken."""
+        self.info |= {f"message {ident}": str(count) for ident, count in sorted(self._counts.items()) if ident}
+        if self._other:
+            self.info["other lines"] = str(self._other)
         if not self._identified and self._response.isdigit():
             # A harness that runs JMeter prints the mean of its summary under iwlengine's label: whole milliseconds.
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000

@@ -6,25 +6,31 @@ assumed, or a mapping of the user's own.
 
 from __future__ import annotations
 
+import io
 import os
 import re
+from collections.abc import Iterator
+from typing import BinaryIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import Reading, joined
+from virtperf.formats.iwl.snapshots import NUMBER, Snapshots
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
-from virtperf.formats.rows import Rows, refused
+from virtperf.formats.pieces import Pieces, recoded
+from virtperf.formats.rows import Rows, Warnings, refused
 from virtperf.formats.text import exact_text
-from virtperf.formats.xml_stream import Target, parse_xml
+from virtperf.formats.xml_stream import Target, XmlFeed, declared
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
-MAX_BYTES = 256 * 1024**2
 MAX_DEPTH = 32
 MAX_STRANGERS = 50
 
-_NUMBER = re.compile(r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?")
+_NUMBER = re.compile(NUMBER)
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
@@ -49,22 +55,61 @@ class IwlXml:
 
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a document part by part; snapshots of the same plain form are not parsed one by one."""
         rules = self.mapping
-        target = _Snapshots(rules, file)
-        warnings, cut = parse_xml(data, target, MAX_BYTES)
-        if cut:
-            warnings += (f"{file} line {cut}: the document ends early; the snapshots before it were kept",)
-        if not target.times:
-            raise FormatError(
-                "no snapshot in the document",
-                file=file,
-                expected="/".join(rules.snapshot),
-                found=" ".join(sorted(target.strangers)) or "no other element",
-                remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
-            )
-        if target.strangers:
-            target.info["elements not mapped"] = " ".join(sorted(target.strangers))
-        return Reading(target.rows.frame(), "elapsed", target.info, warnings, target.rows.lines())
+        target, said = _Snapshots(rules, file), Warnings(file)
+        pieces = Pieces(stream, lambda data: data.rfind(b">") + 1, file, by_line=False)
+        opening = re.compile(rb"<(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"[\s>]")
+        closing = re.compile(rb"</(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"\s*>")
+        plain: Snapshots | None = None
+        feed: XmlFeed | None = None
+        recode = False
+        for piece in pieces:
+            line = pieces.line
+            if plain is None and feed is None:
+                match = opening.search(piece)
+                head = piece[: match.start()] if match else b""
+                recode = not declared(piece)
+                plain = Snapshots(head, rules)
+                if match is None or not plain.plain or not _begins(head, target, recode):
+                    feed, head = XmlFeed(target), b""
+                piece, line = piece[len(head) :], line + head.count(b"\n")
+            if feed is None and plain is not None:
+                end = _last_end(closing, piece)
+                found = plain.read(piece[:end], line, target.times[-1] if target.times else -1.0) if end else None
+                if found is not None:
+                    records, lines, times = found
+                    target.times = times[-1:].tolist()
+                    pieces.back = 0 if pieces.last else len(piece) - end
+                    if not pieces.last:
+                        yield Reading(records, "elapsed", dict(target.info), said.new(False), lines)
+                        continue
+                    target.ready = found[:2]
+                    line += piece.count(b"\n", 0, end)
+                    piece = piece[end:]
+                feed = XmlFeed(target, line - head.count(b"\n"))
+                feed.feed(head)
+            assert feed is not None
+            feed.feed(recoded(piece, line, said, file) if recode else piece)
+            cut = feed.close() if pieces.last else 0
+            if cut:
+                said.say(f"{file} line {cut}: the document ends early; the snapshots before it were kept")
+            if pieces.last and not target.times:
+                raise FormatError(
+                    "no snapshot in the document",
+                    file=file,
+                    expected="/".join(rules.snapshot),
+                    found=" ".join(sorted(target.strangers)) or "no other element",
+                    remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
+                )
+            if target.strangers:
+                target.info["elements not mapped"] = " ".join(sorted(target.strangers))
+            records, lines = target.taken()
+            if pieces.last or len(records):
+                yield Reading(records, "elapsed", dict(target.info), said.new(pieces.last), lines)
 
     def write(self, reading: Reading) -> bytes:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
@@ -99,11 +144,22 @@ class _Snapshots(Target):
         self.strangers: set[str] = set()
         self.times: list[float] = []
         self.rows = Rows()
+        self.ready: tuple[pd.DataFrame, NDArray[np.int64]] | None = None  # records that were read otherwise
         self._found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
     def any(self) -> bool:
         return bool(self.times)
+
+    def taken(self) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+        """Records that were not taken before, and their lines."""
+        records, lines = self.rows.frame(), self.rows.lines()
+        self.rows, self.times = Rows(), self.times[-1:]
+        if self.ready is not None:
+            records = pd.concat([self.ready[0], records], ignore_index=True) if len(records) else self.ready[0]
+            lines = np.concatenate([self.ready[1], lines])
+            self.ready = None
+        return records, lines
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.path) == 1:
@@ -163,6 +219,28 @@ class _Snapshots(Target):
             self.rows.line = line
             self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
         self.times.append(time)
+
+
+def _begins(head: bytes, target: _Snapshots, recode: bool) -> bool:
+    """Whether the parser takes what stands before the first snapshot; `target` then knows the root's attributes."""
+    trial = _Snapshots(target.rules, target.file)
+    if (not recode and b"utf-8" not in head[:200].lower()) or not head.isascii():
+        return False
+    try:
+        XmlFeed(trial).feed(head)
+    except FormatError:
+        return False
+    target.info |= trial.info
+    return tuple(trial.path) == target.rules.snapshot[:-1] and not trial.strangers
+
+
+def _last_end(closing: re.Pattern[bytes], piece: bytes) -> int:
+    """Where the last snapshot of a piece ends, 0 where none does."""
+    at = len(piece)
+    while (at := piece.rfind(b"</", 0, at)) >= 0:
+        if match := closing.match(piece, at):
+            return match.end()
+    return 0
 
 
 FORMAT = IwlXml()

@@ -5,16 +5,21 @@ Source: ``json_stats.c`` and ``rndr_stats.c`` of sysstat.
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import Reading, joined
 from virtperf.formats.json_lines import first_line, with_lines
-from virtperf.formats.rows import Rows
-from virtperf.formats.sadf.walk import Lines, Place, Walk
-from virtperf.formats.text import decode
+from virtperf.formats.pieces import Pieces
+from virtperf.formats.rows import Rows, Warnings
+from virtperf.formats.sadf.elements import Elements
+from virtperf.formats.sadf.samples import Samples, check_text, loads, not_json
+from virtperf.formats.sadf.walk import Lines, Place
+from virtperf.formats.text import not_utf8, utf8
 
 HEADER = {
     "nodename": "host",
@@ -30,7 +35,11 @@ HEADER = {
 
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
-_BETWEEN = re.compile(r"[\s,]*")
+_LIST = re.compile(rb'"statistics"\s*:\s*\[')
+_CLOSED = b"]}]}}"
+_TRAILING = re.compile(r",(?=\s*[\]}])")
+_COMMAS = "commas before a closing bracket were dropped"
+_BREAKS_OFF = "the file breaks off; its last sample was left out"
 
 
 class SadfJsonFormat:
@@ -56,86 +65,169 @@ class SadfJsonFormat:
             For text that is no JSON (a file that breaks off keeps its whole samples), for another structure, and for
             a number that float64 can't hold.
         """
-        text, warnings = decode(data, file)
-        said = list(warnings)
-        root, places = _parse(text, said, file)
-        host, where = _host(root, file), _host(places, file)
-        if "\\ud" in text.lower():
-            _check_text(host, file)
-        info = {ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)}
-        rows = Rows()
-        zones: dict[str, None] = {}
-        for number, (sample, at) in enumerate(_list(host, where, "statistics", file), start=1):
-            place = Place(f"statistics {number}", first_line(at), file)
-            stamp = place.stamp(sample, "timestamp")
-            zones[_zone(stamp)] = None
-            if number == 1 and type(stamp.get("interval")) is int:
-                info["interval"] = str(stamp["interval"])
-            activities = {key: value for key, value in sample.items() if key != "timestamp"}
-            Walk(rows, place.time(stamp), place).object((), activities, at)
-        if len(zones) > 1:
-            said.append(f"{file}: samples are in the zones {', '.join(zones)}; times were taken as printed")
-        info |= {"zone": next(iter(zones))} if zones else {}
-        restarts, comments = [], []
-        for number, (element, at) in enumerate(_list(host, where, "restarts", file), start=1):
-            place = Place(f"restarts {number}", first_line(at), file)
-            restarts.append(f"{place.time(place.stamp(element, 'boot')):.0f}")
-        for number, (element, at) in enumerate(_list(host, where, "comments", file), start=1):
-            place = Place(f"comments {number}", first_line(at), file)
-            stamp = place.stamp(element, "comment")
-            comments.append(f"{place.time(stamp):.0f} {' '.join(str(stamp.get('com', '')).split())}")
-        info |= {"restarts": " ".join(restarts)} if restarts else {}
-        info |= {"comments": "\n".join(comments)} if comments else {}
-        return Reading(rows.frame(), "absolute", info, tuple(said), rows.lines())
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file part by part; each part ends with a sample, the last one with the restarts and comments."""
+        return _File(stream, file).blocks()
 
 
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON number")
+class _File:
+    """A file: what stands before its samples, the samples, what stands behind."""
 
+    def __init__(self, stream: BinaryIO, file: str) -> None:
+        self.file = file
+        self.said = Warnings(file)
+        self.samples = Samples(file, self.said)
+        self.pieces = Pieces(stream, _behind_bracket, file, by_line=False)
+        self.head = b""  # all up to the bracket of the samples
+        self.info: dict[str, str] = {}
+        self.separated = True  # a sample may come
 
-def _loads(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_constant)
-
-
-def _parse(text: str, said: list[str], file: str) -> tuple[Any, Lines]:
-    """The document and its lines."""
-    text = text.rstrip()
-    try:
-        return with_lines(text, _loads)
-    except RecursionError as err:
-        raise FormatError("nested too deeply", file=file, expected="a file made by sadf -j") from err
-    except ValueError as err:
-        line = err.lineno if isinstance(err, json.JSONDecodeError) else None
-        attempts = {"commas before a closing bracket were dropped": re.sub(r",(?=\s*[\]}])", "", text)}
-        if line == text.count("\n") + 1:
-            attempts["the file breaks off; its last sample was left out"] = _whole_samples(text)
-        for sentence, rewritten in attempts.items():
-            try:
-                found = with_lines(rewritten, _loads)
-            except (ValueError, RecursionError):
+    def blocks(self) -> Iterator[Reading]:
+        within = closed = False
+        for piece in self.pieces:
+            begin, line = 0, self.pieces.line
+            if not within and not closed:
+                match = _LIST.search(piece)
+                if match is not None:
+                    begin, within = match.end(), True
+                elif self.pieces.last:
+                    begin, closed = len(piece), True
+                self.head = piece[:begin]
+                self.info = self._facts() if within else {}
+                line += self.head.count(b"\n")
+            body = piece[begin:]
+            if within:
+                found = Elements(body)
+                end = self._checked(found, line)
+                closed = found.closed >= 0
+                within = not closed
+                records, lines = self.samples.records(found, line)
+                self.pieces.back = len(body) - end
+            elif self.pieces.last:
+                end, (records, lines) = 0, (Rows().frame(), Rows().lines())
+            else:
+                self.pieces.back = len(piece)
                 continue
-            said.append(f"{file} line {line}: {sentence}")
-            return found
-        raise FormatError(
-            "not JSON", file=file, line=line, expected="the whole output of sadf -j", found=str(err),
-            remedy="collect the file again.",
-        ) from err  # fmt: skip
+            info = self._info()
+            if self.pieces.last:
+                info = self._behind(body[end:], line + body.count(b"\n", 0, end))
+            if self.pieces.last or len(records):
+                yield Reading(records, "absolute", info, self.said.new(self.pieces.last), lines)
+
+    def _facts(self) -> dict[str, str]:
+        """Facts of the host, as far as they stand before the samples."""
+        text = self._text(self.head + _CLOSED, 0)
+        try:
+            root = loads(text)
+        except (ValueError, RecursionError):
+            return {}  # is looked at again when the file has ended
+        return _facts_of(_host(root, self.file))
+
+    def _info(self) -> dict[str, str]:
+        interval = {"interval": self.samples.interval} if self.samples.interval else {}
+        zone = {"zone": next(iter(self.samples.zones))} if self.samples.zones else {}
+        return {**self.info, **interval, **zone}
+
+    def _text(self, data: bytes, line: int) -> str:
+        data, strange = utf8(data)
+        if strange >= 0:
+            self.said.once("utf8", not_utf8(self.file, line + strange))
+        return data.decode()
+
+    def _checked(self, found: Elements, line: int) -> int:
+        """Where the samples end, after a look at the commas between them."""
+        end = 0
+        data = found.data
+        for begin, behind in zip(found.begin.tolist(), found.end.tolist(), strict=True):
+            between = data[end:begin].strip()
+            if between != (b"" if self.separated else b","):
+                number = line + data.count(b"\n", 0, begin) + 1
+                raise not_json(self.file, number, ValueError(f"between samples: {between[:40]!r}"))
+            end, self.separated = behind, False
+        return end
+
+    def _behind(self, tail: bytes, line: int) -> dict[str, str]:
+        """What the restarts and comments say, once all samples are read.
+
+        Raises
+        ------
+        FormatError
+            What is behind, or before, the samples is no JSON, or of another structure.
+        """
+        if len(self.samples.zones) > 1:
+            said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
+            self.said.say(said)
+        head, behind = self._text(self.head, 0), self._text(tail, line)
+        if self.samples.number and behind.lstrip()[:1] == ",":
+            behind = behind.replace(",", " ", 1)
+            if behind.lstrip()[:1] == "]":
+                self.said.once("commas", f"{self.file} line {line + 1}: {_COMMAS}")
+        above = head.count("\n")
+        document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
+        host, where = _host(document, self.file), _host(places, self.file)
+        if "\\ud" in (head + behind).lower():
+            check_text(host, self.file)
+        info = _facts_of(host)
+        self.info = info
+        if _list(host, where, "statistics", self.file) and self.samples.number:
+            raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
+        marks: dict[str, list[str]] = {"restarts": [], "comments": []}
+        for key, name in (("restarts", "boot"), ("comments", "comment")):
+            for number, (element, at) in enumerate(_list(host, where, key, self.file), start=1):
+                place = Place(f"{key} {number}", first_line(at), self.file)
+                stamp = place.stamp(element, name)
+                words = [f"{place.time(stamp):.0f}"]
+                words += [" ".join(str(stamp.get("com", "")).split())] if key == "comments" else []
+                marks[key].append(" ".join(words))
+        info = self._info()
+        info |= {"restarts": " ".join(marks["restarts"])} if marks["restarts"] else {}
+        return info | ({"comments": "\n".join(marks["comments"])} if marks["comments"] else {})
+
+    def _parsed(self, text: str, head: int, above: int, gone: int) -> tuple[Any, Lines]:
+        """The document without its samples, of which `gone` lines are left out behind line `above`, and its lines."""
+        try:
+            return _with_lines(text, above, gone)
+        except RecursionError as err:
+            raise FormatError("nested too deeply", file=self.file, expected="a file made by sadf -j") from err
+        except ValueError as err:
+            line = err.lineno if isinstance(err, json.JSONDecodeError) else None
+            number = None if line is None else line + (gone if line > above + 1 else 0)
+            attempts = {_COMMAS: _TRAILING.sub("", text)}
+            if line == text.count("\n") + 1 and self.samples.number:
+                attempts[_BREAKS_OFF] = text[:head] + _CLOSED.decode()
+            for sentence, rewritten in attempts.items():
+                try:
+                    found = _with_lines(rewritten, above, gone)
+                except (ValueError, RecursionError):
+                    continue
+                self.said.say(f"{self.file} line {number}: {sentence}")
+                return found
+            raise not_json(self.file, number, err) from err
 
 
-def _whole_samples(text: str) -> str:
-    """The beginning of a file that breaks off, closed behind the last sample that is whole; empty where none is."""
-    opening = re.search(r'"statistics"\s*:\s*\[', text)
-    if opening is None:
-        return ""
-    decoder = json.JSONDecoder(parse_constant=_no_constant)
-    at, end = opening.end(), 0
-    try:
-        while gap := _BETWEEN.match(text, at):
-            _, at = decoder.raw_decode(text, gap.end())
-            end = at
-    except (ValueError, RecursionError):
-        pass
-    return text[:end] + "]}]}}" if end else ""
+def _behind_bracket(data: bytes) -> int:
+    """Where a part of a file may end: no text is cut there within a character."""
+    return max(data.rfind(b"}"), data.rfind(b"[")) + 1
+
+
+def _with_lines(text: str, above: int, gone: int) -> tuple[Any, Lines]:
+    document, lines = with_lines(text, loads)
+    return document, _moved(lines, above + 1, gone) if gone else lines
+
+
+def _moved(lines: Lines, above: int, gone: int) -> Lines:
+    """The same lines, those behind line `above` moved by as many as are left out there."""
+    if isinstance(lines, dict):
+        return {key: _moved(value, above, gone) for key, value in lines.items()}
+    if isinstance(lines, list):
+        return [_moved(value, above, gone) for value in lines]
+    return lines + gone if lines > above else lines
+
+
+def _facts_of(host: dict[str, Any]) -> dict[str, str]:
+    return {ours: str(host[key]) for key, ours in HEADER.items() if isinstance(host.get(key), str | int)}
 
 
 def _host(root: Any, file: str) -> dict[str, Any]:
@@ -155,14 +247,6 @@ def _host(root: Any, file: str) -> dict[str, Any]:
     )
 
 
-def _check_text(host: dict[str, Any], file: str) -> None:
-    """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
-    try:
-        json.dumps(host, ensure_ascii=False).encode()
-    except UnicodeEncodeError as err:
-        raise FormatError("half a character", file=file, found=ascii(err.object[err.start : err.end])) from err
-
-
 def _list(host: dict[str, Any], where: dict[str, Lines], key: str, file: str) -> list[tuple[Any, Lines]]:
     """The elements of a list of the host, each with its lines."""
     found = host.get(key, [])
@@ -170,13 +254,6 @@ def _list(host: dict[str, Any], where: dict[str, Lines], key: str, file: str) ->
         line = first_line(where[key])
         raise FormatError(f"{key} is not a list", file=file, line=line, found=repr(found)[:80])
     return list(zip(found, where.get(key, []), strict=True))
-
-
-def _zone(stamp: dict[str, Any]) -> str:
-    """``tz`` since 12.x; ``utc`` 1 or 0 before."""
-    if "tz" in stamp:
-        return str(stamp["tz"])
-    return "UTC" if stamp.get("utc") else "local"
 
 
 FORMAT = SadfJsonFormat()

@@ -51,10 +51,17 @@ class Place:
 
 
 class Walk:
-    """Adds the numbers of one sample to `rows`."""
+    """Adds the numbers of one sample to `rows`.
+
+    Attributes
+    ----------
+    names : list of int
+        The lines of the numbers that are names of elements.
+    """
 
     def __init__(self, rows: Rows, t: float, place: Place) -> None:
         self.rows, self.t, self.place = rows, t, place
+        self.names: list[int] = []
 
     def object(self, path: tuple[str, ...], found: dict[str, Any], at: Lines) -> None:
         """An object outside any array."""
@@ -74,6 +81,8 @@ class Walk:
             if isinstance(element, dict):
                 key = _identity(element)
                 kind, name = ("index", str(number)) if key is None else (key.replace("/", ":"), str(element[key]))
+                if key is not None and isinstance(element[key], int):
+                    self.names.append(place[key])
                 rest = {k: v for k, v in element.items() if k != key}
                 self._element(report, kinds + kind, names + name, prefix, rest, place, depth)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
@@ -103,45 +104,55 @@ def seconds_of(time: str, half: str, file: str, line: int) -> int:
     return seconds - hour * 3600 + (hour % 12 + 12 * (half[0] in "Pp")) * 3600
 
 
-def row_times(table: Table, said: list[str], file: str) -> np.ndarray:
-    """Seconds of each row since the midnight before the first heading.
+class Midnights:
+    """Times of rows that grow past midnight, from one part of a file to the next.
 
     sysstat prints one table after the other, each from the file's beginning, or all of them sample by sample. In both
     cases a table's own headings and rows stand in the order of time, so midnights are counted for each table.
-    """
-    line = np.array(table.heading_lines + table.lines, dtype=int)
-    seconds = np.array(table.heading_times + table.times, dtype=float)
-    codes = _tables(table.headings)
-    of = np.concatenate([codes, codes[np.array(table.under, dtype=int)]])
-    order = np.lexsort((line, of))
-    t = np.empty(len(line))
-    for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
-        t[part], set_back = unwrap_midnight(seconds[part])
-        said.extend(f"{file} line {line[part[i]] + 1}: the clock was set back" for i in set_back[:5])
-    return t[len(table.headings) :]
-
-
-def _tables(headings: Sequence[Heading]) -> np.ndarray:
-    """Which table each heading is of, by number.
-
     An activity may have several tables (proc/s and cswch/s of old versions, interrupts in groups of columns), which
     share no field; and a table's heading may change within it, with the number of processors after a restart.
     """
-    numbers: dict[Heading, int] = {}
-    fields: list[tuple[str, str, set[str]]] = []
-    for heading in headings:
-        if heading in numbers:
-            continue
+
+    def __init__(self) -> None:
+        self._numbers: dict[Heading, int] = {}
+        self._fields: list[tuple[str, str, set[str]]] = []
+        self._last: dict[int, tuple[float, float]] = {}
+        self._set_back: Counter[int] = Counter()
+
+    def times(self, table: Table, said: list[str], file: str) -> np.ndarray:
+        """Seconds of each row since the midnight before its table's first heading."""
+        new = int(table.carried is not None)
+        line = np.concatenate([np.array(table.heading_lines[new:], dtype=int), np.array(table.lines, dtype=int)])
+        seconds = np.concatenate([np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)])
+        distinct, which = table.distinct()
+        codes = np.array([self._table(heading) for heading in distinct], dtype=int)[which]
+        of = np.concatenate([codes[new:], codes[np.array(table.under, dtype=int)]])
+        order = np.lexsort((line, of))
+        t = np.empty(len(line))
+        for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(order) else ():
+            code = int(of[part[0]])
+            t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
+            self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
+            for i in set_back[: 5 - self._set_back[code]]:
+                self._set_back[code] += 1
+                said.append(f"{file} line {table.line + line[part[i]] + 1}: the clock was set back")
+        return t[len(table.headings) - new :]
+
+    def _table(self, heading: Heading) -> int:
+        """Which table a heading is of, by number."""
+        if heading in self._numbers:
+            return self._numbers[heading]
         own = set(heading.fields)
-        for number, (report, kind, known) in enumerate(fields):
+        number = len(self._fields)
+        for place, (report, kind, known) in enumerate(self._fields):
             if (report, kind) == (heading.report, heading.kind) and own & known:
                 known |= own
-                numbers[heading] = number
+                number = place
                 break
         else:
-            numbers[heading] = len(fields)
-            fields.append((heading.report, heading.kind, own))
-    return np.array([numbers[heading] for heading in headings], dtype=int)
+            self._fields.append((heading.report, heading.kind, own))
+        self._numbers[heading] = number
+        return number
 
 
 def first_midnight(t: np.ndarray, day: int | None) -> float | None:
@@ -151,17 +162,31 @@ def first_midnight(t: np.ndarray, day: int | None) -> float | None:
     return None if day is None else float(day * DAY)
 
 
-def note_marks(table: Table, t: np.ndarray, offset: float, info: dict[str, str]) -> None:
-    """Put restarts and comments into `info`, each once although sar repeats them for each activity."""
+def marked(table: Table, t: np.ndarray, before: float) -> set[tuple[float, str]]:
+    """Times and comments of a part of a file, "" for a restart; sar repeats them for each activity.
+
+    Parameters
+    ----------
+    table : Table
+    t : ndarray, shape (rows,)
+    before : float
+        Time of the last row of the part before, NaN where there is none.
+    """
     found: set[tuple[float, str]] = set()
     for line, seconds, comment in table.marks:
-        before = int(np.searchsorted(table.lines, line)) - 1
+        place = int(np.searchsorted(table.lines, line)) - 1
+        last = float(t[place]) if place >= 0 else before
         now = float(seconds)
-        if before >= 0:
-            now += DAY * (t[before] // DAY)
-            now += DAY * (now < t[before] - HALF_DAY)
-        found.add((now + offset, comment))
-    restarts = [f"{now:.0f}" for now, comment in sorted(found) if not comment]
-    comments = [f"{now:.0f} {comment}" for now, comment in sorted(found) if comment]
-    info |= {"restarts": " ".join(restarts)} if restarts else {}
-    info |= {"comments": "\n".join(comments)} if comments else {}
+        if not np.isnan(last):
+            now += DAY * (last // DAY)
+            now += DAY * (now < last - HALF_DAY)
+        found.add((now, comment))
+    return found
+
+
+def noted(marks: set[tuple[float, str]], offset: float) -> dict[str, str]:
+    """What `Reading.info` says of restarts and comments."""
+    restarts = [f"{now + offset:.0f}" for now, comment in sorted(marks) if not comment]
+    comments = [f"{now + offset:.0f} {comment}" for now, comment in sorted(marks) if comment]
+    info = {"restarts": " ".join(restarts)} if restarts else {}
+    return info | ({"comments": "\n".join(comments)} if comments else {})

@@ -86,6 +86,8 @@ class Heading:
         Places of the columns that are read.
     fields : tuple of str
         Their names.
+    topology : bool
+        Whether CORE, SOCK and NODE stand beside the processor, which rows of all processors leave empty.
     """
 
     report: str
@@ -95,6 +97,7 @@ class Heading:
     open_end: bool
     numeric: tuple[int, ...]
     fields: tuple[str, ...]
+    topology: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -118,4 +121,4 @@ def parse_heading(body: str) -> Heading | None:
     fields = tuple(words[i] for i in numeric)
     other = "interrupts" if _INTERRUPT.fullmatch(fields[0]) else "+".join(fields[:3])
     report = next((ACTIVITIES[word] for word in words if word in ACTIVITIES), other)
-    return Heading(report, kind, entity, fixed, fixed < len(words), numeric, fields)
+    return Heading(report, kind, entity, fixed, fixed < len(words), numeric, fields, "CORE" in words)

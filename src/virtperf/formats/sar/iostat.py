@@ -70,7 +70,8 @@ class _Reports:
     """The reports of a listing: their rows in `table`, the report of each row, and the stamp of each report."""
 
     def __init__(self, text: str, lines: list[str], start: int, file: str) -> None:
-        self.table = Table(text=text)
+        self._lines, self._times, self._under = list[int](), list[int](), list[int]()
+        self.table = Table(text=text, lines=self._lines, times=self._times, under=self._under)
         self.report_of: list[int] = []
         self.stamps: list[tuple[int, str]] = []  # line, text; "" for a report without
         self.file = file
@@ -91,10 +92,10 @@ class _Reports:
         elif self._first < 0 or words[0] == "avg-cpu:":
             self._heading(words, line, number)
         elif len(words) > self._first and _NUMBER.fullmatch(words[self._first]):
-            self.table.lines.append(number)
-            self.table.times.append(1)
+            self._lines.append(number)
+            self._times.append(1)
             self.table.bodies.append(line)
-            self.table.under.append(len(self.table.headings) - 1)
+            self._under.append(len(self.table.headings) - 1)
             self.report_of.append(len(self.stamps) - 1)
         else:
             raise self._error("not a line of iostat", line, number, "a row under avg-cpu: or Device")

@@ -12,7 +12,7 @@ import numpy as np
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.sar.clock import first_midnight, head, row_times, seconds_of, system_line
+from virtperf.formats.sar.clock import Midnights, first_midnight, head, seconds_of, system_line
 from virtperf.formats.sar.headings import Heading
 from virtperf.formats.sar.table import Table, table_records
 from virtperf.formats.sar.tools import tool_of
@@ -63,7 +63,7 @@ class PidstatFormat:
         table = _scan(lines, first + 1, text, file)
         if not table.lines:
             raise FormatError("no row of data in the file", file=file, line=len(lines), remedy="collect the run again.")
-        t = row_times(table, said, file)
+        t = Midnights().times(table, said, file)
         offset, clock = first_midnight(t, day), "absolute"
         if offset is None:
             offset, clock = -DAY * np.floor(t.min() / DAY), "time-of-day"
@@ -104,7 +104,8 @@ class _Columns:
 
 
 def _scan(lines: list[tuple[str, str, str, str]], start: int, text: str, file: str) -> Table:
-    table = Table(text=text)
+    rows, times, under = list[int](), list[int](), list[int]()
+    table = Table(text=text, lines=rows, times=times, under=under)
     columns: _Columns | None = None
     places: dict[str, int] = {}
     last = len(lines) - 1 if not text.endswith("\n") else -1
@@ -134,10 +135,10 @@ def _scan(lines: list[tuple[str, str, str, str]], start: int, text: str, file: s
             row = columns.row(body) if columns else None
             if row is None:
                 raise _not_a_line("".join(lines[i]), i, file)
-            table.lines.append(i)
-            table.times.append(seconds)
+            rows.append(i)
+            times.append(seconds)
             table.bodies.append(row[1])
-            table.under.append(places[row[0]])
+            under.append(places[row[0]])
     for place, seconds in enumerate(table.heading_times):
         if seconds < 0 and table.times:  # -h prints no time in its headings: it was before the sample below
             below = int(np.searchsorted(table.lines, table.heading_lines[place]))

@@ -5,22 +5,24 @@ Source: ``pr_stats.c``, ``sar.c``, ``mpstat.c`` and ``common.c`` of sysstat.
 
 from __future__ import annotations
 
-import re
+import io
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
-from virtperf.formats.sar.clock import first_midnight, head, note_marks, row_times, seconds_of, system_line
-from virtperf.formats.sar.headings import parse_heading
+from virtperf.formats.base import Reading, joined
+from virtperf.formats.pieces import Pieces, recoded
+from virtperf.formats.rows import Warnings
+from virtperf.formats.sar.clock import EARLIEST, first_midnight, head, marked, noted
+from virtperf.formats.sar.scan import Seen, boundary, scan
 from virtperf.formats.sar.table import Table, table_records
 from virtperf.formats.sar.tools import tool_of
 from virtperf.formats.sar.write import write_sar
-from virtperf.formats.text import DAY, decode, uncoloured
-
-_LINE = re.compile(r"^(?:(\d\d:\d\d:\d\d|\d{9,10})(?: ([AaPp]\.?[Mm]\.?))?[ \t]+(\S.*)|(.*))$", re.ASCII | re.MULTILINE)
-_AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:(?:\s.*)?")  # Average:, Summary:, Moyenne :, Durchschn.:
-_NO_TOPOLOGY = re.compile(r"all {10,}")  # under CPU CORE SOCK NODE, of which only the first has a word
+from virtperf.formats.text import DAY
+from virtperf.formats.words import Words
 
 
 class SarFormat:
@@ -47,76 +49,50 @@ class SarFormat:
             At a line that the tool does not print, a row that does not fit its heading, a negative percentage and a
             second system line.
         """
-        text, warnings = decode(uncoloured(data), file)
-        lines = _LINE.findall(text)
-        said = list(warnings)
-        first, day, info = head(["".join(parts) for parts in lines], self.name, said, file)
-        table = self._scan(lines, first + 1, text, file)
-        if not table.lines and not table.marks:
-            raise FormatError("no row of data in the file", file=file, line=len(lines), remedy="collect the run again.")
-        t = row_times(table, said, file)
-        offset, clock = first_midnight(t, day), "absolute"
-        if offset is None:
-            offset, clock = -DAY * np.floor(t.min() / DAY) if len(t) else 0.0, "time-of-day"
-        note_marks(table, t, offset, info)
-        records, at = table_records(table, t + offset, said, file)
-        return Reading(records, clock, info, tuple(said), at)
+        return joined(self.blocks(io.BytesIO(data), file=file))
 
-    def _scan(self, lines: list[tuple[str, str, str, str]], start: int, text: str, file: str) -> Table:
-        table = Table(text=text)
-        clock: dict[tuple[str, str], int] = {}
-        fresh = True  # a heading may come: the line before was blank, or there was no table yet
-        topology = False  # of mpstat -T
-        current = -1
-        last = len(lines) - 1 if not text.endswith("\n") else -1
-        for i in range(start, len(lines)):
-            time, half, body, other = lines[i]
-            if not body:
-                stripped = other.strip()
-                if not stripped:
-                    fresh = True
-                elif i == last:
-                    table.cut, table.cut_time = i, -2 if fresh else -1
-                elif system_line(other):
-                    raise FormatError("a second system line", file=file, line=i + 1, remedy="split the file there.")
-                elif not _AVERAGE.fullmatch(stripped):
-                    raise self._strange(other, i, file)
-                continue
-            seconds = clock.get((time, half))
-            if seconds is None:
-                seconds = clock[time, half] = seconds_of(time, half, file, i + 1)
-            if body.startswith(("LINUX RESTART", "COM ")):
-                table.marks.append((i, seconds, body[4:].strip() if body[0] == "C" else ""))
-                continue
-            if i == last:  # without a line end, the last number may have lost digits
-                table.cut, table.cut_time = i, -2 if fresh else seconds
-                continue
-            if fresh:
-                heading = parse_heading(body)
-                fresh = False
-                if heading is not None:
-                    table.headings.append(heading)
-                    table.heading_lines.append(i)
-                    table.heading_times.append(seconds)
-                    topology = "CORE" in body
-                    current += 1
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing part by part; each part ends with a table, or with a sample of a long one."""
+        seen, strange = Seen(self.name, file), Warnings(file)
+        pieces = Pieces(stream, boundary, file)
+        begun = False
+        for piece in pieces:
+            words = Words(recoded(piece, pieces.line, strange, file))
+            start = 0
+            if not begun:
+                start = next((i for i in range(len(words)) if words.first[i] < words.first[i + 1]), 0)
+                if start == len(words) - 1 and not pieces.last and not piece.strip():
                     continue
-            if current < 0:
-                raise FormatError(
-                    "a row before any heading", file=file, line=i + 1, found=body, remedy="restore the heading."
-                )
-            table.lines.append(i)
-            table.times.append(seconds)
-            table.bodies.append(_NO_TOPOLOGY.sub("all - - - ", body) if topology else body)
-            table.under.append(current)
-        return table
+                top = [""] * (pieces.line + start) + [words.line(start) if len(words) else ""]
+                _, seen.day, seen.info = head(top, self.name, seen.said, file)
+                start, begun = start + 1, True
+            table = scan(words, start, pieces.line, seen, pieces.last)
+            if pieces.last and not seen.rows and not len(table.lines) and not (table.marks or seen.marks):
+                end = pieces.line + piece.count(b"\n") + 1
+                raise FormatError("no row of data in the file", file=file, line=end, remedy="collect the run again.")
+            t = seen.midnights.times(table, seen.said, file)
+            if len(t) or table.marks or pieces.last:
+                yield _reading(table, t, seen, strange, pieces.last)
 
-    def _strange(self, line: str, number: int, file: str) -> FormatError:
-        problem, remedy = f"not a line of {self.name}", "the file is damaged: remove the sample, or collect it again."
-        if not line.isascii():
-            problem, remedy = "a line of another locale", f"print it again in the C locale: LC_ALL=C {self.name} ..."
-        expected = "HH:MM:SS or Average:"
-        return FormatError(problem, file=file, line=number + 1, expected=expected, found=line, remedy=remedy)
+
+def _reading(table: Table, t: NDArray[np.float64], seen: Seen, strange: Warnings, last: bool) -> Reading:
+    """The reading of a part of a listing."""
+    said, file = seen.said, seen.file
+    if seen.offset is None:
+        seen.offset = first_midnight(t, seen.day)
+        if seen.offset is None:
+            seen.offset, seen.clock = -DAY * np.floor(t.min() / DAY) if len(t) else 0.0, "time-of-day"
+    epoch = t >= EARLIEST
+    if epoch.any() and (seen.offset != 0 or not epoch.all()):
+        line = table.line + int(table.lines[int(np.argmax(epoch if seen.offset else ~epoch))]) + 1
+        raise FormatError("times of day beside seconds since 1970", file=file, line=line, remedy="split the file.")
+    seen.marks |= marked(table, t, seen.last)
+    records, at = table_records(table, t + seen.offset, said, file)
+    seen.rows += len(t)
+    seen.last = float(t[-1]) if len(t) else seen.last
+    warnings = (*strange.new(last), *said)
+    said.clear()
+    return Reading(records, seen.clock, seen.info | noted(seen.marks, seen.offset), warnings, at)
 
 
 class SarWriter(SarFormat):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,25 +16,87 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.rows import record_table
 from virtperf.formats.sar.headings import SINCE_BOOT, Heading
 from virtperf.formats.text import numbers, split_blanks, strings
+from virtperf.formats.words import Words
 
 _WORD = re.compile(r"\S+")
 
 
 @dataclass
 class Table:
-    """Rows of all tables; line numbers count from 0."""
+    """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's beginning.
 
-    text: str = ""  # of the whole file
+    Attributes
+    ----------
+    lines, times, under : sequence of int
+        Of each row its line, its time of day, and its heading's place in `headings`.
+    bodies : list of str
+        What stands behind the time in each row, where `words` does not say it.
+    words : Words, optional
+        The part's words, with `starts`, the number of each row's first word, and `counts`, how many words it has.
+    shifts : ndarray of int, optional
+        How many columns behind its first one each row leaves empty.
+    line : int
+        How many lines of the file are before it.
+    carried : str, optional
+        The line of the first heading, where that stands in the part before.
+    marks : list of (line, time, comment)
+        Restarts, with "", and comments.
+    cut : int
+        The line at which the file breaks off, or -1.
+    cut_time : int
+        Its time of day; -1 if that is cut too, -2 if no table is hurt.
+    """
+
+    text: str = ""
     headings: list[Heading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)  # of the rows
-    times: list[int] = field(default_factory=list)
+    lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
+    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
-    under: list[int] = field(default_factory=list)  # places in headings
-    marks: list[tuple[int, int, str]] = field(default_factory=list)  # line, time, "" for a restart or the comment
-    cut: int = -1  # the line at which the file breaks off
-    cut_time: int = -2  # its time of day; -1 if that is cut too, -2 if no table is hurt
+    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
+    words: Words | None = None
+    starts: NDArray[np.int64] | None = None
+    counts: NDArray[np.int64] | None = None
+    shifts: NDArray[np.int64] | None = None
+    line: int = 0
+    carried: str | None = None
+    marks: list[tuple[int, int, str]] = field(default_factory=list)
+    cut: int = -1
+    cut_time: int = -2
+
+    def body(self, row: int) -> str:
+        """What stands behind the time in a row."""
+        if self.words is None or self.starts is None:
+            return self.bodies[row]
+        begin, end = self.words.begin[self.starts[row]], self.words.line_end[self.lines[row]]
+        return self.words.data[begin:end].decode()
+
+    def printed(self, number: int) -> str:
+        """A line; of a heading also where it stands in the part before."""
+        if number < 0:
+            return self.carried or ""
+        return self.text.split("\n")[number] if self.words is None else self.words.line(number)
+
+    def distinct(self) -> tuple[list[Heading], NDArray[np.int64]]:
+        """The headings, each once, and of each in `headings` which of them it is."""
+        by_id = {id(heading): heading for heading in self.headings}
+        numbers: dict[Heading, int] = {}
+        code = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
+        return list(numbers), np.array([code[id(heading)] for heading in self.headings], dtype=np.int64)
+
+    def split(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
+        """All words, and of each row the number of its first word and how many it has."""
+        if self.words is not None and self.starts is not None and self.counts is not None:
+            return self.words.array, self.starts, self.counts
+        tokens, offsets = split_blanks(self.bodies)
+        return tokens, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64)
+
+    def comma(self) -> bool:
+        """Whether numbers have a decimal comma, by the first rows."""
+        if self.words is None:
+            return any("," in body for body in self.bodies[:1000])
+        return b"," in self.words.data and any("," in self.body(row) for row in range(min(1000, len(self.lines))))
 
 
 def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tuple[pd.DataFrame, NDArray[np.int64]]:
@@ -57,11 +120,9 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     FormatError
         At a row that does not fit its heading, holds what is no number, or a negative percentage.
     """
-    tokens, offsets = split_blanks(table.bodies)
+    tokens, starts, counts = table.split()
     under = np.array(table.under, dtype=int)
-    counts = np.diff(offsets)
-    distinct: dict[Heading, int] = {}
-    heading_code = np.array([distinct.setdefault(h, len(distinct)) for h in table.headings], dtype=int)
+    distinct, heading_code = table.distinct()
     code = heading_code[under]
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.open_end for h in distinct] or [False])[code]
@@ -74,68 +135,71 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
         raise FormatError(
             "a row does not fit its heading",
             file=file,
-            line=table.lines[row] + 1,
+            line=table.line + table.lines[row] + 1,
             expected=f"{fixed[row]} words under {' '.join(table.headings[under[row]].fields)}",
-            found=table.bodies[row],
+            found=table.body(row),
             remedy="the line is damaged; remove its sample.",
         )
     keep = np.ones(len(counts), dtype=bool)
     if len(short):
         more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
-        said.append(f"{file} line {table.lines[short[0]] + 1}: a value is missing in the row, which was left out{more}")
+        number = table.line + table.lines[short[0]] + 1
+        said.append(f"{file} line {number}: a value is missing in the row, which was left out{more}")
     if table.cut >= 0 or cut_row:
         if cut_row:
-            table.cut, table.cut_time = table.lines[-1], table.times[-1]
+            table.cut, table.cut_time = int(table.lines[-1]), int(table.times[-1])
         keep = _whole(table, t)
-        said.append(f"{file} line {table.cut + 1}: the file breaks off; the sample that it breaks off in was left out")
+        number = table.line + table.cut + 1
+        said.append(f"{file} line {number}: the file breaks off; the sample that it breaks off in was left out")
 
     keep[short] = False
     reports, kinds, names, fields = _Codes(), _Codes(), _Codes(), _Codes()
     since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
     rows, places, field_codes = [], [], []
+    own = starts if table.shifts is None else starts - table.shifts
     entity = np.full(len(counts), names[""])
     plain, boot, kind = (np.zeros(len(distinct), dtype=int) for _ in range(3))
-    for heading, number in distinct.items():
+    for number, heading in enumerate(distinct):
         mine = np.flatnonzero((code == number) & keep)
         plain[number], boot[number] = reports[heading.report], reports[heading.report + SINCE_BOOT]
         kind[number] = kinds[heading.kind]
         rows.append(np.repeat(mine, len(heading.numeric)))
-        places.append((offsets[mine][:, None] + np.array(heading.numeric)).ravel())
+        places.append((own[mine][:, None] + np.array(heading.numeric)).ravel())
         field_codes.append(np.tile([fields[name] for name in heading.fields], len(mine)))
         if heading.entity == 0:
-            words = pc.dictionary_encode(tokens.take(pa.array(offsets[mine])))
+            words = pc.dictionary_encode(tokens.take(pa.array(starts[mine])))
             known = np.array([names[word] for word in words.dictionary.to_pylist()], dtype=int)
             entity[mine] = known[words.indices.to_numpy()] if len(mine) else entity[mine]
         elif heading.entity == -1:
-            ends = (tokens.slice(offsets[r] + heading.fixed, counts[r] - heading.fixed).to_pylist() for r in mine)
+            ends = (tokens.slice(starts[r] + heading.fixed, counts[r] - heading.fixed).to_pylist() for r in mine)
             entity[mine] = [names[" ".join(end)] for end in ends]
     row = np.concatenate([*rows, np.zeros(0, dtype=int)])
     order = np.argsort(row, kind="stable") if len(distinct) > 1 else np.arange(len(row))
     row = row[order]
     digits = tokens.take(pa.array(np.concatenate([*places, np.zeros(0, dtype=int)])[order]))
-    if any("," in body for body in table.bodies[:1000]):
+    if table.comma():
         digits = pc.replace_substring(digits, ",", ".")  # decimal comma
     values, bad = numbers(digits)
     if bad >= 0:
         raise FormatError(
             "a value is not a number",
             file=file,
-            line=table.lines[row[bad]] + 1,
-            found=table.bodies[row[bad]],
+            line=table.line + table.lines[row[bad]] + 1,
+            found=table.body(int(row[bad])),
             remedy="collect without --human, or remove the damaged sample.",
         )
     field_code = np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]
     below = np.flatnonzero((values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code])
     if len(below):
         raise FormatError(
-            "a negative percentage", file=file, line=table.lines[row[below[0]]] + 1, found=table.bodies[row[below[0]]],
-            remedy="the line is damaged; remove its sample.",
+            "a negative percentage", file=file, line=table.line + table.lines[row[below[0]]] + 1,
+            found=table.body(int(row[below[0]])), remedy="the line is damaged; remove its sample.",
         )  # fmt: skip
     report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
     field_of = strings(list(fields), field_code)
     kind_of, entity_of = strings(list(kinds), kind[code][row]), strings(list(names), entity[row])
     frame = record_table(report, kind_of, entity_of, field_of, t[row], values)
-    return frame, np.array(table.lines, dtype=np.int64)[row] + 1
+    return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
 
 
 class _Codes(dict[str, int]):
@@ -148,10 +212,9 @@ class _Codes(dict[str, int]):
 
 def _printed_short(table: Table, rows: np.ndarray) -> np.ndarray:
     """Those of the rows whose words end where the words of their heading do, from the first on."""
-    lines = table.text.split("\n") if len(rows) else []
 
     def ends(number: int) -> list[int]:
-        return [word.end() for word in _WORD.finditer(lines[number])]
+        return [word.end() for word in _WORD.finditer(table.printed(number))]
 
     def fits(row: int) -> bool:
         own = ends(table.lines[row])

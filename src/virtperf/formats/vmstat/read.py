@@ -48,7 +48,8 @@ class VmstatFormat:
         """
         text, warnings = decode(uncoloured(data), file)
         lines, said = text.split("\n"), list(warnings)
-        table, stamps, info = Table(text=text), list[str](), dict[str, str]()
+        rows, times, under = list[int](), list[int](), list[int]()
+        table, stamps, info = Table(text=text, lines=rows, times=times, under=under), list[str](), dict[str, str]()
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
@@ -66,10 +67,10 @@ class VmstatFormat:
                 )
             stamps.append(stamp[2] if stamp else "")
             info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
-            table.lines.append(number)
-            table.times.append(1)
+            rows.append(number)
+            times.append(1)
             table.bodies.append(stamp[1] if stamp else line)
-            table.under.append(0)
+            under.append(0)
         if lines[-1].strip():  # without a line end, digits may be missing
             said.append(f"{file} line {len(lines)}: the file breaks off; this line was left out")
         if len(stamps) < 2:

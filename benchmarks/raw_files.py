@@ -1,0 +1,126 @@
+"""Raw files of any length, the same for the same length: what benchmarks/formats.py reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from virtperf.formats.xentop.write import WIDTHS
+
+SEED = 20090101
+GUESTS = ("Domain-0", *(f"guest-{number:02d}" for number in range(1, 32)))
+START = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def xentop(rng: np.random.Generator) -> Iterator[str]:
+    """32 domains, a sample a turn."""
+    head = " ".join(name.rjust(width) for name, width in WIDTHS.items())
+    seconds, first = np.zeros(len(GUESTS), dtype=int), True
+    while True:
+        seconds += rng.integers(0, 60, len(GUESTS))
+        lines = [head]
+        for place, (name, v) in enumerate(zip(GUESTS, rng.integers(0, 99_999, (len(GUESTS), 6)).tolist(), strict=True)):
+            most = ("1048576", "12.5") if place else ("no limit", "n/a")
+            cells = (name, "--b---", str(seconds[place]), "0.0" if first else f"{v[0] / 200:.1f}", "1048576", "12.5",
+                     *most, "2", "1", str(v[1]), str(v[2]), "1", "0", str(v[3]), str(v[4]), "0")  # fmt: skip
+            lines.append(" ".join(cell.rjust(width) for cell, width in zip(cells, WIDTHS.values(), strict=True)))
+        first = False
+        yield "\n".join(lines) + "\n"
+
+
+def sar(rng: np.random.Generator) -> Iterator[str]:
+    """Processors, disks and memory of one machine, past many midnights."""
+    yield "Linux 5.14.0-70 (host1) \t2026-01-05 \t_x86_64_\t(16 CPU)\n\n"
+    for step in range(60, 100_000_000):
+        before, now = (f"{START + timedelta(seconds=10 * s):%H:%M:%S}" for s in (step - 1, step))
+        v = np.round(rng.random((26, 8)) * 40, 2).tolist()
+        lines = [f"{before}        CPU     %user     %nice   %system   %iowait    %steal     %idle"]
+        for cpu, row in zip(("all", *range(16)), v[:17], strict=True):
+            lines.append(f"{now}     {cpu!s:>6}" + "".join(f"{x:10.2f}" for x in row[:6]))
+        lines += [
+            "",
+            f"{before}        DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util",
+        ]
+        lines += [f"{now}  dev8-{16 * disk:<4}" + "".join(f"{x:10.2f}" for x in v[17 + disk]) for disk in range(8)]
+        lines += ["", f"{before}    kbmemfree   kbavail kbmemused  %memused kbbuffers  kbcached"]
+        a, b, c, d, e, f, *_ = v[25]
+        lines += [f"{now}    {1e4 * a:10.0f}{1e4 * b:10.0f}{1e4 * c:10.0f}{d:10.2f}{1e4 * e:10.0f}{1e4 * f:10.0f}", ""]
+        yield "\n".join(lines) + "\n"
+
+
+def _objects(key: str, names: list[str], fields: tuple[str, ...], v: list[list[float]], tabs: int) -> str:
+    rows = (
+        "\t" * tabs
+        + f'{{"{key}": "{name}", '
+        + ", ".join(f'"{f}": {x:.2f}' for f, x in zip(fields, row, strict=False))
+        + "}"
+        for name, row in zip(names, v, strict=False)
+    )
+    return ",\n".join(rows)
+
+
+def sadf(rng: np.random.Generator) -> Iterator[str]:
+    """The same machine as JSON; the file ends when it is long enough."""
+    yield (
+        '{"sysstat": {\n\t"hosts": [\n\t\t{\n\t\t\t"nodename": "host1",\n\t\t\t"sysname": "Linux",\n'
+        '\t\t\t"number-of-cpus": 16,\n\t\t\t"file-date": "2026-01-05",\n\t\t\t"statistics": [\n'
+    )
+    cpus, disks = ["all", *map(str, range(15))], [f"dev8-{16 * disk}" for disk in range(8)]
+    for step in range(1, 100_000_000):
+        now = START + timedelta(seconds=10 * step)
+        v = np.round(rng.random((16, 10)) * 40, 2).tolist()
+        stamp = f'{{"date": "{now:%Y-%m-%d}", "time": "{now:%H:%M:%S}", "utc": 1, "interval": 10}}'
+        cpu = _objects("cpu", cpus, ("user", "nice", "system", "iowait", "steal", "idle"), v, 6)
+        disk = _objects("disk-device", disks, ("tps", "rkB", "wkB", "dkB", "areq-sz", "aqu-sz", "await", "util"), v, 6)
+        net = _objects("iface", ["eth0", "eth1"], ("rxpck", "txpck", "rxkB", "txkB", "rxcmp", "txcmp"), v, 7)
+        yield (
+            f'{"," if step > 1 else ""}\n\t\t\t\t{{\n\t\t\t\t\t"timestamp": {stamp},\n'
+            f'\t\t\t\t\t"cpu-load": [\n{cpu}\n\t\t\t\t\t],\n'
+            f'\t\t\t\t\t"io": {{"tps": {v[0][0]:.2f}, "io-reads": {{"rtps": {v[0][1]:.2f}}}}},\n'
+            f'\t\t\t\t\t"disk": [\n{disk}\n\t\t\t\t\t],\n'
+            f'\t\t\t\t\t"network": {{\n\t\t\t\t\t\t"net-dev": [\n{net}\n\t\t\t\t\t\t]\n\t\t\t\t\t}}\n\t\t\t\t}}'
+        )
+
+
+def iwl_xml(rng: np.random.Generator) -> Iterator[str]:
+    """Snapshots a minute apart."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<iwl engine="triplet1">\n'
+    for minute in range(1, 100_000_000):
+        a, b, c, d, e = rng.integers(0, 10**9, 5).tolist()
+        yield (
+            f"  <snapshot>\n    <elapsed>{60 * minute}</elapsed>\n    <pages>{a}</pages>\n    <page_elements>{b}"
+            f"</page_elements>\n    <transactions>{c}</transactions>\n    <response_time_avg>{d / 1e9:.3f}"
+            f"</response_time_avg>\n    <errors>{e % 100}</errors>\n  </snapshot>\n"
+        )
+
+
+def iwl_console(rng: np.random.Generator) -> Iterator[str]:
+    """Status lines."""
+    for line in range(1, 100_000_000):
+        a, b, c, d = rng.random(4).tolist()
+        yield (
+            f"# clients 50/50 | rd {100 * a:.3f} MB/s | wr {100 * b:.3f} MB/s | pg {1000 * line} | web err 0"
+            f" | resp avg = {c / 10:.3f} | pg elem/s = {1000 * d:.3f}\n"
+        )
+
+
+KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
+    "xentop": (xentop, ""), "sar": (sar, ""), "sadf-json": (sadf, "\n\t\t\t]\n\t\t}\n\t]\n}}\n"),
+    "iwl-xml": (iwl_xml, "</iwl>\n"), "iwl-console": (iwl_console, ""),
+}  # fmt: skip
+"""By format what makes its file, and what ends it."""
+
+
+def write(kind: str, path: Path, size: int) -> None:
+    """Write a file of at least `size` bytes."""
+    make, end = KINDS[kind]
+    with path.open("w", encoding="ascii") as file:
+        written = 0
+        for part in make(np.random.default_rng(SEED)):
+            written += file.write(part)
+            if written >= size:
+                break
+        file.write(end)

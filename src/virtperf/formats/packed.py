@@ -1,0 +1,158 @@
+"""Packed files (gzip, xz, bzip2, zstd) read as what they hold, within bounds that no packed file of text comes near."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from virtperf.core.errors import FormatError
+
+MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
+CHUNK = 256 * 1024
+FREE = 64 * 1024**2
+"""Bytes that any packed file may unpack to."""
+TIMES = 500
+"""A file that unpacks to more than that many times its size is no log: those of monitors come to about 5 to 60."""
+_XZ_MEMORY = 128 * 1024**2
+_DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+
+
+def packing(head: bytes) -> str:
+    """How a file is packed, by its first bytes; "" where it is not."""
+    return next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
+
+
+def unpacked_head(data: bytes, size: int) -> bytes:
+    """The first `size` bytes of what a packed file holds, or fewer where it is cut or damaged; of others, of the file.
+
+    Parameters
+    ----------
+    data : bytes
+        The file, or its beginning.
+    size : int
+    """
+    kind = packing(data)
+    if not kind:
+        return data[:size]
+    try:
+        if kind == "zstd":
+            with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+                return bytes(stream.read(size))
+        return _decompressor(kind).decompress(data[:CHUNK], size)
+    except _DAMAGE:
+        return b""
+
+
+def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
+    """What a stream holds: its own bytes, or those that it packs.
+
+    Reading raises `FormatError` where the packed data are damaged, end early, or unpack to far more than a log would.
+    """
+    head = _full(stream, CHUNK)
+    kind = packing(head)
+    source = _Counted(head, stream)
+    if not kind:
+        return io.BufferedReader(source, CHUNK)
+    return io.BufferedReader(_Unpacked(source, kind, file), CHUNK)
+
+
+def _full(stream: BinaryIO, size: int) -> bytes:
+    """As many bytes as asked for, fewer only at the end."""
+    parts: list[bytes] = []
+    while size > 0 and (part := stream.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _decompressor(kind: str) -> Any:
+    if kind == "gzip":
+        return zlib.decompressobj(wbits=31)
+    return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+
+
+class _Counted(io.RawIOBase):
+    """A beginning that was read, and the stream behind it; counts the bytes that were taken."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        super().__init__()
+        self._head, self._stream = head, stream
+        self.taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        view = memoryview(into)
+        part = self._head[: len(view)] or self._stream.read(len(view))
+        self._head = self._head[len(part) :]
+        view[: len(part)] = part
+        self.taken += len(part)
+        return len(part)
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed stream holds."""
+
+    def __init__(self, source: _Counted, kind: str, file: str) -> None:
+        super().__init__()
+        self._source, self._kind, self._file = source, kind, file
+        self._given = 0
+        self._parts: Iterator[bytes] = _zstd(source) if kind == "zstd" else _members(source, kind)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        view = memoryview(into)
+        if not self._rest:
+            try:
+                self._rest = next(self._parts, b"")
+            except _DAMAGE as err:
+                raise FormatError(
+                    f"what {self._kind} packed is damaged", file=self._file, found=f"{type(err).__name__}: {err}"[:200],
+                    remedy="copy the file again, or unpack what can be unpacked.",
+                ) from err  # fmt: skip
+        part = self._rest[: len(view)]
+        self._rest = self._rest[len(part) :]
+        view[: len(part)] = part
+        self._given += len(part)
+        if self._given > max(FREE, TIMES * self._source.taken):
+            raise FormatError(
+                "the file unpacks to too much", file=self._file, expected=f"at most {TIMES} times its size",
+                found=f"{self._given} bytes from {self._source.taken}", remedy="unpack it, and look what it is.",
+            )  # fmt: skip
+        return len(part)
+
+
+def _zstd(source: _Counted) -> Iterator[bytes]:
+    with pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd") as stream:
+        while part := stream.read(CHUNK):
+            yield bytes(part)
+
+
+def _members(source: _Counted, kind: str) -> Iterator[bytes]:
+    """What the parts of a gzip, xz or bzip2 stream hold, one behind the other."""
+    rest = source.read(CHUNK) or b""
+    while rest:
+        one = _decompressor(kind)
+        take: Callable[[bytes, int], bytes] = one.decompress
+        while not one.eof:
+            part = take(rest, CHUNK)
+            rest = one.unconsumed_tail if kind == "gzip" else b""
+            if part:
+                yield part
+            if not one.eof and not rest and (kind == "gzip" or one.needs_input):
+                rest = source.read(CHUNK) or b""
+                if not rest:
+                    raise EOFError("the file ends early")
+        rest = one.unused_data or source.read(CHUNK) or b""
+        rest = rest.lstrip(b"\0") if kind != "bzip2" else rest  # padding
