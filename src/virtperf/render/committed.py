@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nbformat import NotebookNode
+
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
 from virtperf.render.normalise import normalise, read_notebook, written
 
+LEFT_OUT = "nbval-ignore-output"
+"""The tag of a cell whose outputs are neither kept nor compared; nbval's own."""
+
+
+def left_out(cell: NotebookNode) -> bool:
+    """Whether the outputs of a cell are not kept."""
+    return LEFT_OUT in cell.metadata.get("tags", ())
+
 
 def keep_outputs(executed: Path, notebook: Path) -> None:
     """Copy the outputs of an executed notebook into the notebook that it came from, cell by cell.
+
+    Cells with the tag `LEFT_OUT` keep none: a large notebook stays small in git, and its report has them all.
 
     Parameters
     ----------
@@ -32,7 +44,7 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
         )
     for cell, with_outputs in zip(source.cells, own, strict=True):
         if cell.cell_type == "code":
-            cell.outputs = with_outputs.outputs
+            cell.outputs = [] if left_out(cell) else with_outputs.outputs
             cell.execution_count = None
     for count, cell in enumerate((c for c in source.cells if c.cell_type == "code"), start=1):
         cell.execution_count = count

@@ -11,6 +11,8 @@ from pathlib import Path
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.exhibits.records import Record
+from virtperf.render.committed import left_out
+from virtperf.render.normalise import read_notebook
 from virtperf.render.outputs import records_of
 from virtperf.verify.compare import Change, compare_all
 from virtperf.verify.files import Finding, against_locks, compare_files
@@ -141,6 +143,8 @@ def _outcome(
 def _changes(old: Place, new: Place, study: str, tolerances: Tolerances) -> list[Change]:
     tables = [_items(place.root, study) for place in (old, new)]
     records = [[*record_items(_records(place.root, study))] for place in (old, new)]
+    if not Layout(old.root).executed(study).is_file():
+        records[1] = _kept(Layout(old.root).notebook(study), *records)
     if not tables[0] and old.source is None:
         tables[1] = []
     return [change for before, now in (tables, records) for change in compare_all(before, now, tolerances)]
@@ -157,13 +161,22 @@ def _records(root: Path, study: str) -> list[Record]:
     return records_of(layout.executed(study)) or records_of(layout.notebook(study))
 
 
+def _kept(notebook: Path, kept: list[Item], now: list[Item]) -> list[Item]:
+    """Of a notebook with cells whose outputs it does not keep: the items of those exhibits that it keeps."""
+    if not notebook.is_file() or not any(map(left_out, read_notebook(notebook).cells)):
+        return now
+    places = {item.place for item in kept}
+    return [item for item in now if item.place in places]
+
+
 def _stale_notebooks(layout: Layout, new: Place, studies: Sequence[str], tolerances: Tolerances) -> list[Finding]:
     """Notebooks whose kept outputs are not those of the replay."""
     found = []
     for study in studies:
         path = layout.notebook(study)
-        kept = record_items(records_of(path))
-        now = record_items(records_of(Layout(new.root).executed(study)))
+        kept = [*record_items(records_of(path))]
+        now = [*record_items(records_of(Layout(new.root).executed(study)))]
+        now = _kept(path, kept, now)
         changed = dict.fromkeys(c.item.place for c in compare_all(kept, now, tolerances) if not c.agrees)
         if kept and changed:
             name = path.relative_to(layout.root).as_posix()

@@ -112,7 +112,7 @@ def _numbers(found: Sequence[tuple[StudyFacts, Claim, dict[str, Any]]]) -> Numbe
         from_text, measured = verdict_words(claim, result)
         rows.append({
             "study": facts.id, "claim": claim.id, "kind": claim.kind, "says": claim.says,
-            "section": "; ".join(claim.sections), "printed": math.nan if claim.value is None else claim.value,
+            "printed": math.nan if claim.value is None else claim.value,
             "printed_low": claim.low, "printed_high": claim.high, "text_verdict": from_text,
             "measured_verdict": measured, **{name: result.get(name) for name in FROM_STAGES},
         })  # fmt: skip
