@@ -112,7 +112,8 @@ class Group:
         """
         if self.tree.version == 2:
             self._write("cpu.weight", max(1, min(10_000, round(weight / 10.24))))
-            self._write("cpuset.cpus", cpus or "")
+            if cpus is not None:
+                self._write("cpuset.cpus", cpus)
         else:
             self._write("cpu.shares", weight)
             for name in ("cpuset.mems", "cpuset.cpus"):  # empty in a new group, which then takes no process
@@ -120,7 +121,8 @@ class Group:
                 self._write(name, (name == "cpuset.cpus" and cpus) or above.read_text().strip())
         if quota is not None:
             whole = round(quota * PERIOD_US)
-            self._write(*(("cpu.max", f"{whole} {PERIOD_US}") if self.tree.version == 2 else ("cpu.cfs_quota_us", whole)))
+            limit = ("cpu.max", f"{whole} {PERIOD_US}") if self.tree.version == 2 else ("cpu.cfs_quota_us", whole)
+            self._write(*limit)
         if memory is not None:
             self._write("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes", memory)
         if reads is not None and self.tree.version == 2:

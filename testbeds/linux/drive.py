@@ -12,7 +12,17 @@ from pathlib import Path
 from cgroup import Group, Tree
 from lab import CLIENT, HERE, PORT, address, folder
 
-UNSAVED = ("assertions", "bytes", "data_type", "label", "latency", "response_code", "response_message", "subresults", "thread_name")
+UNSAVED = (
+    "assertions",
+    "bytes",
+    "data_type",
+    "label",
+    "latency",
+    "response_code",
+    "response_message",
+    "subresults",
+    "thread_name",
+)
 """What JMeter would write of each sample beside its time, duration, success and number of clients."""
 
 
@@ -28,7 +38,11 @@ def main(driver: str, think_ms: str, seconds: str, results: str) -> None:
         command = ["wrk", "-t1", "-c4", f"-d{seconds}s", "--latency", *script]
     else:
         save = "-Jjmeter.save.saveservice."
-        options = [f"{save}output_format=xml", f"{save}thread_counts=true", *(f"{save}{name}=false" for name in UNSAVED)]
+        options = [
+            f"{save}output_format=xml",
+            f"{save}thread_counts=true",
+            *(f"{save}{name}=false" for name in UNSAVED),
+        ]
         plan = ["-n", "-t", str(HERE / "compress.jmx"), "-l", str(path), "-j", str(folder() / "jmeter.log")]
         command = ["jmeter", *plan, *options, f"-Jseconds={seconds}", f"-Jthink_ms={think_ms}"]
     os.execvp(command[0], command)  # noqa: S606 - one of two drivers

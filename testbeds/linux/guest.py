@@ -17,7 +17,6 @@ from pathlib import Path
 from cgroup import Group, Tree
 from lab import CLIENT, folder
 
-
 MEMORY_EVERY = 2
 
 

@@ -42,7 +42,7 @@ def noise(name: str, size: int, seed: int) -> Path:
     """A file of random bytes, on the disk, made in blocks of 1 MiB where it is missing."""
     path = folder() / name
     if not path.is_file() or path.stat().st_size != size:
-        random = Random(seed)  # noqa: S311 - no secret
+        random = Random(seed)
         with path.open("wb") as file:
             for begin in range(0, size, 2**20):
                 file.write(random.randbytes(min(2**20, size - begin)))
@@ -53,7 +53,7 @@ def noise(name: str, size: int, seed: int) -> Path:
 
 def start(group: Group, command: list[str], **environment: str) -> None:
     """Start a server in a guest; it goes on when this program ends, until the teardown."""
-    subprocess.Popen(command, preexec_fn=group.enter, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)  # noqa: S603, PLW1509
+    subprocess.Popen(command, preexec_fn=group.enter, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
 
 
 def free(count: int) -> None:
@@ -84,6 +84,6 @@ def client(tree: Tree, cpus: str | None = None) -> Group:
 
 def warm(group: Group, commands: list[list[str]]) -> None:
     """Run drivers whose output nobody keeps, all at once."""
-    running = [subprocess.Popen(c, preexec_fn=group.enter, stdout=subprocess.DEVNULL) for c in commands]  # noqa: S603, PLW1509
-    if any([process.wait() for process in running]):
+    running = [subprocess.Popen(c, preexec_fn=group.enter, stdout=subprocess.DEVNULL) for c in commands]
+    if sum(process.wait() != 0 for process in running):
         raise SystemExit("the warm-up failed; expected that each driver ends with status 0")

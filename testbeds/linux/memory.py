@@ -22,7 +22,7 @@ RAM_FILE = Path("/dev/shm/virtperf-swap")  # noqa: S108 - it has to lie in memor
 
 
 def run(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def filled(path: Path) -> Path:
@@ -47,7 +47,7 @@ def start(swap: str, percent: int) -> None:
     where = device(swap)
     run("mkswap", where)
     run("swapon", where)
-    number = os.stat(LAB).st_dev
+    number = LAB.stat().st_dev
     reads = f"{os.major(number)}:{os.minor(number)} {READS}" if swap == "disk-throttled" else None
     Group(Tree(), "guest1").make(memory=WORKING_SET * percent // 100, reads=reads)
 

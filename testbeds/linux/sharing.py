@@ -52,11 +52,15 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
         forget(str(noise(f"data-{n}", SIZE, n)))
     groups = [Group(tree, f"guest{n}").make(memory=MEMORY) for n in range(1, guests + 1)]
     for n in range(1, guests + 1):
-        job = JOB.format(n=n, name=name(data, n), direct=int(data == "direct"), warm_s=warm_s, window_s=window_s, seed=seed + n)
+        job = JOB.format(
+            n=n, name=name(data, n), direct=int(data == "direct"), warm_s=warm_s, window_s=window_s, seed=seed + n
+        )
         made(f"reader{n}.fio", job.encode())
     if data not in ("shared", "private"):
         return
-    for n, group in enumerate(groups, start=1):  # each guest is charged for the part of a shared file that it reads first
+    for n, group in enumerate(
+        groups, start=1
+    ):  # each guest is charged for the part of a shared file that it reads first
         part = SIZE // guests if data == "shared" else SIZE
         begin = (n - 1) * part if data == "shared" else 0
         if os.fork() == 0:
@@ -70,4 +74,4 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:5], int(sys.argv[5]))
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5]))

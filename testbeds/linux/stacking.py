@@ -24,7 +24,7 @@ def main(guests: int, warm_s: int) -> None:
     tree = Tree()
     free(SERVERS)
     compile_to = folder("java")
-    subprocess.run(["javac", "-d", str(compile_to), str(HERE / "Worker.java")], check=True)  # noqa: S603, S607
+    subprocess.run(["javac", "-d", str(compile_to), str(HERE / "Worker.java")], check=True)
     groups = [
         Group(tree, f"guest{n}").make(quota=PROCESSORS / guests, memory=MEMORY // guests) for n in range(1, guests + 1)
     ]

@@ -1,6 +1,6 @@
 """Web servers as guests, set up and warmed up: experiments a, c and f.
 
-web.py compress GUESTS THINK_MS FIELDS     each guest compresses a page of 64 KiB for every request; a quota of one processor
+web.py compress GUESTS THINK_MS FIELDS     each guest compresses a page of 64 KiB for each request, on one processor
 web.py encrypt ENCRYPTION                  one guest on processor 1 sends a file of 1 MiB; clients on processor 0
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 
 from cgroup import Group, Tree
@@ -26,7 +27,10 @@ http {{
   server {{ listen {address}:{port}{tls} }}
 }}
 """
-TLS = " ssl; ssl_protocols TLSv1.2; ssl_ciphers {suite}; ssl_certificate {lab}/certificate.pem; ssl_certificate_key {lab}/key.pem;"
+TLS = """ ssl;
+    ssl_protocols TLSv1.2; ssl_ciphers {suite};
+    ssl_certificate {lab}/certificate.pem; ssl_certificate_key {lab}/key.pem;
+"""
 
 
 def serve(group: Group, n: int, tls: str = ";", **environment: str) -> None:
@@ -38,7 +42,7 @@ def serve(group: Group, n: int, tls: str = ";", **environment: str) -> None:
 
 def page() -> bytes:
     """A text of 64 KiB, of 900 made-up words."""
-    random = Random(1)  # noqa: S311 - no secret
+    random = Random(1)
     words = ["".join(random.choices("abcdefghijklmnop", k=random.randint(2, 9))) for _ in range(900)]
     return " ".join(random.choices(words, k=20_000)).encode()[: 64 * 2**10]
 
@@ -52,8 +56,7 @@ def compress(tree: Tree, guests: int, think_ms: int, fields: str) -> None:
     urls = [f"http://{address(n)}:{PORT}/page.txt" for n in range(1, guests + 1)]
     driver = ["wrk", "-t1", f"-c{CLIENTS}", "-d1s", "-H", "Accept-Encoding: gzip"]
     warm(client(tree), [[*driver, url] for url in urls])
-    with open(fields, "w") as file:
-        file.write(f"clients: {CLIENTS * guests}\nthink_time_s: {think_ms / 1000}\n")
+    Path(fields).write_text(f"clients: {CLIENTS * guests}\nthink_time_s: {think_ms / 1000}\n")
 
 
 def encrypt(tree: Tree, encryption: str) -> None:
@@ -62,7 +65,7 @@ def encrypt(tree: Tree, encryption: str) -> None:
     if not (LAB / "key.pem").is_file():
         request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650", "-subj", "/CN=guest1"]
         files = ["-keyout", f"{LAB}/key.pem", "-out", f"{LAB}/certificate.pem"]
-        subprocess.run([*request, *files], check=True, capture_output=True)  # noqa: S603
+        subprocess.run([*request, *files], check=True, capture_output=True)
     suite, _, how = encryption.partition("-")
     tls = ";" if suite == "none" else TLS.format(suite=SUITES[suite], lab=LAB)
     group = Group(tree, "guest1").make(cpus="1")
