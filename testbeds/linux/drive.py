@@ -1,5 +1,6 @@
 """Clients of one guest by either workload driver: experiment f.
 
+drive.py prepare                                 compiles what starts JMeter
 drive.py wrk|jmeter THINK_MS SECONDS RESULTS     becomes the driver; its report goes to RESULTS
 """
 
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 from cgroup import Group, Tree
-from lab import CLIENT, HERE, PORT, address, folder
+from lab import CLIENT, HERE, PORT, address, compiled, folder
 
 UNSAVED = (
     "assertions",
@@ -26,7 +27,13 @@ UNSAVED = (
 """What JMeter would write of each sample beside its time, duration, success and number of clients."""
 
 
-def main(driver: str, think_ms: str, seconds: str, results: str) -> None:
+JMETER = Path("/usr/share/jmeter")
+CLASSES = ":".join(
+    (f"{JMETER}/bin/ApacheJMeter.jar", f"{JMETER}/lib/*", f"{JMETER}/lib/ext/*", "/usr/share/java/xstream.jar")
+)
+
+
+def drive(driver: str, think_ms: str, seconds: str, results: str) -> None:
     path = Path(results).absolute()
     path.parent.mkdir(exist_ok=True)
     Group(Tree(), CLIENT).enter()
@@ -43,10 +50,14 @@ def main(driver: str, think_ms: str, seconds: str, results: str) -> None:
             f"{save}thread_counts=true",
             *(f"{save}{name}=false" for name in UNSAVED),
         ]
+        java = ["java", "-Xmx256m", f"-Djmeter.home={JMETER}", "-cp", f"{folder('java')}:{CLASSES}", "Launcher"]
         plan = ["-n", "-t", str(HERE / "compress.jmx"), "-l", str(path), "-j", str(folder() / "jmeter.log")]
-        command = ["jmeter", *plan, *options, f"-Jseconds={seconds}", f"-Jthink_ms={think_ms}"]
+        command = [*java, *plan, *options, f"-Jseconds={seconds}", f"-Jthink_ms={think_ms}"]
     os.execvp(command[0], command)  # noqa: S606 - one of two drivers
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:] == ["prepare"]:
+        compiled("Launcher", CLASSES)
+    else:
+        drive(*sys.argv[1:])

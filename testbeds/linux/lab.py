@@ -51,6 +51,13 @@ def noise(name: str, size: int, seed: int) -> Path:
     return path
 
 
+def compiled(name: str, classes: str = "") -> Path:
+    """The folder with the classes of a Java program of the testbed; `classes` is the path of those that it uses."""
+    path = folder("java")
+    subprocess.run(["javac", "-cp", classes or ".", "-d", str(path), str(HERE / f"{name}.java")], check=True)
+    return path
+
+
 def start(group: Group, command: list[str], **environment: str) -> None:
     """Start a server in a guest; it goes on when this program ends, until the teardown."""
     subprocess.Popen(command, preexec_fn=group.enter, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)

@@ -60,6 +60,7 @@ def stop() -> None:
             run("swapoff", name)
     for line in run("losetup", "--associated", str(RAM_FILE)).splitlines() if RAM_FILE.exists() else ():
         run("losetup", "--detach", line.partition(":")[0])
+    RAM_FILE.unlink(missing_ok=True)
 
 
 def main(what: str, *arguments: str) -> None:

@@ -25,7 +25,6 @@ bs=4k
 ioengine=psync
 direct={direct}
 invalidate=0
-readonly
 time_based
 ramp_time={warm_s}
 runtime={window_s}

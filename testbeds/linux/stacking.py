@@ -5,11 +5,10 @@ stacking.py GUESTS WARM_S     starts the servers, then drives them so long
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 from cgroup import Group, Tree
-from lab import HERE, LAB, PORT, address, answering, client, folder, free, start, warm
+from lab import PORT, address, answering, client, compiled, free, start, warm
 
 SERVERS = 16
 PROCESSORS = 2.0
@@ -23,13 +22,12 @@ nodelay every answer waits some 40 ms for a delayed acknowledgement."""
 def main(guests: int, warm_s: int) -> None:
     tree = Tree()
     free(SERVERS)
-    compile_to = folder("java")
-    subprocess.run(["javac", "-d", str(compile_to), str(HERE / "Worker.java")], check=True)
+    classes = compiled("Worker")
     groups = [
         Group(tree, f"guest{n}").make(quota=PROCESSORS / guests, memory=MEMORY // guests) for n in range(1, guests + 1)
     ]
     for n in range(1, SERVERS + 1):
-        command = ["java", *JVM, "-cp", f"{LAB}/java", "Worker", address(n), str(PORT), "16", "2"]
+        command = ["java", *JVM, "-cp", str(classes), "Worker", address(n), str(PORT), "16", "2"]
         start(groups[(n - 1) * guests // SERVERS], command)
     answering(SERVERS)
     drivers = [["wrk", "-t1", "-c2", f"-d{warm_s}s", f"http://{address(n)}:{PORT}/"] for n in range(1, SERVERS + 1)]

@@ -2,7 +2,6 @@
 local ms = 0
 
 function init(arguments)
-  wrk.init(arguments)
   ms = tonumber(arguments[1])
 end
 
