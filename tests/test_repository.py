@@ -20,6 +20,7 @@ LAYERS = [
     {"reconstruct", "summarize"},
     {"verdicts"},
     {"exhibits"},
+    {"synthesis"},
     {"render"},
     {"new_study", "intake", "pipeline", "measure"},
     {"verify"},
@@ -95,7 +96,8 @@ def test_tracked_files_are_small(root):
 
 def test_no_registry_host_and_no_path_of_one_machine(root):
     hosts = re.compile(r"py" + r"pi\.org|python" + r"hosted\.org|registry\.npm" + r"js|deb\.deb" + r"ian\.org")
-    machine = re.compile(r"(^|[^A-Za-z0-9_.-])/(work|root|home|tmp|opt|Users)/[A-Za-z0-9.]", re.M)
+    printed = r"(?!opt/(IBM|\.ibm|wasprofiles)\b)"  # mount points in a paper's tables
+    machine = re.compile(rf"(^|[^A-Za-z0-9_.-])/{printed}(work|root|home|tmp|opt|Users)/[A-Za-z0-9.]", re.M)
     for path in tracked(root):
         if path.is_relative_to(root / "data" / "measured"):  # raw files say what their tools say
             continue

@@ -30,12 +30,13 @@ CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
 @click.option("--seed", type=click.IntRange(min=0), default=20, show_default=True)
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
               help="Processes; the result does not depend on them.")  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS", default="", help="A running Dask cluster in place of processes.")
 @click.option("--model", "models", multiple=True, metavar="MODEL", help="Only the cells of this model.")
 @click.option("--designs", type=click.Path(path_type=Path), default=HERE / "calibration.yaml")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
               default=HERE.parent / "docs" / "calibration.md")  # fmt: skip
 def calibrate(
-    replicates: int, seed: int, jobs: int, models: tuple[str, ...], designs: Path, output: Path
+    replicates: int, seed: int, jobs: int, scheduler: str, models: tuple[str, ...], designs: Path, output: Path
 ) -> None:  # fmt: skip
     """Count how often 90 % and 95 % intervals contain the truth; with the defaults on two processors half an hour."""
     try:
@@ -43,7 +44,9 @@ def calibrate(
         cells = expand(document.data, list(CASES), file=document.path.name, line=document.line)
         cells = [cell for cell in cells if not models or cell.model in models]
         with _bar(sum(coverage.chunks(cell, replicates) for cell in cells)) as step:
-            found = coverage.run(cells, CASES, replicates=replicates, seed=seed, jobs=jobs, step=step)
+            found = coverage.run(
+                cells, CASES, replicates=replicates, seed=seed, jobs=jobs, scheduler=scheduler, step=step
+            )
         write_atomically(output, page(found, cells, document.data, replicates, seed))
     except VirtperfError as err:
         raise click.ClickException(str(err)) from err

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
+
+from virtperf.core.parallel import workers
 
 LEVELS = (0.90, 0.95)
 COVERAGE = ("cover90", "cover95")
@@ -118,6 +118,7 @@ def run(
     replicates: int = 2000,
     seed: int = 20,
     jobs: int = 1,
+    scheduler: str = "",
     step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
     """Simulate all cells.
@@ -133,7 +134,8 @@ def run(
         Each chunk of each cell has its own generator from the seed, the cell's name and the chunk's number: the result
         depends neither on the number of processes nor on the other cells.
     jobs : int
-        Processes.
+    scheduler : str
+        As `virtperf.core.parallel.workers` takes them.
     step : callable
         Called after each chunk.
 
@@ -145,7 +147,7 @@ def run(
         without, and a measure is a mean over `n`.
     """
     tallies: list[list[Tally | None]] = [[None] * chunks(cell, replicates) for cell in cells]
-    for place, chunk, tally in _all(cells, cases, replicates, seed, jobs):
+    for place, chunk, tally in _all(cells, cases, replicates, seed, jobs, scheduler):
         tallies[place][chunk] = tally
         step()
     rows = []
@@ -174,7 +176,12 @@ def error(cover: float, n: int) -> float:
 
 
 def _all(
-    cells: Sequence[Cell], cases: Mapping[str, Callable[[Cell], Case]], replicates: int, seed: int, jobs: int
+    cells: Sequence[Cell],
+    cases: Mapping[str, Callable[[Cell], Case]],
+    replicates: int,
+    seed: int,
+    jobs: int,
+    scheduler: str,
 ) -> Iterator[tuple[int, int, Tally]]:
     work = []
     for place, cell in enumerate(cells):
@@ -183,11 +190,10 @@ def _all(
             (place, chunk, (cases[cell.model], cell, chunk, min(CHUNK, size - chunk * CHUNK), seed))
             for chunk in range(chunks(cell, replicates))
         ]
-    if jobs == 1:
-        for place, chunk, given in work:
-            yield place, chunk, simulate(*given)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = {pool.submit(simulate, *given): (place, chunk) for place, chunk, given in work}
-        for future in as_completed(futures):
-            yield (*futures[future], future.result())
+    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as each:
+        found = each(_given, [given for _, _, given in work])
+        yield from ((place, chunk, tally) for (place, chunk, _), tally in zip(work, found, strict=True))
+
+
+def _given(given: tuple[Any, ...]) -> Tally:
+    return simulate(*given)

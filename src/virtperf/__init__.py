@@ -6,6 +6,7 @@ The parts that an analyst works with, each imported when it is first used:
 
     vp.read("xentop.txt")          # any supported file as a tidy frame
     vp.load_study("STUDY")         # a study's frames, figures and exhibits
+    vp.load_synthesis()            # what all studies say about the same questions
     vp.models, vp.plot             # fits on statsmodels, figures on seaborn
     vp.Estimate                    # a number with its interval and what it rests on
 """
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
     from virtperf.exhibits.loaded import load_study
     from virtperf.ingest.own import read
     from virtperf.models.result import Estimate
+    from virtperf.synthesis.loaded import load_synthesis
 
 __version__ = "0.1.0"
-__all__ = ["Estimate", "load_study", "models", "plot", "read"]
+__all__ = ["Estimate", "load_study", "load_synthesis", "models", "plot", "read"]
 
 _HOMES = {
     "Estimate": "virtperf.models.result",
     "load_study": "virtperf.exhibits.loaded",
+    "load_synthesis": "virtperf.synthesis.loaded",
     "models": "virtperf",
     "plot": "virtperf.exhibits",
     "read": "virtperf.ingest.own",

@@ -84,6 +84,26 @@ def test_a_sum_with_a_missing_part_is_no_number(dictionary):
     assert len(found) == 1 and np.isnan(found["value"].iloc[0])
 
 
+def test_a_part_may_be_taken_away(real):
+    """What z/VM charges guests for is their own code and what it does for them: 70 % = 60 % + 10 %."""
+    log = [("FCX144", "logical processor", "0", name, 60, v) for name, v in (("User", 70), ("Emul", 60))]
+    page = [("FCX100", "processor", "P0", name, 60, v) for name, v in (("%CPU", 75), ("%EMU", 60), ("%SYS", 5))]
+    for rows in (log, page):
+        found = real.translate(records(*rows), "perfkit").set_index("metric")["value"]
+        assert found["processor_guests"] == pytest.approx(0.7)
+        assert found["processor_guest_overhead"] == pytest.approx(0.1)
+    alone = real.translate(records(log[0]), "perfkit").set_index("metric")["value"]
+    assert np.isnan(alone["processor_guest_overhead"])
+
+
+def test_a_sum_may_be_of_what_is_there(real):
+    rows = [("jobs", "job", "mixed", f"{way}/bw", np.nan, 8) for way in ("read", "write")]
+    rows.append(("jobs", "job", "reads", "read/bw", np.nan, 3))
+    found = real.translate(records(*rows), "fio")
+    found = found[found["metric"] == "io_job_rate"]
+    assert dict(zip(found["entity"], found["value"], strict=True)) == {"mixed": 16 * 1024, "reads": 3 * 1024}
+
+
 def test_a_rest_is_what_the_parts_leave_of_one(tmp_path):
     parts = [f'{{format: f, field: "{name}", entity_kind: cpu, entity: all, unit: "%"}}' for name in ("id", "wa", "st")]
     path = tmp_path / "metrics.yaml"
@@ -166,7 +186,9 @@ def test_the_dictionary_names_only_formats_and_fields_that_exist(real):
 
 def test_a_field_belongs_to_one_metric(real):
     seen = {}
-    for metric in (m for m in real.metrics.values() if m.combine != "rest"):  # made of fields that have one
+    made = ("rest", "present")
+    rests = {m.name for m in real.metrics.values() if m.combine in made or any(s.minus for s in m.sources)}
+    for metric in (m for m in real.metrics.values() if m.name not in rests):  # made of fields that have one
         for s in metric.sources:
             place = (s.format, s.report, s.field, s.entity_kind, s.entity)
             assert seen.setdefault(place, metric.name) == metric.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.formats.declared.test_fio_uperf_gc import FIO_2, GC_NEW, GC_OLD, UPERF_OLD
 from tests.formats.test_cms_console import SESSION
 from tests.formats.test_iostat import LISTING as IOSTAT
 from tests.formats.test_iostat import STAMPED as IOSTAT_STAMPED
@@ -107,6 +108,8 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     "cgroup-memory-1": _files("memory-1.stat"),
     "cms-console": (SESSION, SESSION[SESSION.index(b"q v\n") :]),
     "fio": _files("fio-3.33.json", "fio-3.33-status.json"),
+    "fio-minimal": _files("fio-3.33-minimal.txt"),
+    "fio-text": (*_files("fio-3.33.txt"), FIO_2.encode()),
     "iostat": (IOSTAT, IOSTAT_STAMPED),
     "iwl-console": (
         LOG.encode(),
@@ -150,6 +153,8 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
     ),
     "sysbench": _files("sysbench-cpu.txt", "sysbench-mem.txt", "sysbench-fileio.txt"),
     "time": (TIMES, BASH, POSIX, GNU_LINES, VERBOSE_LINES),
+    "uperf": (*_files("uperf-a.txt", "uperf-R.txt"), UPERF_OLD.encode()),
+    "verbosegc": (GC_OLD.encode(), GC_NEW.encode()),
     "vmstat": (VMSTAT, VMSTAT_STAMPED),
     "wrk": _files("wrk.txt", "wrk-latency.txt", "wrk-err.txt"),
     "xentop": (XENTOP, XENTOP_DETAILS, listing(HEADER, row("a"), row("b", 2), HEADER, row("a", 3, 12.5), row("b", 4))),

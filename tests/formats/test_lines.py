@@ -23,6 +23,8 @@ PICKS = (
     ("cms-console", 0, "Q V", "total CPU", 0, "/0.02 00:03:15"),
     ("fio", 0, "rw", "write/clat_ns/percentile/99.000000", 0, '"99.000000": '),
     ("fio", 1, "w1", "write/iops", 0, '"iops": '),
+    ("fio-minimal", 0, "db", "write_iops", 0, "fio-3.33;db;"),
+    ("fio-text", 1, "read#2", "read bw", 0, "bw=51.200MB/s"),
     ("iostat", 0, "vdb", "tps", 1, "vdb               1.00"),
     ("iwl-console", 0, "", "pg elem/s", 1, "| pg elem/s = "),
     ("iwl-console", 2, "", "pg", 1, "| pg 9 |"),
@@ -56,6 +58,8 @@ PICKS = (
     ("time", 3, "", "maxresident", 0, "maxresident)k"),
     ("time", 3, "", "swaps", 0, "swaps"),
     ("time", 4, "cp testcase0-data part3", "Exit status", 0, "Exit status: 0"),
+    ("uperf", 1, "Txn2", "bytes", 1, "nr_bytes:2181873664"),
+    ("verbosegc", 0, "", "pause", 1, '  <time totalms="40.000" />'),
     ("vmstat", 1, "", "id", 0, " 2  0      0 128898976"),
     ("wrk", 1, "", "latency_p99", 0, "99%    8.02ms"),
     ("xentop", 0, "b c", "CPU(sec)", 1, "b c --b---          5"),
@@ -75,8 +79,10 @@ COMPUTED = {
 _NUMBER = re.compile(r"-?(?:\d[\d']*(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _HEX = re.compile(r"\b[0-9A-F]+\b", re.ASCII | re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+)[:m](\d+(?:\.\d+)?)", re.ASCII)
-_TIMES = {"us": 1e-6, "ms": 1e-3}
-_TIME = re.compile(r"(\d+\.?\d*)(us|ms)\b", re.ASCII)
+_TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
+_TIME = re.compile(r"(\d+\.?\d*)(ns|us|ms)\b", re.ASCII)
+_COUNT = re.compile(r"(\d+\.?\d*)([kKM])\b", re.ASCII)
+_BITS = re.compile(r"(\d+\.?\d*)([KMG]?)b/s", re.ASCII)
 _SIZE = re.compile(r"(\d[\d']*(?:\.\d+)?) ?([BKMGTPE])", re.ASCII | re.IGNORECASE)
 
 
@@ -90,6 +96,8 @@ def numbers_of(line: str) -> np.ndarray:
     ]
     found += [size / unit for size in sizes for unit in (1, 1024, 1024**2)]
     found += [float(text) * _TIMES[unit] for text, unit in _TIME.findall(line)]
+    found += [float(text) * {"M": 1e6}.get(unit, 1e3) for text, unit in _COUNT.findall(line)]
+    found += [float(text) * 1000.0 ** " KMG".index(unit or " ") / 8 for text, unit in _BITS.findall(line)]
     return np.array([*found, *([0.0] if "none" in line else [])])
 
 

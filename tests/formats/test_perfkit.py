@@ -94,6 +94,33 @@ SPACES = """\
  SYSTEM   PTRM0000                       .0      .0      .0     3.0     4.0      .0     1200    1000     200      10       0     200       0
  MAINT    BASE                           .0      .0      .0      .0      .0      .0       10       9       8       0       0       1       0
 """
+PARTITIONS = """\
+ LPAR Data, Collected in Partition VMSYS1
+
+ Nr. of configured partitions:   3
+ Nr. of physical processors  :  12
+
+ Partition  Nr. Upid #Proc Weight Wait-C Cap  %Load  CPU  %Busy  %Ovhd  %Susp  %VMld %Logld Type
+ VMSYS1       1   01     2    100     NO  NO   12.0    0   75.5    1.5     .5   74.0   74.4 IFL
+                                                       1   66.0    2.0     .3   64.0   64.2 IFL
+ ZOS1         2   02     1    DED     NO  NO    8.0    0   99.0     .1    ...    ...    ... CP
+ SPARE        3   03     0                      ...
+
+ Summary of physical processors:
+ Type  Number  Weight  %LPBUSY  %LPOVHD  %NCOVHD   %BUSY
+ CP         4     300    396.0       .5      1.0   397.5
+ IFL        8     100    141.5    110.0      3.5   255.0
+"""
+PROCESSOR_LOG = """\
+ Interval                      <---- Percent Busy ---->
+ End Time CPU Type PPD  Ent.  Total  User  Syst  Emul
+
+ >>Mean>>   0 CP   Vh   100%   50.0  45.0   5.0  30.0
+ 23:59:00   0 CP   Vh   100%   40.0  36.0   4.0  24.0
+ 23:59:00   1 CP   Vh   100%   42.0  38.0   4.0  25.0
+ 00:00:00   0 CP   Vh   100%   60.0  54.0   6.0  36.0
+            1 CP   Vh   100%   62.0  56.0   6.0  37.0
+"""
 LOG_HEADING = """\
             <------- Expanded Storage ------->  <----- Paging to DASD ----->
  Interval    Paging
@@ -155,6 +182,64 @@ def test_segments_and_spaces() -> None:
     assert kinds == {
         "BINS1": "segment", "CMS": "segment", ">System<": "space-average", "SYSTEM:PTRM0000": "space", "MAINT:BASE": "space",
     }  # fmt: skip
+
+
+def test_partitions_and_what_stands_below_them() -> None:
+    reading = read(header("FCX126") + PARTITIONS)
+    assert reading.warnings == ()
+    assert values(reading, "VMSYS1:0") == {
+        "#Proc": 2, "%Load": 12, "%Busy": 75.5, "%Ovhd": 1.5, "%Susp": 0.5, "%VMld": 74, "%Logld": 74.4,
+    }  # fmt: skip
+    # a partition's further rows do not repeat its name
+    assert values(reading, "VMSYS1:1") == {"%Busy": 66, "%Ovhd": 2, "%Susp": 0.3, "%VMld": 64, "%Logld": 64.2}
+    assert values(reading, "SPARE") == {"#Proc": 0}
+    assert values(reading, "IFL") == {
+        "Number": 8, "Weight": 100, "%LPBUSY": 141.5, "%LPOVHD": 110, "%NCOVHD": 3.5, "%BUSY": 255,
+    }  # fmt: skip
+    assert set(reading.records["entity_kind"]) == {"partition processor", "processor type"}
+
+
+def test_a_row_behind_a_damaged_one_is_not_given_to_the_partition_above() -> None:
+    reading = read(header("FCX126") + PARTITIONS.replace(" ZOS1         2", " Z:S1         2"))
+    assert "ZOS1:0" not in set(reading.records["entity"])
+    assert "no row of FCX126" in reading.warnings[0]
+    later = PARTITIONS.replace(" ZOS1         2", " " * 14).replace("0   99.0", "1   99.0")
+    (warning,) = read(header("FCX126") + later).warnings  # a second processor 1 of VMSYS1 can't be
+    assert "line 15: 2 line(s) below tables were not read" in warning
+
+
+def test_a_log_of_processors() -> None:
+    reading = read(
+        header("FCX304", "23:58:00", "00:00:00").replace("    60 Secs 00:01", "   120 Secs 00:02") + PROCESSOR_LOG
+    )
+    assert reading.warnings == ()
+    busy = reading.records[reading.records["field"] == "Total"]
+    assert busy[["entity_kind", "entity", "t", "value"]].to_numpy().tolist() == [
+        ["logical-processor-average", "0", 86400.0, 50.0],
+        ["logical processor", "0", 86340.0, 40.0],
+        ["logical processor", "1", 86340.0, 42.0],
+        ["logical processor", "0", 86400.0, 60.0],
+        ["logical processor", "1", 86400.0, 62.0],  # its time is that of the row above
+    ]
+    old = PROCESSOR_LOG.replace(" PPD  Ent.", "").replace(" Vh   100%", "").replace("  <---- Percent", "<---- Percent")
+    text = header("FCX144", "23:58:00", "00:00:00").replace("    60 Secs 00:01", "   120 Secs 00:02") + old
+    assert read(text).records["value"].tolist() == reading.records["value"].tolist()
+
+
+def test_what_is_read_of_the_newer_reports_is_written() -> None:
+    pages = header("FCX126") + PARTITIONS + header("FCX134") + SPACES
+    period = header("FCX304", "09:57:30", "09:59:30").replace("    60 Secs 00:01", "   120 Secs 00:02")
+    rows = PROCESSOR_LOG.replace("23:59:00", "09:58:30").replace("00:00:00", "09:59:30").splitlines(True)
+    for text in (pages, period + "".join(rows[:3] + rows[4:]), STORAGE_SCREEN.replace("768'000 B", "    700MB")):
+        reading = read(text)
+        again = FORMAT.read(FORMAT.write(reading))
+        keys = ["report", "entity", "field", "t"]
+        shown = reading.records.assign(
+            value=reading.records["value"].where(reading.records["field"] != "Low threshold for migr.", 2)
+        )
+        pd.testing.assert_frame_equal(
+            again.records.sort_values(keys, ignore_index=True), shown.sort_values(keys, ignore_index=True)
+        )
 
 
 def log(*rows: str, begin: str = "23:58:00", end: str = "00:01:00") -> str:
@@ -363,7 +448,7 @@ def test_a_damaged_time_loses_its_row_only() -> None:
     assert "line 12: no row of FCX143" in reading.warnings[0]
     means = read(log(">>Mean>>", "00:0x:00")).records
     assert set(means["entity_kind"]) == {"host-average"}
-    with pytest.raises(FormatError, match="FCX143 has rows of other kinds"):
+    with pytest.raises(FormatError, match=r"no layout for these reports.*host-average of FCX143"):
         FORMAT.write(Reading(means, "time-of-day"))
 
 
@@ -490,15 +575,15 @@ def test_the_documented_layout_is_one(root: Path, tmp_path: Path, monkeypatch: p
     path = tmp_path / "own.yaml"
     path.write_text(page.split("```yaml\n")[1].split("```")[0])
     monkeypatch.setenv(LAYOUTS_VARIABLE, str(path))
-    (layout,) = load_layouts()["FCX290"]
-    assert [column.field for column in layout.columns] == ["Userid", "<Movement/s> Reads", "<Movement/s> Write"]
+    (layout,) = load_layouts()["FCX108"]
+    assert [column.field for column in layout.columns] == ["Addr", "<Rate/s> I/O", "<Time (msec)> Resp"]
 
 
 def test_shipped_layouts_say_what_is_assumed() -> None:
     evidence = {report: {layout.evidence for layout in known} for report, known in load_layouts().items()}
     assert {report for report, kinds in evidence.items() if kinds == {"screen"}} == {"FCX102", "FCX103", "FCX198"}
     assert {report for report, kinds in evidence.items() if kinds == {"assumed"}} == {
-        "FCX100", "FCX112", "FCX113", "FCX114", "FCX133", "FCX134", "FCX143",
+        "FCX100", "FCX112", "FCX113", "FCX114", "FCX126", "FCX133", "FCX134", "FCX143", "FCX144", "FCX290", "FCX292", "FCX304",
     }  # fmt: skip
 
 
@@ -516,7 +601,7 @@ def readings(draw: st.DrawFn) -> Reading:
     """Pages in the order in which they would be printed, with numbers that their columns can hold."""
     reports = draw(
         st.lists(
-            st.sampled_from(["FCX100", "FCX112", "FCX113", "FCX114", "FCX133", "FCX143"]),
+            st.sampled_from(["FCX100", "FCX112", "FCX113", "FCX114", "FCX133", "FCX143", "FCX290", "FCX292"]),
             min_size=1,
             unique=True,
         )
@@ -582,8 +667,8 @@ def test_a_listing_round_trips() -> None:
     pd.testing.assert_frame_equal(again, reading.records.sort_values(keys, ignore_index=True))
 
 
-@pytest.mark.parametrize("text", [STORAGE_SCREEN, COUNTERS_SCREEN, OVERVIEW_SCREEN])
-def test_screens_are_not_written(text: str) -> None:
+@pytest.mark.parametrize("text", [COUNTERS_SCREEN, OVERVIEW_SCREEN])
+def test_these_screens_are_not_written(text: str) -> None:
     with pytest.raises(FormatError, match="no layout for these reports"):
         FORMAT.write(read(text))
 
@@ -618,5 +703,9 @@ ALL = (
     + SEGMENTS
     + header("FCX134")
     + SPACES
+    + header("FCX126")
+    + PARTITIONS
+    + header("FCX304", "23:58:00", "00:00:00").replace("    60 Secs 00:01", "   120 Secs 00:02")
+    + PROCESSOR_LOG
     + log(">>Mean>>", "23:59:00", "00:00:00")
 )

@@ -16,6 +16,10 @@ READ = {  # file: format and number of records
     "fio/fio-3.19_oracle_multijob.json": ("fio", 124),
     "fio/fio-3.19_read1m.json": ("fio", 11),
     "fio/fio-3.19_seq_partial.json": ("fio", 31),
+    "fio/fio-2.1.10_terse_v3.txt": ("fio-minimal", 6),
+    "fio/fio-2.2_normal_read.txt": ("fio-text", 3),
+    "fio/fio-2.x_run_status_groups.txt": ("fio-text", 6),
+    "fio/fio-3.8_terse_v3_disk.txt": ("fio-minimal", 3),
     "misc/iostat_tdx_rhel5.5.txt": ("iostat", 1045),
     "misc/netstat_s_linux_old.txt": ("netstat", 39),
     "misc/proc_meminfo_3.x.txt": ("meminfo", 42),
@@ -37,6 +41,10 @@ READ = {  # file: format and number of records
     "sysstat/sar_12.7_sar-x0.txt": ("sar", 126),
     "sysstat/sar_data-10.3.1.txt": ("sar", 1016),
     "sysstat/sar_ubuntu_12h_ampm.txt": ("sar", 60),
+    "uperf/uperf_allargs_tail_strand_flowop.txt": ("uperf", 18),
+    "uperf/uperf_manual_default_output.txt": ("uperf", 3),
+    "uperf/uperf_minimal_stdout.txt": ("uperf", 10),
+    "uperf/uperf_raw_R_excerpt.txt": ("uperf", 12),
     "xentop/xen3_17col_batch_8samples.txt": ("xentop", 120),
     "xentop/xen3_17col_nolimit.txt": ("xentop", 40),
     "xentop/xen4.1.2_xmtop_summary.txt": ("xentop", 30),
@@ -51,11 +59,6 @@ READ_ONLY = {  # what no simulation prints, though its format is one that is wri
     "xentop/xen_batch_i2_first_sample_zero_8col.txt": "17 columns",
 }  # fmt: skip
 REFUSED = {  # beginning of the file's path: what the error says
-    "fio/fio-2.1.10_terse": "it looks like fio --minimal, which has no reader.*Collect by fio --output-format=json",
-    "fio/fio-2.2_normal": "it looks like fio's text for people.*--output-format=json",
-    "fio/fio-2.x_run": "it looks like fio's text for people.*--output-format=json",
-    "fio/fio-3.8_terse": "it looks like fio --minimal.*--output-format=json",
-    "uperf/": "it looks like uperf, which has no reader.*declared",
     "sysstat/sadf_d": "it looks like sadf -d or -p, which has no reader.*Print it by sadf -j",
 }
 

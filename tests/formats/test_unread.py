@@ -26,8 +26,9 @@ NAMED = {
         b'{"sysstat": {\n\t"hosts": [\n\t\t{\n\t\t\t"nodename": "h",\n\t\t\t"date": "11/22/26",\n\t\t\t"statistics": [\n',
         "mpstat, pidstat or iostat -o JSON", "text that they print",
     ),
-    "fio": (b"rw: (g=0): rw=randrw\n  read: IOPS=12.1k, BW=47.4MiB/s\n", "fio's text for people", "json"),
-    "uperf": (b"Total     5.31GB /  10.00(s) =     4.56Gb/s       69580op/s\n", "uperf", "declared.md"),
+    "fio": (b"2;0;job;0;0\n5;fio-3.33;job;0;0\n", "fio --minimal of another version", "json"),
+    "uperf": (b"Total     5.31GB /  10.00(s) =     4.56Gb/s       69580op/s\n", "a part of uperf's output", "all of it"),
+    "z/VM's monitor data": (b"\0\x40\0\0\1\0\0\4", "it is binary", "listing that the Performance Toolkit makes"),
     "AWR": (b"<html><head><title>AWR Report for DB: X</title>", "Oracle's AWR report", "declared.md"),
     "cifsiostat": (b"Linux 6.1 (h) \t11/22/26 \t_x86_64_\t(2 CPU)\n\nFilesystem:   rB/s  wB/s  rops/s\n", "cifsiostat", ""),
 }  # fmt: skip

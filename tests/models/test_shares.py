@@ -1,12 +1,13 @@
 """The published examples, and what any distribution by shares must obey."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from virtperf.core.errors import ModelError
-from virtperf.models.shares import ABSOLUTE_CEILING, Guest, allocate, fill
+from virtperf.models.shares import ABSOLUTE_CEILING, EXCESS, Guest, allocate, fill, shares
 
 CLOSE = 1e-9
 
@@ -76,6 +77,41 @@ def test_the_faulty_result_on_the_slide_can_not_be_had(first, second, third, fou
     bound = got(allocate([*SLIDE[:3], Guest("LINUX04", 200, demand=fourth)], 1))
     assert bound["LINUX03"] == pytest.approx(2 * bound["LINUX01"])
     assert not (bound["LINUX01"] <= 0.175 and bound["LINUX03"] >= 0.625)
+
+
+def test_the_faulty_rule_of_the_slide():
+    """All of LINUX04's excess, 33.33 - 3, goes to LINUX03: 16.67, 16.67, 63.67 and 3 %, printed as 17, 17, 63 and 3."""
+    table = allocate(SLIDE, 1, excess="largest")
+    assert table["percent"].tolist() == pytest.approx([100 / 6, 100 / 6, 100 / 3 + 100 / 3 - 3, 3.0])
+    assert table["percent"].round().tolist() == [17, 17, 64, 3]
+    assert table["bound_by"].tolist() == ["share", "share", "share", "demand"]
+
+
+def test_the_largest_is_served_first_then_the_next():
+    """c may have 0.5 of a processor and d nothing more than 0.25: what is left, 0.05, goes to the first of the equal ones."""
+    guests = [Guest("a", 100), Guest("b", 100), Guest("c", 200, demand=0.5), Guest("d", 400, demand=0.25)]
+    table = allocate(guests, 1, excess="largest")
+    assert got(table) == pytest.approx({"a": 0.125, "b": 0.125, "c": 0.5, "d": 0.25})
+    less = [*guests[:2], Guest("c", 200, demand=0.45), guests[3]]
+    assert got(allocate(less, 1, excess="largest")) == pytest.approx({"a": 0.175, "b": 0.125, "c": 0.45, "d": 0.25})
+
+
+def test_a_frame_of_guests_keeps_its_rows_and_their_origin():
+    frame = pd.DataFrame(
+        {"user": [g.name for g in SLIDE], "value": [g.share for g in SLIDE], "provenance": "published"}
+    )
+    table = shares(frame, guest="user", share="value", demand={"LINUX04": 0.03})
+    assert table[frame.columns].equals(frame)
+    assert table["proportional"].tolist() == pytest.approx([24.25, 24.25, 48.5, 3.0])
+    assert table["largest"].tolist() == pytest.approx([100 / 6, 100 / 6, 191 / 3, 3.0])
+    weights = shares(
+        pd.DataFrame({"name": ["a", "b"], "weight": [256, 512]}), guest="name", share="weight", processors=2
+    )
+    assert weights["proportional"].tolist() == pytest.approx([200 / 3, 400 / 3])
+    with pytest.raises(ModelError, match="guest with a demand"):
+        shares(frame, guest="user", share="value", demand={"LINUX05": 0.03})
+    with pytest.raises(ModelError, match="column of the frame"):
+        shares(frame, guest="name", share="value")
 
 
 # Rules of the documented commands.
@@ -165,9 +201,9 @@ def test_nobody_exceeds_its_demand_its_cpus_or_its_hard_limit(guests, processors
     assert table["entitlement"].sum() <= processors * (1 + CLOSE)
 
 
-@given(guest_lists(), PROCESSORS)
-def test_no_processor_idles_while_somebody_wants_it(guests, processors):
-    table = allocate(guests, processors)
+@given(guest_lists(), PROCESSORS, st.sampled_from(EXCESS))
+def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
+    table = allocate(guests, processors, excess=excess)
     wishes = sum(min(guest.ceilings(processors).values()) for guest in guests)
     assert table["allocation"].sum() == pytest.approx(min(processors, wishes), rel=1e-9)
     assert table["allocation"].sum() + table.attrs["unused"] == pytest.approx(processors)

@@ -45,3 +45,9 @@ def test_any_other_link_is_refused(link: str) -> None:
 
 def test_a_key_has_the_place_that_its_page_gives_it() -> None:
     assert trace_place(trace_key("toy", "figure-2", "z/VM 5.3", 12)) == "figure-2-z-vm-5-3-12"
+
+
+def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
+    here = Place(known=frozenset({"figure-5"}))
+    assert here.address("exhibit:other-2011/figure-5", "") == "other-2011.html#figure-5"
+    assert NOTEBOOK.address("claim:other-2011/less", "toy") == "../reports/other-2011.html#claim-less"

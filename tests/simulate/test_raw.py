@@ -175,6 +175,43 @@ def test_files_of_other_shapes_need_no_code(tmp_path):
     assert found.records.set_index("field")["value"].to_dict() == {"real": 3, "user": 0.143, "sys": 0}
 
 
+TEXT = """\
+      - path: fio.json
+        format: fio
+        clock: none
+        records:
+          - {text: "{\\"fio version\\": \\"fio-2.1.7\\", \\"jobs\\": [\\n"}
+          - {entities: guests, between: ",\\n", text: "{\\"jobname\\": \\"{name}\\", \\"usr_cpu\\": 0, \\"sys_cpu\\": 0, \\"ctx\\": 0, \\"read\\": {\\"runtime\\": 60000, \\"bw\\": {kib}, \\"lat\\": {\\"mean\\": {usec}}}}", fields: {kib: 1000 * weight, usec: "round(1 / 3, 2)"}}
+          - {at: {system: a}, text: "\\n]}\\n"}
+"""
+
+
+def test_a_format_that_prints_nothing_is_written_as_a_text(tmp_path):
+    folder = written(tmp_path, RAW + TEXT)
+    (entry,) = (e for e in yaml.safe_load((folder / "run.yaml").read_text())["files"] if e["path"] == "fio.json")
+    assert entry == {"path": "fio.json", "format": "fio"}
+    found = sniff((folder / "fio.json").read_bytes()).read((folder / "fio.json").read_bytes()).records
+    rates = found[found["field"] == "read/bw"].set_index("entity")["value"].to_dict()
+    assert rates == {"g1": 2000, "g2": 2000, "h7": 1000}
+    assert found.loc[found["field"] == "read/lat/mean", "value"].tolist() == [0.33] * 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("{name}", "{nam}", "nothing stands for 'nam'"),
+        ("between: ", "kind: job, between: ", "records have a kind, or the text"),
+        ("format: fio\n", "format: no-such\n", "no format is called 'no-such'"),
+        ('- {at: {system: a}, text: "\\n]}\\n"}', "- {kind: job, fields: {a: 1}}", "either all records of a file"),
+    ],
+)
+def test_a_text_that_is_none_is_refused_with_its_line(tmp_path, old, new, problem):
+    assert old in TEXT
+    with pytest.raises(StudyError, match=problem) as err:
+        written(tmp_path, RAW + TEXT.replace(old, new))
+    assert err.value.line
+
+
 REFUSED = {
     "another set": ("fields: {real: 3", "fields: {real: at(rate) * 0 + 3", "needs `times`"),
     "no placeholder": ('steps/{name}', 'steps/{nam}', "nothing stands for 'nam', only for"),

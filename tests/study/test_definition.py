@@ -89,6 +89,19 @@ def test_shown_quantity_names_only_what_is_not_default(tmp_path):
     assert study.show(study.quantity("speed[guests=2]")) == "Speed (2 guests)"
 
 
+def test_one_of_a_factor_is_named_in_the_singular(tmp_path):
+    labels = {
+        "guests": "guest",
+        "JVMs per guest": "JVM per guest",
+        "GB per class": "GB per class",
+        "address": "address",
+    }
+    for label, one in labels.items():
+        text = STUDY.replace("quantities:", f"  extra: {{label: {label}, levels: [1, 2], default: 1}}\nquantities:", 1)
+        factor = load_study(write(tmp_path, text)).factors["extra"]
+        assert (factor.noun(1), factor.noun(2)) == (one, label)
+
+
 MISTAKES = {
     "unknown factor of a reference": ("{at: {guests: 1}, value", "{at: {gests: 1}, value", "unknown factor 'gests'"),
     "unknown level of a reference": ("{at: {guests: 1}, value", "{at: {guests: 3}, value", "unknown level 3 of guests"),

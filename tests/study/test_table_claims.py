@@ -78,3 +78,16 @@ def test_a_cell_that_is_no_number_is_named(folder):
     (folder / "tables" / "table-1.csv").write_text(TABLE.replace("128", "about 2 minutes"))
     with pytest.raises(StudyError, match="row 2: plain_s is no number"):
         load_claims(load_study(folder))
+
+
+def test_thousands_and_rows_that_are_numbered(folder):
+    claims = CLAIMS.replace("key: {jobs: N}", "key: {jobs: N}, levels: {jobs: {1: 8, 'Sum:': 12}}")
+    (folder / "claims.yaml").write_text(claims)
+    (folder / "tables" / "table-1.csv").write_text('N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,"1,10"\n')
+    with pytest.raises(StudyError, match="row 2: zswap_s is no number"):
+        load_claims(load_study(folder))
+    (folder / "tables" / "table-1.csv").write_text('N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,\n')
+    loaded = load_claims(load_study(folder))
+    assert {(c.id, c.value, c.instances[0].parts[0].terms[0][1].level("jobs")) for c in loaded} == {
+        ("table-1-plain-s-8", 1107.5, 8), ("table-1-plain-s-12", 128, 12),
+    }  # fmt: skip

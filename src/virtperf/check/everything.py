@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.runs import check_runs
-from virtperf.check.shared import check_metrics, check_parameters, check_pipelines, check_readings
+from virtperf.check.shared import (
+    check_metrics,
+    check_parameters,
+    check_pipelines,
+    check_readings,
+    check_synthesis_file,
+)
 from virtperf.check.study import check_study
 from virtperf.core.paths import Layout
 from virtperf.exhibits.wording import plural
+from virtperf.study.definition import Study
 
 
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
@@ -45,11 +52,15 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
         if not (folder / "study.yaml").is_file():
             problems.say("a folder without study.yaml", folder, remedy="add one, or remove the folder")
     runs = 0
+    defined: dict[str, Study] = {}
     chosen = list(studies) or layout.studies()
     for name in chosen:
         study = check_study(layout.definition(name), dictionary, problems)
         if study is not None:
+            defined[name] = study
             check_notebook(layout.notebook(name), study, parameters, problems)
             runs += check_runs(layout.measured(name), study, problems)
+    if not studies:
+        check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
     return problems, f"{counts}, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines"

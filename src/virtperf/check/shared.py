@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from virtperf.check.problems import Problems
@@ -11,7 +12,11 @@ from virtperf.core.paths import Layout
 from virtperf.core.yamlio import load_yaml
 from virtperf.formats import all_formats
 from virtperf.formats.declared.metrics import with_presets
+from virtperf.study.definition import Study
+from virtperf.study.hypotheses import claims_of
 from virtperf.study.readings import load_readings
+from virtperf.synthesis.checks import check_synthesis
+from virtperf.synthesis.definition import FILE, load_file
 
 
 def check_metrics(path: Path, problems: Problems) -> MetricDictionary | None:
@@ -37,6 +42,16 @@ def check_readings(path: Path, problems: Problems) -> None:
     if path.is_file():
         with problems.caught(path.parent):
             load_readings(path, report=problems.of(path.parent))
+
+
+def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems: Problems) -> None:
+    """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could be loaded."""
+    path = layout.root / "data" / FILE
+    if path.is_file():
+        with problems.caught(path.parent):
+            file = load_file(path, problems.of(path.parent))
+            known = {name: (study, claims_of(study)) for name, study in studies.items()}
+            check_synthesis(file, known, problems.of(path.parent))
 
 
 def check_parameters(path: Path, problems: Problems) -> Parameters | None:

@@ -104,8 +104,16 @@ def _parameters(layout: Layout) -> Parameters:
     return load_parameters(layout.parameters)
 
 
+_scheduler = click.option(
+    "--scheduler", metavar="ADDRESS", default="",
+    help="A running Dask cluster (tcp://host:8786) does the work; its workers see the repository at this path.",
+)  # fmt: skip
+_jobs = click.option("--jobs", type=click.IntRange(1), help="Processes; default: one a processor, as memory allows.")
+
+
 @_stage
-def reconstruct(layout: Layout, study_id: str) -> None:
+@_scheduler
+def reconstruct(layout: Layout, study_id: str, scheduler: str) -> None:
     """Compute what the paper's text pins down, and write raw run folders around its centre.
 
     Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, ranges.parquet,
@@ -118,13 +126,14 @@ def reconstruct(layout: Layout, study_id: str) -> None:
     parameters = _parameters(layout)
     with status(f"reconstructing {study_id}") as progress:
         claims = load_claims(study, reading=parameters.reconstruct.readings)
-        run(study, claims, parameters, layout.reconstructed(study_id), progress)
+        run(study, claims, parameters, layout.reconstructed(study_id).absolute(), progress, scheduler=scheduler)
 
 
 @_stage
 @click.option("--keep-going", is_flag=True, help="End with success although runs were quarantined.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes that read runs; default: one per processor.")
-def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) -> None:
+@_jobs
+@_scheduler
+def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str) -> None:
     """Read every run folder, simulated and measured alike, into tidy samples.
 
     Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and quarantined run. Only
@@ -135,9 +144,12 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
     from virtperf.ingest.stage import refusal_error
 
     study = _load(layout, study_id)
-    roots = {"simulated": layout.reconstructed(study_id) / "runs", "measured": layout.measured(study_id)}
+    at = Layout(layout.root.absolute())  # of workers too
+    roots = {"simulated": at.reconstructed(study_id) / "runs", "measured": at.measured(study_id)}
     with status(f"reading {study_id}") as progress:
-        done = run(study, roots, layout.metrics, layout.samples(study_id), layout.cache, jobs=jobs, progress=progress)
+        done = run(
+            study, roots, at.metrics, at.samples(study_id), at.cache, jobs=jobs, scheduler=scheduler, progress=progress
+        )
     for refused in done.quarantined:
         click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
     if done.quarantined and not keep_going:
@@ -145,7 +157,9 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None) ->
 
 
 @_stage
-def summarize(layout: Layout, study_id: str) -> None:
+@_jobs
+@_scheduler
+def summarize(layout: Layout, study_id: str, jobs: int | None, scheduler: str) -> None:
     """Reduce samples to steady-state means with intervals, the study's quantities, and audits.
 
     Reads data/samples/STUDY, writes data/runs/STUDY: the tables series, observations, means, lineage, timelines,
@@ -154,7 +168,12 @@ def summarize(layout: Layout, study_id: str) -> None:
     from virtperf.summarize.stage import summarize as run
 
     level = _parameters(layout).level
-    run(_load(layout, study_id), layout.samples(study_id), layout.runs(study_id), level=level)
+    at = Layout(layout.root.absolute())  # of workers too
+    with status(f"summarizing {study_id}") as progress:
+        run(
+            _load(layout, study_id), at.samples(study_id), at.runs(study_id), level=level, jobs=jobs,
+            scheduler=scheduler, progress=progress,
+        )  # fmt: skip
 
 
 @_stage

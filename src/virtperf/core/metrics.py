@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import Field
 
 from virtperf.core.errors import Report, VirtperfError, stop
-from virtperf.core.model import Keyed, Model, Texts, load_model
+from virtperf.core.model import Flag, Keyed, Model, Texts, load_model
 from virtperf.core.units import conversion_factor, rate_unit
 from virtperf.core.yamlio import Document
 
@@ -31,6 +31,8 @@ class Source(Model):
         Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
     kind : str or None
         As the metric's, where it is another one for this field.
+    minus : bool
+        A part of a sum that is taken away.
     factor : float
         Of a counter: leads to the metric's unit after division by seconds.
     """
@@ -43,6 +45,7 @@ class Source(Model):
     unit: str
     entity: Annotated[str, Field(min_length=1)] | None = None
     kind: Kind | None = None
+    minus: Flag = False
     factor: float = Field(1.0, alias="<factor>")
 
 
@@ -55,16 +58,16 @@ class Metric(Model):
         ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
         file, a rate in samples), ``total`` (one number a run).
     combine : str
-        ``"sum"`` where the fields of one report are parts that add up; ``"rest"`` where they are the parts of a whole
-        of 1 that the metric is not: it is what they leave, and of them the first must be there; else ``""``: they are
-        other spellings.
+        ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are there;
+        ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of them
+        the first must be there; else ``""``: they are other spellings.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
     unit: str
     definition: str = Field(min_length=10)
     kind: Kind = "gauge"
-    combine: Literal["", "sum", "rest"] = ""
+    combine: Literal["", "sum", "present", "rest"] = ""
     sources: tuple[Source, ...] = ()
 
     @property
@@ -148,7 +151,8 @@ class MetricDictionary:
         rest = np.array([self.metrics[name].combine == "rest" for name in rows["metric"]])
         groups = rows.assign(_first=first).groupby(same, sort=False, dropna=False)
         total, count = groups["value"].transform("sum").to_numpy(), groups["value"].transform("count").to_numpy()
-        whole = np.where(rest, groups["_first"].transform("sum") == 1, count == [len(parts[key]) for key in keys])
+        wanted = [1 if self.metrics[key[0]].combine == "present" else len(parts[key]) for key in keys]
+        whole = np.where(rest, groups["_first"].transform("sum") == 1, count >= wanted)
         rows = rows.assign(value=np.where(whole, np.where(rest, 1.0 - total, total), np.nan))
         together = pd.concat([found[~combined], rows[~rows.duplicated(same)]])
         return together.sort_index()
@@ -190,5 +194,6 @@ def _converted(document: Document, metric: Metric, report: Report) -> Metric:
             if place in seen:
                 report(document.error(f"{metric.name} names the same field twice", *where))
             seen.add(place)
-            sources.append(source.model_copy(update={"format": name, "kind": kind, "factor": factor}))
+            signed = -factor if source.minus else factor
+            sources.append(source.model_copy(update={"format": name, "kind": kind, "factor": signed}))
     return metric.model_copy(update={"sources": tuple(sources)})

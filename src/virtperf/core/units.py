@@ -12,8 +12,8 @@ _DIMENSIONS: dict[Dimension, str] = {
 }  # fmt: skip
 
 _UNITS: dict[Dimension, dict[str, float]] = {
-    (0, 0): {"1": 1.0, "count": 1.0, "%": 0.01, "processors": 1.0, "CPUs": 1.0, "s/s": 1.0, "ms/s": 1e-3, "us/s": 1e-6,
-             "ns/s": 1e-9},
+    (0, 0): {"1": 1.0, "count": 1.0, "%": 0.01, "processors": 1.0, "CPUs": 1.0, "IFLs": 1.0, "s/s": 1.0, "ms/s": 1e-3,
+             "us/s": 1e-6, "ns/s": 1e-9},
     (1, 0): {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
     # The base is the byte; the k of kernel tools is 1024, MB of storage listings is 1024 squared.
     (0, 1): {"B": 1.0, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "kB": 1000.0, "MB": 1000.0**2,

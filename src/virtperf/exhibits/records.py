@@ -40,8 +40,9 @@ class Span(_Part):
         ``verdict`` is shown as a badge; ``small`` stands below the rest in small type; ``folded``
         opens on a click, behind `summary`.
     link : str
-        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>``, ``trace:<key>`` (``study/figure-5`` or a longer
-        key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``; the template makes an address of it.
+        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of another study),
+        ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``; the
+        template makes an address of it.
     """
 
     text: str

@@ -6,7 +6,6 @@ import re
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\3\4": "zip"}
 _SADF = "print it by sadf -j"
-_FIO = "collect by fio --output-format=json"
 _OUTPUTS = (
     ("sadf -d or -p", rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]", _SADF),
     ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE svg|<sysstat\b)", _SADF),
@@ -16,11 +15,10 @@ _OUTPUTS = (
     ("sysstat", rb"\A\s*Linux \S+ +\(", "there is no table in its first lines: collect the run again"),
     ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect by iostat -x, or vmstat without -d"),
     ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect by vmstat SECONDS COUNT"),
-    ("fio's text for people", rb"^ *(?:read|write) ?: ?(?:io|IOPS)=|^Run status group \d+", _FIO),
-    ("fio --minimal", rb"\A[2-5];fio-", _FIO),
+    ("fio --minimal of another version", rb"^[25];fio-", "collect by fio --output-format=json"),
     ("perf stat's text for people", rb"^ Performance counter stats for ", "collect by perf stat -x,"),
     ("perf.data", rb"\APERFILE2", "print it by perf stat or perf script"),
-    ("uperf", rb"^(?:Txn\d+|Total) +[\d.]+ ?[KMGT]?B? */|^timestamp_ms:[\d.]+ name:|^Netstat statistics for", ""),
+    ("a part of uperf's output", rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:", "keep all of it"),
     ("iperf", rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)", "iperf3 --json can be declared"),
     ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
     ("an HTML page", rb"\A\s*<(?:!DOCTYPE html|html)\b", "keep the tool's own file, not the page made of it"),
@@ -46,4 +44,7 @@ def unread(head: bytes) -> tuple[str, str]:
     for name, pattern, remedy in _PATTERNS:
         if pattern.search(head):
             return f"it looks like {name}, which has no reader", remedy
-    return ("it is binary", "keep the tool's text output") if b"\0" in head else ("", "")
+    binary = (
+        "keep the tool's text output; of z/VM's monitor data (MONWRITE), the listing that the Performance Toolkit makes"
+    )
+    return ("it is binary", binary) if b"\0" in head else ("", "")

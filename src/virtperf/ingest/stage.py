@@ -6,17 +6,15 @@ either way. A run that can't be read is quarantined: it is named in the index wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing import get_context
-from os import cpu_count
 from pathlib import Path
 from typing import Any
 
 from virtperf.core.errors import RunError, VirtperfError
 from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.metrics import MetricDictionary
+from virtperf.core.parallel import workers
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders, state
@@ -71,7 +69,7 @@ class _Task:
 
 def ingest(
     study: Study, roots: Mapping[str, Path], metrics: Path, out: Path, cache: Path, *,
-    jobs: int | None = None, progress: Progress = lambda _: None,
+    jobs: int | None = None, scheduler: str = "", progress: Progress = lambda _: None,
 ) -> IngestSummary:  # fmt: skip
     """Read all runs of a study.
 
@@ -87,7 +85,8 @@ def ingest(
     cache : Path
         Results by content; may be deleted at any time.
     jobs : int, optional
-        Processes, default the number of processors.
+    scheduler : str
+        As `core.parallel.workers` takes them.
     progress : callable, optional
         Told in words what is being done.
 
@@ -106,9 +105,11 @@ def ingest(
     tasks, refused = _tasks(roots, mark)
     results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
-    for number, (key, entry) in enumerate(_read_all(missing, study, dictionary, store, jobs), start=1):
-        progress(f"run {number} of {len(missing)}")
-        results[key] = entry
+    few = 1 if len(missing) <= FEW else jobs
+    with workers(study, dictionary, store, jobs=few, scheduler=scheduler, preload=__name__) as each:
+        for number, (task, entry) in enumerate(zip(missing, each(_read_one, missing), strict=True), start=1):
+            progress(f"run {number} of {len(missing)}")
+            results[task.key] = entry
     entries = [results[task.key] for task in tasks]
     runs = [e["run"] for e in entries if "run" in e]
     quarantined = sorted(
@@ -175,33 +176,6 @@ def _task(root: str, folder: Path, mark: str) -> _Task:
     own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
     key = content_key(mark, root, folder.name, own, *(f"{path} {digest}" for path, (digest, _) in hashed.items()))
     return _Task(root, folder, hashed, key)
-
-
-def _read_all(
-    tasks: list[_Task], study: Study, dictionary: MetricDictionary, store: Cache, jobs: int | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    jobs = min(jobs or cpu_count() or 1, len(tasks))
-    if jobs <= 1 or len(tasks) <= FEW:
-        for task in tasks:
-            yield task.key, _read_one(task, study, dictionary, store)
-        return
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__])  # imported once, not by every process
-    with ProcessPoolExecutor(jobs, context, _prepare, (study, dictionary, store)) as pool:
-        for done in as_completed([pool.submit(_read_prepared, task) for task in tasks]):
-            yield done.result()
-
-
-_prepared: tuple[Study, MetricDictionary, Cache]
-
-
-def _prepare(*shared: Any) -> None:
-    global _prepared
-    _prepared = shared
-
-
-def _read_prepared(task: _Task) -> tuple[str, dict[str, Any]]:
-    return task.key, _read_one(task, *_prepared)
 
 
 def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:

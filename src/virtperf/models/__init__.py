@@ -23,9 +23,10 @@ from virtperf.models.frames import (
 )
 from virtperf.models.power import power, power_table, runs_needed
 from virtperf.models.result import Estimate, Missing
+from virtperf.models.shares import shares
 
 __all__ = [
     "Estimate", "Fit", "Fits", "Missing", "amdahl", "anova", "changepoints", "cost", "equivalence", "families",
     "line", "pairs", "pairwise", "power", "power_table", "ratio_of_printed", "ratios",
-    "robust_line", "runs_needed", "scaling", "segmented", "usl",
+    "robust_line", "runs_needed", "scaling", "segmented", "shares", "usl",
 ]  # fmt: skip

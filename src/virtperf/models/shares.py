@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from virtperf.models.checks import Array
 
 KINDS = ("relative", "absolute")
 LIMITS = ("none", "soft", "hard")
+EXCESS = ("proportional", "largest")
 # The largest shares that SET SHARE takes.
 MOST = {"relative": 10_000.0, "absolute": 100.0}
 # Convention: what absolute shares can claim of the machine (per cent) while guests with relative shares want to run.
@@ -89,7 +90,55 @@ class Guest:
         return most
 
 
-def allocate(guests: Sequence[Guest], processors: float, *, absolute_ceiling: float = ABSOLUTE_CEILING) -> pd.DataFrame:
+def shares(
+    frame: pd.DataFrame, *, guest: str, share: str, processors: float = 1.0, demand: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """What guests get by their relative shares, with and without the error in the distribution of excess share.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a guest: its name in the column `guest`, its relative share (of z/VM) or weight (of Xen) in `share`.
+    processors : float
+        Real processors. Every guest can use all of them.
+    demand : mapping of str to float, optional
+        Processors that a guest wants; those that are not named want all.
+
+    Returns
+    -------
+    DataFrame
+        The rows of `frame`, which keep what they say of their origin, with `entitled`, `proportional` and `largest` in
+        per cent of one processor: the normalized share, and what each guest gets by either rule of `allocate`.
+
+    Raises
+    ------
+    ModelError
+        A column that is missing, a demand of a guest that is not there, or as `Guest` and `allocate` do.
+    """
+    for column in (guest, share):
+        checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
+    names, wanted = [str(name) for name in frame[guest]], dict(demand or {})
+    for name in wanted:
+        checks.one_of(name, tuple(names), "guest with a demand")
+    cpus = math.ceil(processors)
+    guests = [
+        Guest(name, float(value), virtual_cpus=cpus, demand=wanted.get(name))
+        for name, value in zip(names, frame[share], strict=True)
+    ]
+    got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS}
+    return frame.assign(
+        entitled=100 * got["proportional"]["entitlement"].to_numpy(),
+        **{rule: 100 * table["allocation"].to_numpy() for rule, table in got.items()},
+    )
+
+
+def allocate(
+    guests: Sequence[Guest],
+    processors: float,
+    *,
+    excess: str = "proportional",
+    absolute_ceiling: float = ABSOLUTE_CEILING,
+) -> pd.DataFrame:
     """Distribute the real processors over guests as their shares demand, in the long run.
 
     Shares count among the guests that want to run (demand above 0). An absolute share is its percentage of the machine
@@ -105,6 +154,9 @@ def allocate(guests: Sequence[Guest], processors: float, *, absolute_ceiling: fl
         Of different names.
     processors : float
         Real processors that are there for guests.
+    excess : {"proportional", "largest"}
+        Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by an error, the guest
+        of the largest entitlement that wants more, then the next. Convention: of equal ones the first.
     absolute_ceiling : float
         Per cent.
 
@@ -124,14 +176,17 @@ def allocate(guests: Sequence[Guest], processors: float, *, absolute_ceiling: fl
     Notes
     -----
     The rule is the declared intent of z/VM ("CP Scheduler Improvements", z/VM 6.4 performance report, for the excess).
-    Real dispatching differs in the short run, and did in the long run on releases with a scheduling error.
+    Real dispatching differs in the short run. `excess="largest"` is the error that "z/VM performance update" (2011)
+    describes by one example; that the largest entitlement decides is our reading of it, since no rule is printed.
     """
+    checks.one_of(excess, EXCESS, "excess")
     _check(guests, processors, absolute_ceiling)
     most = [guest.ceilings(processors) for guest in guests]
     ceiling = np.array([min(m.values()) for m in most])
     entitled = _entitlements(guests, ceiling > 0, processors, absolute_ceiling)
     soft = np.array([g.limit / 100 * processors if g.limit and g.limit_kind == "soft" else math.inf for g in guests])
-    got = fill(np.minimum(ceiling, soft), entitled, processors)
+    below = np.minimum(ceiling, soft)
+    got = fill(below, entitled, processors) if excess == "proportional" else _in_turn(below, entitled, processors)
     left = max(processors - math.fsum(got), 0.0)
     # Processors are left only if all are at a ceiling or a soft limit: only the latter have room.
     total = got + fill(ceiling - got, entitled, left)
@@ -175,6 +230,15 @@ def fill(ceilings: Array, weights: Array, total: float) -> Array:
             break
         out[place] = ceilings[place]
         rest -= ceilings[place]
+    return out
+
+
+def _in_turn(ceilings: Array, entitled: Array, total: float) -> Array:
+    """Everybody's entitlement up to the ceiling; the rest in order of entitlements, each to the ceiling."""
+    out = np.minimum(ceilings, entitled)
+    for place in np.argsort(-entitled, kind="stable"):
+        if entitled[place] > 0:
+            out[place] += min(ceilings[place] - out[place], max(total - math.fsum(out), 0.0))
     return out
 
 

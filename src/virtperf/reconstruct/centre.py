@@ -60,11 +60,19 @@ def analytic_centre(
         objective += cp.sum(cp.log((high[free] / width) - cp.multiply(size[free] / width, x[free])))
     objective -= SMOOTHNESS * sum((_roughness(system, value, axis, quantities) for axis, quantities in curves), 0)
     problem = cp.Problem(cp.Maximize(objective), constraints)
-    problem.solve(solver=cp.CLARABEL)
+    _solve(problem)
     if x.value is None:
         raise ArithmeticError(f"no centre found: the solver says {problem.status}")
     found = np.clip(x.value * size, low, high)
     return {quantity: float(found[i]) for quantity, i in system.index.items()}
+
+
+def _solve(problem: cp.Problem) -> None:
+    """Solve it; where the solver stalls, once more without its own scaling: ours keeps the numbers near one."""
+    try:
+        problem.solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        problem.solve(solver=cp.CLARABEL, equilibrate_enable=False)
 
 
 def _box(system: LinearSystem, intervals: dict[Quantity, tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:

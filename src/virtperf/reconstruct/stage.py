@@ -29,7 +29,9 @@ from virtperf.study.quantities import Quantity
 Progress = Callable[[str], None]
 
 
-def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress) -> None:
+def reconstruct(
+    study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress, *, scheduler: str = ""
+) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 
     Files: the tables `POINTS`, `RANGES`, `CLAIMS`, `READINGS` and `TRUTH_VALUES` of `core.stage_tables`,
@@ -38,7 +40,11 @@ def reconstruct(study: Study, claims: Claims, parameters: Parameters, out: Path,
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder, ExitStack() as open_:
-        begin = open_.enter_context(run_writer(study.id, raw, parameters.seed, folder / "runs")) if raw else None
+        begin = None
+        if raw:
+            begin = open_.enter_context(
+                run_writer(study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler)
+            )
         progress("contradictions")
         feasible = solve(study, claims, off)
         alone = solve(study, claims, ("all",), explain=False)

@@ -72,6 +72,9 @@ class Place:
             return self._anchor(link[1:], study)
         if kind == "claim" and rest in self.listed:
             return f"{self.folder}claims.html#{quote(listed_claim(study, rest))}"
+        if kind in ("claim", "exhibit") and "/" in rest:
+            of, _, name = rest.partition("/")
+            return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"
         if kind in ("claim", "exhibit"):
             return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
         if kind == "trace":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from virtperf.core.model import Level, Model, Number
 
@@ -25,16 +25,30 @@ class Convention(Model):
 
 
 class Records(Model):
-    """Records of a file: which entities and fields, when."""
+    """Records of a file: which entities and fields, when.
+
+    Of a format that has no writer, `text` says how those of one entity and time are printed, with the fields' names in
+    braces, and `between` what stands between two of them.
+    """
 
     at: At = {}
     report: str = ""
-    kind: Written
+    kind: Written | None = None
+    text: Written | None = None
+    between: str = ""
     entities: Name | None = None
     entity: str | None = None
     times: Name | None = None
     when: Expression = 1
-    fields: dict[str, Expression] = Field(min_length=1)
+    fields: dict[str, Expression] = {}
+
+    @model_validator(mode="after")
+    def _printed_or_not(self) -> Records:
+        if (self.kind is None) == (self.text is None):
+            raise ValueError("records have a kind, or the text that is printed")
+        if self.text is None and not self.fields:
+            raise ValueError("fields is missing")
+        return self
 
 
 class Entry(Model):
@@ -59,6 +73,12 @@ class File(Model):
     entry: Entry = Entry()
     info: dict[str, Level] = {}
     records: tuple[Records, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _all_alike(self) -> File:
+        if len({part.text is None for part in self.records}) > 1:
+            raise ValueError("either all records of a file have a text or none has")
+        return self
 
 
 class RunPart(Model):

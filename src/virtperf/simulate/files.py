@@ -13,6 +13,7 @@ import pandas as pd
 from virtperf.core.errors import FormatError
 from virtperf.formats import Reading, get_writer
 from virtperf.formats.base import RECORD_COLUMNS
+from virtperf.formats.text import exact_text
 from virtperf.simulate.expressions import Value
 from virtperf.simulate.setup import NUMBERS, Declared, Place, applies
 from virtperf.simulate.signals import Run
@@ -41,6 +42,10 @@ def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
         written: dict[tuple[str | bytes, ...], bytes] = {}
         for owner, attributes in enumerate(run.entities(body["each"]) if "each" in body else [{}]):
             labels = _labels(run) | attributes
+            path, entry = filled(run, body["path"], labels, place), _entry(run, declared, labels)
+            if "text" in body["records"][0]:
+                yield path, "".join(table.printed(owner, labels) for table in tables).encode(), entry
+                continue
             said = body.get("info", {}).items()
             info = {filled(run, key, labels, place): filled(run, str(text), labels, place) for key, text in said}
             columns = _joined([table.columns(owner) for table in tables], body.get("order", "time"))
@@ -51,7 +56,7 @@ def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
                     written[same] = get_writer(body["format"]).write(reading)
                 except FormatError as err:
                     raise run.error(str(err), place) from err
-            yield filled(run, body["path"], labels, place), written[same], _entry(run, declared, labels)
+            yield path, written[same], entry
 
 
 def _labels(run: Run) -> dict[str, Any]:
@@ -82,14 +87,15 @@ class _Table:
     def __init__(self, run: Run, file: Mapping[str, Any], declared: Declared) -> None:
         part, place = declared.body, declared.place
         times, of, self.each = part.get("times", ""), part.get("entities", ""), file.get("each", "")
-        self.report, self.kind = part.get("report", ""), part["kind"]
+        self.report, self.kind = part.get("report", ""), part.get("kind", "")
+        self.run, self.part, self.place = run, part, place
         entity = part.get("entity", "{name}")
-        rows = run.entities(of) if of else [{"name": ""}]
-        self.entities = [filled(run, entity, _labels(run) | row, place) for row in rows]
+        self.rows = run.entities(of) if of else [{} if "text" in part else {"name": ""}]
+        self.entities = [] if "text" in part else [filled(run, entity, _labels(run) | row, place) for row in self.rows]
         members = of or self.each
         self.samples = len(run.times(times)) if times else 1
         self.values: dict[str, Value] = {}
-        written = {**part["fields"], _T: part.get("when", "t" if times else 0)}
+        written = {**part.get("fields", {}), _T: part.get("when", "t" if times else 0)}
         for name, text in written.items():
             spot = (*place, "when") if name == _T else (*place, "fields", name)
             found = self.values[name] = run.value(text, spot, times, members)
@@ -102,13 +108,31 @@ class _Table:
             self.shift = np.nan
         self.counted = file["clock"] == "sample"
 
-    def columns(self, owner: int) -> dict[str, np.ndarray]:
-        """The columns of the records of one owner, in the order of time, entity and field."""
-        shape = (self.samples, len(self.entities))
-        own = {
+    def printed(self, owner: int, labels: Mapping[str, Any]) -> str:
+        """The text of the records of one owner, in the order of time and entity."""
+        own = self._own(owner, (self.samples, len(self.rows)))
+        own.pop(_T)
+        place = (*self.place, "text")
+        texts = [
+            filled(
+                self.run, self.part["text"],
+                {**labels, **row, **{name: exact_text(v[sample, i] + 0.0) for name, v in own.items()}}, place,
+            )
+            for sample in range(self.samples)
+            for i, row in enumerate(self.rows)
+        ]  # fmt: skip
+        return str(self.part.get("between", "")).join(texts)
+
+    def _own(self, owner: int, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+        """The values of one owner by field, each of that shape."""
+        return {
             name: np.broadcast_to(v.data[:, [owner]] if v.entities and v.entities == self.each else v.data, shape)
             for name, v in self.values.items()
         }
+
+    def columns(self, owner: int) -> dict[str, np.ndarray]:
+        """The columns of the records of one owner, in the order of time, entity and field."""
+        own = self._own(owner, (self.samples, len(self.entities)))
         t = own.pop(_T) + self.shift
         if self.counted:
             t = np.arange(self.samples)[:, None] + 0 * t

@@ -10,7 +10,7 @@ from virtperf.core.errors import FormatError, Report, stop
 from virtperf.core.model import load_model
 from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
-from virtperf.formats import get_writer
+from virtperf.formats import get_format, get_writer
 from virtperf.simulate.expressions import ExpressionError, used
 from virtperf.simulate.file import RawFile
 from virtperf.simulate.setup import NUMBERS, Place, Raw, listed
@@ -57,8 +57,11 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
                 if wrong := study.level_problem(factor, level):
                     raise document.error(wrong.pop("problem"), *place, factor, **wrong)
         elif key == "format":
+            printed = "text" in document.data["blocks"][place[1]]["files"][place[3]]["records"][0]
+            if printed and node in {declared.name for declared in study.inputs}:
+                continue
             try:
-                get_writer(node)
+                (get_format if printed else get_writer)(node)
             except FormatError as err:
                 raise document.error(err.problem, *place, expected=err.expected or "") from err
         elif key == "start" and not (isinstance(node, datetime) and node.tzinfo is None):

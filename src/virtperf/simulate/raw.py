@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
+from virtperf.core.parallel import workers
 from virtperf.core.provenance import Provenance
 from virtperf.simulate.files import raw_files
 from virtperf.simulate.plan import RunPlan
@@ -27,34 +26,22 @@ COMMENT = "# Simulated from the paper's text; not a measurement.\n"
 
 @contextmanager
 def run_writer(
-    study_id: str, raw: Raw, seed: int, folder: Path
+    study_id: str, raw: Raw, seed: int, folder: Path, *, scheduler: str = ""
 ) -> Iterator[Callable[[Sequence[RunPlan]], Iterator[RunPlan]]]:
     """A function that begins to write all run folders below `folder`; what it returns tells each that is written.
 
     Every run depends on its own plan and seed alone. All processors are used, by processes that begin to load what they
-    need with the block and write while the caller does something else.
+    need with the block and write while the caller does something else; or a cluster (`core.parallel.workers`).
     """
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__])  # imported once, not by every process
-    with ProcessPoolExecutor(None, context, _share, (study_id, raw, seed, folder)) as pool:
-        pool.submit(int)  # the first task starts the server from which the processes are forked
+    with workers(study_id, raw, seed, folder, scheduler=scheduler, preload=__name__) as each:
 
         def begin(plans: Sequence[RunPlan]) -> Iterator[RunPlan]:
-            return (plan for plan, _ in zip(plans, pool.map(_write_shared, plans), strict=True))
+            return (plan for plan, _ in zip(plans, each(_write, plans), strict=True))
 
         yield begin
 
 
-_shared: tuple[str, Raw, int, Path]
-
-
-def _share(*shared: Any) -> None:
-    global _shared
-    _shared = shared
-
-
-def _write_shared(plan: RunPlan) -> None:
-    study_id, raw, seed, folder = _shared
+def _write(plan: RunPlan, study_id: str, raw: Raw, seed: int, folder: Path) -> None:
     write_run(study_id, raw, plan, seed, folder / plan.run_id)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.core.mean import Mean, over_runs
+from virtperf.core.mean import Mean, over_runs, satterthwaite, student
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.core.stage_tables import MEANS
 from virtperf.study.definition import Study
@@ -27,6 +27,9 @@ Means = dict[tuple[Quantity, str, str], Mean]
 def condition_means(study: Study, observations: pd.DataFrame, level: float) -> pd.DataFrame:
     """The table `MEANS`: `core.mean.over_runs` of the observations of each condition, on each scale that they have.
 
+    A relative mean over several runs has the error of its reference point too (delta method, degrees of freedom by
+    Welch and Satterthwaite); the mean at the reference point itself has its own.
+
     Parameters
     ----------
     observations : DataFrame
@@ -39,11 +42,17 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
         key = (row["quantity"], *(row[factor] for factor in study.factors), row["provenance"])
         conditions.setdefault(key, []).append({str(name): value for name, value in row.items()})
     rows = []
+    of_runs = {key: mean for key, found in conditions.items() if (mean := _mean(found, OWN, level)) is not None}
     for (quantity, *levels, provenance), found in conditions.items():
-        head = {"quantity": quantity, **dict(zip(study.factors, levels, strict=True)), "provenance": provenance}
+        at = dict(zip(study.factors, levels, strict=True))
+        head = {"quantity": quantity, **at, "provenance": provenance}
         for scale in (OWN, RELATIVE):
             mean = _mean(found, scale, level)
             if mean is not None:
+                if scale == RELATIVE and mean.n > 1 and (named := study.reference_for(study.quantity_at(quantity, at))):
+                    key = (quantity, *(dict(named[0].at)[factor] for factor in study.factors), provenance)
+                    if key in of_runs and key != (quantity, *levels, provenance):
+                        mean = _with_reference(mean, of_runs[quantity, *levels, provenance], of_runs[key])
                 facts = {name: getattr(mean, name) for name in _FACTS}
                 runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
@@ -60,6 +69,15 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
         row = known[0]
         return Mean(row[value], row[se], row[df], row["low"], row["high"], level=level, n=1, method=method)
     return over_runs(*([row[name] for row in known] for name in (value, se, df)), level=level, method=method)
+
+
+def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
+    """A relative mean with the errors of both means that it divides, in place of the spread of its own runs alone."""
+    share, unit = own.value / reference.value, relative.value / own.value if own.value else 0.0
+    variances = [own.se**2, (share * reference.se) ** 2]
+    df = satterthwaite(variances, [own.df, reference.df])
+    se = abs(unit) * math.sqrt(sum(variances)) if own.value else relative.se
+    return student(relative.value, se, df, level=relative.level, n=relative.n, method=relative.method)
 
 
 def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:

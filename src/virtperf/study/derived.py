@@ -116,6 +116,11 @@ class Derivation:
     parts: tuple[Expression, ...]
     axis: tuple[float, ...] = ()
 
+    @property
+    def of_itself(self) -> bool:
+        """Whether a number is compared with itself: the reference of a row of ratios."""
+        return self.derived.kind in ("ratio", "percent_change") and self.parts[0] == self.parts[1]
+
 
 def derivations(study: Study) -> list[Derivation]:
     """All derived numbers of a study, in the order of study.yaml."""

@@ -29,9 +29,10 @@ class Factor(Model):
         return self.level_labels.get(level, str(level))
 
     def noun(self, level: Level) -> str:
-        """The label after a number: ``guests``, but ``1 guest``."""
-        many = self.label.endswith("s") and not self.label.lower().endswith("ss")
-        return self.label[:-1] if level == 1 and many else self.label
+        """The label after a number: ``guests``, but ``1 guest``; ``JVMs per guest``, but ``1 JVM per guest``."""
+        many, per, what = self.label.partition(" per ")
+        plural = many.endswith("s") and not many.lower().endswith("ss")
+        return f"{many[:-1]}{per}{what}" if level == 1 and plural else self.label
 
 
 class _Metric(Model):

@@ -16,7 +16,7 @@ _QUANTITY = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\[([^\[\]]*)\])?\s*")
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\s*(?:\[[^\[\]]*\])?)\s*")
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Quantity:
     """A named quantity at one level of every factor of the study.
 
@@ -29,6 +29,13 @@ class Quantity:
 
     name: str
     at: tuple[tuple[str, Level], ...]
+
+    def __lt__(self, other: Quantity) -> bool:
+        """By name and levels, numbers before words: a factor may have both."""
+        return self._place() < other._place()
+
+    def _place(self) -> tuple[str, list[tuple[str, bool, Level]]]:
+        return self.name, [(factor, isinstance(level, str), level) for factor, level in self.at]
 
     def level(self, factor: str) -> Level:
         """The level of that factor."""

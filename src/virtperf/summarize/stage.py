@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import replaced_folder
+from virtperf.core.parallel import workers
 from virtperf.core.stage_tables import AUDITS, LINEAGE, MEANS, OBSERVATIONS, SERIES, THUMBNAILS, TIMELINES
 from virtperf.study.conditions import condition_means
 from virtperf.study.definition import Study
@@ -18,11 +19,14 @@ from virtperf.summarize.series import RunSeries, load_series
 from virtperf.summarize.timelines import chosen_runs, thumbnail, timeline
 
 Rows = list[dict[str, Any]]
+FEW = 200
+"""Up to so many runs are summarized without other processes, which would take longer to start."""
 
 
 def summarize(
-    study: Study, samples: Path, out: Path, *, level: float, progress: Callable[[str], None] = lambda _: None
-) -> None:
+    study: Study, samples: Path, out: Path, *, level: float, jobs: int | None = None, scheduler: str = "",
+    progress: Callable[[str], None] = lambda _: None,
+) -> None:  # fmt: skip
     """Write the tables of summarize (`core.stage_tables`) into the folder `out`, replacing it as a whole.
 
     Parameters
@@ -32,6 +36,9 @@ def summarize(
         The output of ingest.
     level : float
         Confidence level of intervals.
+    jobs : int, optional
+    scheduler : str
+        As `core.parallel.workers` takes them.
 
     Raises
     ------
@@ -42,20 +49,16 @@ def summarize(
     shown = {e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"}
     series, observed, lineage, thumbnails, audits = (Rows() for _ in range(5))
     over_time: dict[tuple[str, str], Rows] = {}
-    for number, info in enumerate(index["runs"], start=1):
-        progress(f"run {number} of {len(index['runs'])}: {info['run_id']}")
-        run = load_series(samples / f"{info['run_id']}.parquet", info, index["metrics"], level)
-        head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
-        head |= {name: info["factors"][name] for name in study.factors}
-        series += [head | row for row in series_rows(run)]
-        found, behind = observe(study, run)
-        observed += [head | row for row in found]
-        lineage += [{"run_id": info["run_id"], **row} for row in behind]
-        for exhibit, ids in shown.items():
-            if info["run_id"] in ids:
-                over_time[exhibit, info["run_id"]] = list(timeline(study.exhibit(exhibit), run))
-        thumbnails += thumbnail(study, run)
-        audits += audit(run)
+    runs = index["runs"]
+    few = 1 if len(runs) <= FEW else jobs
+    with workers(
+        study, samples, index["metrics"], level, shown, jobs=few, scheduler=scheduler, preload=__name__
+    ) as each:
+        for number, (info, found) in enumerate(zip(runs, each(_one, runs), strict=True), start=1):
+            progress(f"run {number} of {len(runs)}: {info['run_id']}")
+            for rows, more in zip((series, observed, lineage, thumbnails, audits), found[:-1], strict=True):
+                rows += more
+            over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in found[-1].items()}
     add_relative(study, observed)
     progress("writing")
     timelines = [row for exhibit, ids in shown.items() for run_id in ids for row in over_time[exhibit, run_id]]
@@ -70,6 +73,22 @@ def summarize(
     with replaced_folder(out) as folder:
         for table, frame in tables:
             table.write(frame, folder / table.file, factors)
+
+
+def _one(
+    info: dict[str, Any], study: Study, samples: Path, metrics: Mapping[str, Any], level: float,
+    shown: Mapping[str, Collection[str]],
+) -> tuple[Rows, Rows, Rows, Rows, Rows, dict[str, Rows]]:  # fmt: skip
+    """Of one run: rows of series, observations, lineage, thumbnails and audits, and timelines by exhibit."""
+    run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
+    head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
+    head |= {name: info["factors"][name] for name in study.factors}
+    found, behind = observe(study, run)
+    return (
+        [head | row for row in series_rows(run)], [head | row for row in found],
+        [{"run_id": info["run_id"], **row} for row in behind], list(thumbnail(study, run)), list(audit(run)),
+        {name: list(timeline(study.exhibit(name), run)) for name, ids in shown.items() if info["run_id"] in ids},
+    )  # fmt: skip
 
 
 def series_rows(run: RunSeries) -> Rows:

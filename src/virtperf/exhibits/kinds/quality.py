@@ -13,6 +13,7 @@ from virtperf.exhibits.kinds import Context, Kind, register
 from virtperf.exhibits.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import joined, plural, pretty
 
+MOST = 100  # excluded runs that are named
 PASSED = ("ok", "pass", "passed")
 _REPLICATE = re.compile(r"-r\d+$")
 _STATIONARITY = {
@@ -47,8 +48,10 @@ def record(context: Context) -> Record:
     blocks: list[Block] = [Paragraph(words=words)]
     if quarantined:
         names = ("run", "file", "line", "problem", "expected", "found", "remedy")
-        excluded = [tuple("" if q.get(name) is None else str(q[name]) for name in names) for q in quarantined]
+        excluded = [tuple("" if q.get(n) is None else str(q[n]) for n in names) for q in quarantined[:MOST]]
         blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
+        if (more := len(quarantined) - MOST) > 0:
+            blocks.append(Paragraph(words=f"{plural(more, 'run')} more; `virtperf ingest` names all of them."))
     if len(warned):
         grouped = [(str(warning), _few(group["run_id"])) for warning, group in warned.groupby("warning", sort=False)]
         blocks += _titled("Warnings", ("Warning", "Runs"), grouped)

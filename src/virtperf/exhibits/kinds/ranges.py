@@ -51,7 +51,7 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
     lines = [
         _Line(context, asked, rows[asked.derived.id, asked.label], _unit(context.study, asked, chosen))
         for asked in chosen
-        if (asked.derived.id, asked.label) in rows
+        if (asked.derived.id, asked.label) in rows and not asked.of_itself
     ]
     study, anchor = context.study.id, slug(title)
     blocks = (_grid(title, lines), *_notes(lines)) if lines else (note(NOTHING),)

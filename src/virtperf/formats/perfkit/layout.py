@@ -24,7 +24,8 @@ class Column:
     """A column of a table, or an item of a key/value page.
 
     `name` is printed, `field` is what records are called, `unit` what the number is in where no unit is glued to it;
-    `width` is that of a text column, `shift` how far numbers stand to the right of the heading's last character.
+    `width` is that of a text column, `shift` how far numbers stand to the right of the heading's last character;
+    `repeats` says that a blank cell holds what the row above holds.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Column:
     text: bool = False
     width: int = 0
     shift: int = 0
+    repeats: bool = False
     known: bool = True
 
 
@@ -68,12 +70,17 @@ class Layout:
     owner : str
         Printed name of the column with the entity's owner, for entities called ``owner:name``; empty without.
     pattern : str
-        Regular expression that an entity's name (in a log: a row's time) matches; a line with another one is no row.
+        Regular expression that an entity's name (in a log of the host: a row's time) matches; a line with another one
+        is no row.
     averages : dict of str to str
-        Entities that are averages over the others -> their entity kind.
+        Entities that are averages over the others (in a log: what stands in the place of a time) -> their entity kind.
     time : str
         Printed name of the column with each row's time of day, where rows have their own. Without an entity column
         the report is a log of the host: one row for each interval of the page's period.
+    log : bool
+        Rows are intervals of the page's period: one for each interval, or for each interval and entity.
+    below : bool
+        Stands below another table of the same page.
     heading : tuple of str
         Lines as `write` prints them; the last one names the columns.
     columns : tuple of Column
@@ -98,16 +105,13 @@ class Layout:
     pattern: str
     averages: dict[str, str]
     time: str
+    log: bool
+    below: bool
     heading: tuple[str, ...]
     columns: tuple[Column, ...]
     sections: tuple[Section, ...]
     values: tuple[tuple[str, str], ...]
     empty: tuple[str, ...]
-
-    @property
-    def log(self) -> bool:
-        """Whether rows are intervals of the page's period."""
-        return bool(self.time) and not self.entity
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,8 @@ def _layout(entry: dict[str, Any]) -> Layout:
         pattern=re.compile(entry.get("pattern", r"\S.*")).pattern,
         averages=dict(entry.get("averages", {})),
         time=entry.get("time", ""),
+        log=bool(entry.get("log", "time" in entry and "entity" not in entry)),
+        below=bool(entry.get("below", False)),
         heading=tuple(entry.get("heading", ())),
         columns=tuple(_column(part) for part in entry.get("columns", ())),
         sections=tuple(
@@ -186,6 +192,8 @@ def _layout(entry: dict[str, Any]) -> Layout:
         texts = {column.name for column in layout.columns if column.text}
         if not (layout.entity or layout.time) or not {layout.entity, layout.owner, layout.time} <= {*texts, ""}:
             raise ValueError("entity, owner and time must be text columns, and a table has an entity or a time")
+        if layout.log and not layout.time:
+            raise ValueError("a log has a time")
         if not layout.heading or locate(layout, layout.heading) is None:
             raise ValueError("its own heading lacks a required column, its entity or its time")
     return layout

@@ -1,7 +1,7 @@
 """Listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports), driven by layouts.
 
 A file is a sequence of pages. Each begins with a report id; the id and the heading choose a layout
-(`perfkit_layouts.yaml`), and the heading's character positions say which characters of a row are which column.
+(`layouts.yaml`), and the heading's character positions say which characters of a row are which column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_spans, read_header
-from virtperf.formats.perfkit.table import Table, find_heading, unknown_heading
+from virtperf.formats.perfkit.table import Heading, Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
 from virtperf.formats.rows import Warnings, record_table
 from virtperf.formats.text import decode
@@ -130,19 +130,36 @@ class _Listing:
                     raise unknown_heading(page.report, body, layouts, self.file, first)
                 self._cut_off(first, "heading", last)
                 return
-            layout = self._table(page, body, heading[0], Table(heading[1], heading[2], body[heading[0]][1]), cut)
+            layout = self._tables(page, body, heading, layouts, cut)
         if page.begin < 0 and not layout.time:
             raise FormatError(f"{page.report} has no interval", file=self.file, line=first, found=lines[0])
         if page.form == "printed" or layout.evidence != "screen":
             self.assumed.add(page.report)
         self.pages.append(replace(page, log=layout.log))
 
-    def _table(self, page: Page, body: list[tuple[int, str]], place: int, new: Table, cut: int) -> Layout:
+    def _tables(
+        self, page: Page, body: list[tuple[int, str]], heading: Heading, layouts: tuple[Layout, ...], cut: int
+    ) -> Layout:
+        """Take the table with that heading, and those that stand below it on the same page."""
+        place, layout, cells = heading
+        others = tuple(other for other in layouts if other.below)
+        while others:
+            rest = body[place + 1 :]
+            further = find_heading(rest, others, (page.facts or {}).get("release", ""), len(rest))
+            if further is None:
+                break
+            self._table(page, rest[: further[0]], Table(layout, cells, body[place][1]), 0, followed=True)
+            body, (place, layout, cells) = rest, further
+        return self._table(page, body[place + 1 :], Table(layout, cells, body[place][1]), cut)
+
+    def _table(
+        self, page: Page, body: list[tuple[int, str]], new: Table, cut: int, *, followed: bool = False
+    ) -> Layout:
         key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
         table = self.tables.setdefault(key, new)
         before = next((p for p in reversed(self.pages) if p.report == page.report), None)
         repeated = before is not None and (before.begin, before.end, before.day) == (page.begin, page.end, page.day)
-        taken = table.take(body[place + 1 :], len(self.pages), repeated, cut)
+        taken = table.take(body, len(self.pages), repeated, cut, followed=followed)
         self.unread += taken.below
         for line, text in taken.odd:
             self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")

@@ -52,12 +52,14 @@ class Table:
     rows: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     pages: list[int] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
+    labels: list[tuple[str, str]] = field(default_factory=list)  # entity kind and entity
 
     def __post_init__(self) -> None:
         own = {cell.column.name: cell for cell in reversed(self.cells) if cell.column.text}
         self._key = own[self.layout.entity or self.layout.time]
         self._owner = own.get(self.layout.owner)
+        self._time = own.get(self.layout.time)
+        self._repeats = [cell for cell in self.cells if cell.column.repeats]
         self._name = re.compile(self.layout.pattern)
         self._wide = max(cell.end for cell in self.cells)
         self._edge = max(cell.end for cell in self.cells if not cell.column.text)
@@ -68,13 +70,28 @@ class Table:
         key = self._key
         if text[: (self._owner or key).start].strip() and (self._owner or key) is self.cells[0]:
             return None
+        if self.layout.log and not (self._when(text) in self.layout.averages or _CLOCK.fullmatch(self._when(text))):
+            return None
         label = text[key.start : key.end].strip()
         if self._owner:
             owner = text[self._owner.start : self._owner.end].strip()
             label = owner if _NAMELESS.fullmatch(label) else f"{owner}:{label}"
         return label if self._name.fullmatch(label) else None
 
-    def take(self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int) -> Taken:
+    def _when(self, text: str) -> str:
+        """What a row's cell of the time holds; "" where rows have none."""
+        return text[self._time.start : self._time.end].strip() if self._time else ""
+
+    def _completed(self, text: str, above: str | None) -> str:
+        """The row with what its blank cells repeat from the row above."""
+        for cell in self._repeats:
+            if above is not None and not text[cell.start : cell.end].strip():
+                text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
+        return text
+
+    def take(
+        self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, *, followed: bool = False
+    ) -> Taken:
         """Take the rows below a heading.
 
         A line that is no row is left out. Behind it, only what is a row in every cell is taken for one, and nothing
@@ -89,35 +106,44 @@ class Table:
             The page goes on with the interval of the one before, so averages were read already.
         cut : int
             Line that may have lost its end; 0 for none.
+        followed : bool
+            Another table stands below, so that words behind the rows are its title.
         """
         odd: list[tuple[int, str]] = []
         below: list[tuple[int, str]] = []
         seen: set[str] = set()
         within = 0  # lines of `below` that precede a heading of something else
         ended = dropped = False
-        for line, text in body:
-            if _RULE.fullmatch(text):
+        above: str | None = None  # behind a line that is none, a row that repeats cells could be anybody's
+        for line, printed in body:
+            if _RULE.fullmatch(printed):
                 continue
-            if line == cut and len(text.rstrip()) < self._edge:
+            if line == cut and len(printed.rstrip()) < self._edge:
                 dropped = True
                 break
+            text = self._completed(printed, above)
             label = None if ended else self.label(text)
-            again = label in seen and not self.layout.log
-            if label is None or ((odd or below) and (again or not self._whole(text))):
-                below.append((line, text))
-                ended = ended or _is_heading(text)
+            if self.layout.log and text == printed:
+                seen.clear()
+            again = label in seen
+            if label is None or (text != printed and again) or ((odd or below) and (again or not self._whole(text))):
+                below.append((line, printed))
+                ended = ended or _is_heading(printed)
                 within += not ended
+                above = None
                 continue
-            odd, below, within = odd + below, [], 0
+            odd, below, within, above = odd + below, [], 0, text
             seen.add(label)
-            if not (repeated and label in self.layout.averages):
+            average = self.layout.averages.get(self._when(text) if self.layout.log else label)
+            if not (repeated and average):
                 self.rows.append(text)
                 self.lines.append(line)
                 self.pages.append(page)
-                self.labels.append(label)
+                self.labels.append((average or self.layout.entity_kind, label if self.layout.entity else ""))
         damaged = [(line, text) for line, text in below[:within] if self._whole(text)]
         lines = {line for line, _ in damaged}
-        return Taken(odd + damaged, [line for line, _ in below if line not in lines], dropped)
+        unread = below[:within] if followed else below
+        return Taken(odd + damaged, [line for line, _ in unread if line not in lines], dropped)
 
     def _whole(self, text: str) -> bool:
         """Whether every cell of a known column of numbers holds what belongs there, and one of them a number."""
@@ -161,13 +187,13 @@ class Table:
                 part = np.ascontiguousarray(letters[:, cell.start : cell.end])
                 texts = part.view(f"<U{cell.end - cell.start}").ravel()
                 found.append((cell.column.field, self._values(cell, texts, part[:, -1], file)))
-        labels, code = np.unique(self.labels, return_inverse=True)
-        kinds = [self.layout.averages.get(label, self.layout.entity_kind) for label in labels.tolist()]
-        average = np.isin(labels, list(self.layout.averages))[code]
+        index: dict[tuple[str, str], int] = {}
+        code = np.array([index.setdefault(label, len(index)) for label in self.labels])
+        kinds, entities = zip(*index, strict=True)
+        average = np.array([kind != self.layout.entity_kind for kind in kinds])[code]
         t = self._times(spans, letters, average, file)
         values = np.column_stack([column for _, column in found])
         row, column = np.nonzero(~np.isnan(values))
-        entities = labels.tolist() if self.layout.entity else [""] * len(labels)
         kind, entity = strings(kinds, code[row]), strings(entities, code[row])
         field = strings([name for name, _ in found], column)
         records = record_table(self.layout.report, kind, entity, field, t[row], values[row, column])
@@ -221,12 +247,16 @@ def _is_heading(text: str) -> bool:
     return not values and sum(_WORD.fullmatch(token) is not None for token in tokens) > 1
 
 
+Heading = tuple[int, Layout, tuple[Cell, ...]]
+"""Place of the line that names the columns, the layout that it agrees with, and its cells."""
+
+
 def find_heading(
-    body: list[tuple[int, str]], layouts: tuple[Layout, ...], release: str
-) -> tuple[int, Layout, tuple[Cell, ...]] | None:
-    """Place in `body` of the line that names the columns, the layout that it agrees with, and its cells."""
+    body: list[tuple[int, str]], layouts: tuple[Layout, ...], release: str, within: int = HEADING_WITHIN
+) -> Heading | None:
+    """The first heading of one of the layouts among the first lines of `body`."""
     above: list[str] = []
-    for place, (_, line) in enumerate(body[:HEADING_WITHIN]):
+    for place, (_, line) in enumerate(body[:within]):
         if _RULE.fullmatch(line) or len(line) > LONGEST_LINE:
             continue
         chosen = choose(layouts, (*above, line), release)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import groupby, zip_longest
 
 import numpy as np
 
@@ -19,7 +19,7 @@ DEFAULT_INTERVAL = 60.0
 MARGIN = 96
 
 
-Row = tuple[str, str, float, float]  # entity (in a log: what stands in its place), field, t, value
+Row = tuple[str, str, str, float, float]  # entity kind, entity, field, t, value
 
 
 def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> bytes:
@@ -31,44 +31,53 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
     Raises
     ------
     FormatError
-        A report whose layout is no table or log with entities of one name, a field without a column, a number too wide
-        for its column, times that times of day can't tell.
+        A report without a layout for such entities, a field without a column or a label, a number too wide for its
+        column, times that times of day can't tell.
     """
     records = reading.records
     if records.empty:
         raise FormatError("a reading without records makes no listing")
-    first = {report: known[0] for report, known in layouts.items()}
-    tables = {r: f for r, f in first.items() if f.kind == "table" and not f.owner and (f.log or not f.time)}
-    unknown = sorted(set(records["report"]) - set(tables))
+    of_kind = {
+        (report, kind): layout
+        for report, known in layouts.items()
+        for layout in reversed(known)  # the first one counts
+        if not layout.values and (layout.log or not layout.time)
+        for kind in (layout.entity_kind, *(() if layout.log else layout.averages.values()))
+    }
+    kinds = records[["report", "entity_kind"]].drop_duplicates().itertuples(index=False, name=None)
+    unknown = sorted(" of ".join(pair[::-1]) for pair in set(kinds) - set(of_kind))
     if unknown:
-        raise refused("perfkit", "no layout for these reports", ", ".join(unknown), ", ".join(sorted(tables)))
+        known = ", ".join(sorted(" of ".join(pair[::-1]) for pair in of_kind))
+        raise refused("perfkit", "no layout for these reports", ", ".join(unknown), known)
     if records["t"].isna().any() or not ((records["value"] >= 0) & (records["value"] < 1e15)).all():
         raise FormatError("a listing holds numbers from 0 to 1e15 only, each at a time")
     lines: list[str] = []
     ends: list[float] = []
     pages: list[Page] = []
     lengths = _lengths(reading)
-    columns = (records[name].tolist() for name in ("report", "entity", "field", "t", "value", "entity_kind"))
-    for (report, _), group in groupby(
-        zip(*columns, strict=True), key=lambda row: (row[0], -1.0 if tables[row[0]].log else row[3])
-    ):
-        layout, found = tables[report], list(group)
-        rows: list[Row] = [row[1:5] for row in found]
-        begin, end = max(0, round(rows[0][2] - lengths[report, rows[0][2]])), round(rows[-1][2])
-        if any(kind != layout.averages.get(entity, layout.entity_kind) for _, entity, *_, kind in found):
-            raise refused("perfkit", f"{report} has rows of other kinds", expected=layout.entity_kind)
+    columns = (records[name].tolist() for name in ("report", "entity_kind", "entity", "field", "t", "value"))
+    rows = list(zip(*columns, strict=True))
+
+    def page_of(row: tuple[str, str, str, str, float, float]) -> tuple[str, int, float]:
+        layout = of_kind[row[0], row[1]]
+        return row[0], id(layout), -1.0 if layout.log else row[4]
+
+    for (report, _, _), group in groupby(rows, key=page_of):
+        found: list[Row] = [row[1:] for row in group]
+        layout = of_kind[report, found[0][0]]
+        first, last = found[0][3], found[-1][3]
+        begin, end = max(0, round(first - lengths[report, first])), round(last)
         if layout.log:
-            rows = [(clock_text(t), field, t, value) for _, field, t, value in rows]
-            times = np.array([t for _, _, t, _ in rows])
+            times = np.array([t for *_, t, _ in found])
             spans = np.full(len(times), float(begin)), np.full(len(times), float(end))
             if (times % 1).any() or not np.array_equal(log_times(*spans, times % DAY), times):
                 raise _untellable()
-        ends.append(rows[-1][2])
+        ends.append(last)
         pages.append(Page(report, 0, 0, "printed", True, begin % DAY, end % DAY, end - begin))
         lines += _header(layout, reading.info, begin, end)
-        body = _table(layout, rows)
+        body = _items(layout, found) if layout.kind == "items" else _table(layout, found)
         if any(NO_DATA.match(line) or PAGE_BEGINS.match(line) for line in body):
-            raise FormatError("a name would begin a new page", found=" ".join(sorted({row[0] for row in rows})))
+            raise FormatError("a name would begin a new page", found=" ".join(sorted({row[1] for row in found})))
         lines += body
     if not np.array_equal(page_spans(pages)[1], ends):
         raise _untellable()
@@ -111,18 +120,27 @@ def _header(layout: Layout, info: dict[str, str], begin: int, end: int) -> list[
 
 
 def _table(layout: Layout, rows: list[Row]) -> list[str]:
-    cells = {cell.column.field: cell for cell in locate(layout, layout.heading) or ()}
+    found = locate(layout, layout.heading) or ()
+    cells = {cell.column.field: cell for cell in found}
+    texts = {cell.column.name: cell for cell in found if cell.column.text}
     wide = max(cell.end for cell in cells.values())
     ends = {cell.end - 1 for cell in cells.values()}
-    key = next(cell for cell in cells.values() if cell.column.name == (layout.entity or layout.time))
     names = re.compile(layout.pattern)
     lines = [*layout.heading, "".join("." if n in ends else " " for n in range(wide))]
-    for entity, own in groupby(rows, key=lambda row: row[0]):
+    for (entity, t), own in groupby(rows, key=lambda row: (row[1], row[3])):
         line = [" "] * wide
-        if not names.fullmatch(entity) or len(entity) > key.end - key.start:
+        printed = {layout.time: clock_text(t)} if layout.log else {}
+        if layout.entity:
+            owner, _, name = entity.rpartition(":") if layout.owner and ":" in entity else (entity, "", "")
+            printed |= {layout.owner: owner, layout.entity: name} if layout.owner else {layout.entity: entity}
+        if not names.fullmatch(entity if layout.entity else printed[layout.time]):
             raise refused("perfkit", f"{layout.report} has no such name", entity, layout.pattern)
-        line[key.start : key.start + len(entity)] = entity
-        for _, field, _, value in own:
+        for column, text in printed.items():
+            key = texts[column]
+            if len(text) > key.end - key.start:
+                raise refused("perfkit", f"{layout.report} has no such name", entity, layout.pattern)
+            line[key.start : key.start + len(text)] = text
+        for _, _, field, _, value in own:
             if field not in cells:
                 raise refused("perfkit", f"{layout.report} has no such column", field, ", ".join(cells))
             cell = cells[field]
@@ -132,6 +150,24 @@ def _table(layout: Layout, rows: list[Row]) -> list[str]:
             line[cell.end - len(text) : cell.end] = text
         lines.append("".join(line))
     return [*lines, ""]
+
+
+def _items(layout: Layout, rows: list[Row]) -> list[str]:
+    """The sections of a page of labels and values that have a value, left ones beside right ones."""
+    values = {field: value for _, _, field, _, value in rows}
+    known = {item.field for section in layout.sections for item in section.items}
+    if len(values) < len(rows) or not set(values) <= known:
+        other = sorted(set(values) - known) or ["a value that is given twice"]
+        raise refused("perfkit", f"{layout.report} has no such item", ", ".join(other), ", ".join(sorted(known)))
+    sides: dict[str, list[str]] = {"left": [], "right": []}
+    for section in layout.sections:
+        own = [item for item in section.items if item.field in values]
+        sides[section.side] += [section.title] if own else []
+        for item in own:
+            glued = {"MiB": "MB", "%": "%", "s": "s"}.get(item.unit, "/s" if item.unit.endswith("/s") else "")
+            sides[section.side].append(f"{item.name:<25}{_fitting(values[item.field], 9, item):>9}{glued}")
+    pairs = zip_longest(sides["left"], sides["right"], fillvalue="")
+    return [f" {left:<42} {right}" for left, right in pairs] + [""]
 
 
 def _fitting(value: float, width: int, column: Column) -> str:

@@ -10,7 +10,9 @@ from virtperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.data import load
+from virtperf.exhibits.records import Record
 from virtperf.exhibits.trace import traces
+from virtperf.render.outputs import records_of
 from virtperf.render.places import quality_page, rehearsal_page, trace_page
 from virtperf.render.site import claims, contradictions, index, methods, quality, rehearsal, trace
 from virtperf.render.site.gather import gather
@@ -38,13 +40,18 @@ def build_site(
         studies.append(gather(layout, parameters, study))
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
     pages = {
-        "index.html": index.index_page(studies),
+        "index.html": index.index_page(studies, _together(layout)),
         "claims.html": claims.claims_page(papers),
         "contradictions.html": contradictions.contradictions_page(papers),
         "quality.html": quality.overview_page(studies),
         "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
     return _write(pages, out)
+
+
+def _together(layout: Layout) -> Record | None:
+    """The head of the synthesis; None where the repository has none, or it has not been executed yet."""
+    return next((made for made in records_of(layout.executed("synthesis")) if made.id == "summary"), None)
 
 
 def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:

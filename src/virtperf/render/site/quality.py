@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from virtperf.exhibits.kinds.quality import PASSED, warnings_of
 from virtperf.exhibits.wording import joined, pretty
 from virtperf.render.record import distinct, record_html
@@ -14,6 +16,8 @@ from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.shell import page
 
 WIDTH, HEIGHT = 160, 36
+MOST = 400
+"""Runs that the page lists and draws; of more, those with a warning or a failed audit come first."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +47,31 @@ def study_page(facts: StudyFacts) -> str:
     runs = list(facts.data.index.get("runs", []))
     anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
     (record,) = distinct([facts.record("quality")], taken=anchors)
+    shown = _shown(facts, runs)
+    series, audits = (dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits))
+    found = [(run, _found(run, series.get(run["run_id"]), audits.get(run["run_id"]))) for run in shown]
     return page(
-        "study_quality", "quality.html", f"Data quality: {facts.title}", wide=True, facts=facts,
-        overview=record_html(record, place=facts.place), runs=[(run, _found(facts, run)) for run in runs],
-        thumbnails=_thumbnails(facts, runs), size=(WIDTH, HEIGHT),
+        "study_quality", "quality.html", f"Data quality: {facts.title}", wide=True, facts=facts, count=len(runs),
+        overview=record_html(record, place=facts.place), runs=found, thumbnails=_thumbnails(facts, shown),
+        size=(WIDTH, HEIGHT),
     )  # fmt: skip
 
 
-def _found(facts: StudyFacts, run: Mapping[str, Any]) -> dict[str, str]:
+def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs of the page in their order: all, or of many those that something is said of and then the first."""
+    if len(runs) <= MOST:
+        return runs
+    audits = facts.data.audits
+    failed = set(audits.loc[~audits["status"].isin(PASSED), "run_id"])
+    told = sorted(range(len(runs)), key=lambda k: not (warnings_of(runs[k]) or runs[k]["run_id"] in failed))
+    return [runs[k] for k in sorted(told[:MOST])]
+
+
+def _found(run: Mapping[str, Any], series: pd.DataFrame | None, audits: pd.DataFrame | None) -> dict[str, str]:
     """What audits and the evaluation say of a run, in words."""
-    series, audits = (frame[frame["run_id"] == run["run_id"]] for frame in (facts.data.series, facts.data.audits))
-    cut = audits.loc[audits["audit"] == "warm-up", "value"].dropna()
-    failed = sorted(set(audits.loc[~audits["status"].isin(PASSED), "audit"]))
-    classes = sorted(Counter(word for word in series["stationarity"] if word).items())
+    cut = pd.Series(dtype=float) if audits is None else audits.loc[audits["audit"] == "warm-up", "value"].dropna()
+    failed = [] if audits is None else sorted(set(audits.loc[~audits["status"].isin(PASSED), "audit"]))
+    classes = [] if series is None else sorted(Counter(word for word in series["stationarity"] if word).items())
     return {
         "warm_up": f"{pretty(run['warmup_s'])} s declared, "
                    f"{'none found' if cut.empty else f'{pretty(cut.iloc[0])} s found'}",

@@ -14,6 +14,8 @@ from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.shell import page
 
 FOLDER = "../data/measured/{study}"
+MOST, FEWEST = 1500, 3
+"""Runs that the page names behind all values together, and behind each of them at least."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Section:
 
 def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
     """One section a figure with an entry for each plotted value, which carries its key; one section a printed table."""
+    found = list(found)
+    most = max(FEWEST, MOST // max(1, len(found)))
     sections = []
     for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
@@ -41,4 +45,5 @@ def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
     return page(
         "trace", "", f"Traces: {facts.title}", facts=facts, measured=len(facts.data.observations), sections=sections,
         claims=claims, trace_place=trace_place, folder=FOLDER.format(study=facts.id),
+        most=most,
     )  # fmt: skip

@@ -1,0 +1,114 @@
+"""One function for many tasks: in this process, in several, or on a running Dask cluster, with equal results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+import psutil
+
+from virtperf.core.errors import VirtperfError
+
+Map = Callable[[Callable[..., Any], Sequence[Any]], Iterator[Any]]
+"""``map(function, tasks)`` gives ``function(task, *shared)`` of every task, in the order of the tasks."""
+PROCESS_BYTES = 600_000_000
+"""Memory that a process may need; no more of them are started than there is room for."""
+CONNECT_S = 10
+
+
+@contextmanager
+def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload: str = __name__) -> Iterator[Map]:
+    """Workers for the length of a block.
+
+    Parameters
+    ----------
+    shared
+        What every call gets after its task.
+    jobs : int, optional
+        Processes of this machine; 1: this process alone. Default: one a processor, as many as memory allows.
+    scheduler : str
+        The address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need the same
+        package and the repository at the same path. A worker that is lost has its tasks done by others.
+    preload : str
+        A module that every process imports first.
+
+    Raises
+    ------
+    VirtperfError
+        The cluster can't be reached or Dask is not installed; a process of this machine was killed. What a function
+        raises comes out where its result is asked for.
+    """
+    if scheduler:
+        with _cluster(scheduler) as client:
+            yield lambda function, tasks: _on_cluster(client, partial(_called, function, shared), tasks)
+        return
+    count = jobs or most_processes()
+    if count == 1:
+        yield lambda function, tasks: (function(task, *shared) for task in tasks)
+        return
+    context = get_context("forkserver")
+    context.set_forkserver_preload([preload])  # imported once, not by every process
+    with ProcessPoolExecutor(count, context, _share, (shared,)) as pool:
+        pool.submit(int)  # the first task starts the server from which the processes are forked
+        yield lambda function, tasks: _survived(pool.map(partial(_with_shared, function), tasks))
+
+
+def most_processes() -> int:
+    """One process a processor, as far as the memory that is free now allows."""
+    return max(1, min(os.cpu_count() or 1, int(psutil.virtual_memory().available // PROCESS_BYTES)))
+
+
+_shared: tuple[Any, ...] = ()
+
+
+def _share(shared: tuple[Any, ...]) -> None:
+    global _shared
+    _shared = shared
+
+
+def _with_shared(function: Callable[..., Any], task: Any) -> Any:
+    return function(task, *_shared)
+
+
+def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) -> Any:
+    return function(task, *shared)
+
+
+def _survived(results: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from results
+    except BrokenProcessPool as err:
+        raise VirtperfError(
+            "a process that worked on a part of it was killed",
+            remedy="there may be too little memory: run it again with --jobs 1",
+        ) from err
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError as err:
+        raise VirtperfError(
+            "a cluster needs Dask, which is not installed", remedy="install the package with its extra: virtperf[dask]"
+        ) from err
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, ImportError) as err:
+        raise VirtperfError(
+            "the Dask cluster can't be reached", expected="the address of its scheduler, such as tcp://host:8786",
+            found=f"{address}: {err}",
+        ) from err  # fmt: skip
+    with client:
+        yield client
+
+
+def _on_cluster(client: Any, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
+    # A task has side effects (files that it writes), so that equal ones are never taken for one.
+    return (future.result() for future in client.map(function, list(tasks), pure=False))

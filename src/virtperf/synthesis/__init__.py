@@ -1,0 +1,1 @@
+"""What all studies say together: the same questions put to every study, shared quantities compared, capacities."""

@@ -1,0 +1,136 @@
+"""What studies allow or measured at a given overcommitment ratio of processors or memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from virtperf.core.errors import StudyError
+from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.range_words import Bounds, range_words
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation
+from virtperf.synthesis.definition import RATIO, Curve, Reference
+from virtperf.synthesis.values import REFERENCE, WIDE, Value, derived_values, instances, study_named
+
+_SAME = 1e-6  # of a ratio, for one that was tested to be met
+
+
+@dataclass(frozen=True)
+class Course:
+    """A curve of `synthesis.yaml` with its values.
+
+    Attributes
+    ----------
+    curve : Curve
+    points : tuple of (ratio, values)
+        In ascending order of the overcommitment ratio.
+    """
+
+    curve: Curve
+    points: tuple[tuple[float, tuple[Value, ...]], ...]
+
+    def at(self, ratio: float) -> Allowed:
+        """What is known at an overcommitment ratio: of a tested one its own values, else those on both sides."""
+        tested = [r for r, _ in self.points]
+        for where, found in self.points:
+            if math.isclose(where, ratio, rel_tol=_SAME):
+                return Allowed(self.curve, (where,), found)
+        below, above = [r for r in tested if r < ratio], [r for r in tested if r > ratio]
+        if not below or not above:
+            return Allowed(self.curve, (tested[0], tested[-1]), (), outside=True)
+        sides = (max(below), min(above))
+        return Allowed(self.curve, sides, tuple(v for r, found in self.points if r in sides for v in found))
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What one curve says at a ratio.
+
+    Attributes
+    ----------
+    curve : Curve
+    tested : tuple of float
+        The tested ratio, or those on both sides; of a ratio outside, the smallest and the largest.
+    values : tuple of Value
+    outside : bool
+        Whether the ratio lies beyond all tested ones: then nothing is said.
+    """
+
+    curve: Curve
+    tested: tuple[float, ...]
+    values: tuple[Value, ...]
+    outside: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest value that is possible; NaN without values."""
+        ends = [end for value in self.values for piece in value.pieces for end in piece]
+        return (min(ends), max(ends)) if ends else (math.nan, math.nan)
+
+    @property
+    def words(self) -> str:
+        """``allows 0.9 to 1.1``, with the tested ratios where this one was not tested."""
+        places = " and ".join(f"{r:g}" for r in (pretty_ratio(t) for t in self.tested))
+        if self.outside:
+            return f"not tested (only {' to '.join(f'{pretty_ratio(r):g}' for r in self.tested)})"
+        if not self.values:
+            return "silent"
+        if len(self.tested) == 1:
+            return "; ".join(value.said for value in self.values)
+        kinds = " and ".join(dict.fromkeys(value.kind for value in self.values if value.kind != REFERENCE))
+        low, high = self.ends
+        words = range_words((low, math.inf if high > WIDE * low else high), Bounds(0.0))
+        return f"{kinds} {words} between the tested ratios {places}"
+
+
+def pretty_ratio(ratio: float) -> float:
+    """A ratio to three digits."""
+    return float(f"{ratio:.3g}")
+
+
+def courses(studies: Mapping[str, StudyData], curves: Sequence[Curve], level: float) -> list[Course]:
+    """The values of every curve; raises `StudyError` where one names what its study does not have."""
+    return [_course(studies, curve, level) for curve in curves]
+
+
+def _course(studies: Mapping[str, StudyData], curve: Curve, level: float) -> Course:
+    data = study_named(studies, curve.study)
+    asked = Reference(study=curve.study, label=curve.label, derived=curve.derived, at=curve.at)
+    found: list[tuple[float, tuple[Value, ...]]] = []
+    for at, number in along(data.study, curve):
+        values = tuple(derived_values(data, number, asked, RATIO, level))
+        if values:
+            found.append((curve.ratio(at), values))
+    return Course(curve, tuple(sorted(found, key=lambda point: point[0])))
+
+
+def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:
+    """The derived numbers of a curve by the level of its factor; raises `StudyError` where it has no axis."""
+    found = []
+    for levels, number in instances(study, curve.derived, curve.at):
+        if len(levels) != 1 or isinstance(levels[0], str):
+            raise StudyError(
+                f"{curve.study}: {curve.derived} has no axis", file="data/synthesis.yaml",
+                expected="one factor with numbers left in its for_each", found=", ".join(map(str, levels)) or "none",
+            )  # fmt: skip
+        found.append((float(levels[0]), number))
+    return found
+
+
+def frame(found: Sequence[Course]) -> pd.DataFrame:
+    """One row a curve, ratio and value, for the download and the picture."""
+    rows: list[dict[str, Any]] = []
+    for course in found:
+        for ratio, values in course.points:
+            rows += [
+                {"of": course.curve.of, "measure": course.curve.measure, "study": value.study, "system": value.label,
+                 "against": course.curve.against, "ratio": pretty_ratio(ratio), "kind": value.kind,
+                 "value": value.value, "low": low, "high": high, "provenance": str(value.provenance)}
+                for value in values for low, high in value.pieces
+            ]  # fmt: skip
+    return pd.DataFrame(rows)

@@ -1,0 +1,211 @@
+"""The numbers that studies give for one quantity: what a text allows or prints, what runs measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, TypeVar
+
+from virtperf.core.errors import StudyError
+from virtperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits import from_runs
+from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.range_words import ORDERED, Bounds, bounds_of, range_words
+from virtperf.exhibits.wording import as_precise
+from virtperf.study.claims import Claim
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation, derivations_of
+from virtperf.study.quantities import Level
+from virtperf.synthesis.definition import RATIO, Reference, Row
+
+T = TypeVar("T")
+Piece = tuple[float, float]
+REFERENCE = "reference"
+"""The kind of a ratio to itself."""
+WIDE = 20.0
+"""How many times its lowest value a range may reach before only its lower end is told."""
+_RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
+
+
+@dataclass(frozen=True)
+class Value:
+    """One study's number for a quantity.
+
+    Attributes
+    ----------
+    study, label, reading : str
+    number : str
+        The number's name in the study's own report.
+    kind : {"allows", "states", "measured", "reference"}
+        What the pieces are: the range of a text, the limits of one statement, the interval of measured runs, 1.
+    words : str
+        The number in words, without its kind.
+    pieces : tuple of (low, high)
+        In ascending order; infinite ends are open. Empty for a statement without a number.
+    value : float
+        The measured value, else NaN.
+    provenance : Provenance
+    link : str
+        To where the study shows it.
+    """
+
+    study: str
+    label: str
+    number: str
+    kind: str
+    words: str
+    pieces: tuple[Piece, ...]
+    provenance: Provenance
+    link: str
+    value: float = math.nan
+    reading: str = field(default="", compare=False)
+
+    @property
+    def said(self) -> str:
+        """``allows 1.2 to 2``, ``measured 1.5 (1.4 to 1.6)``, ``order only: below 1``."""
+        if self.kind == REFERENCE:
+            return "1 (reference)"
+        plain = self.words.startswith(("order only", "not bounded")) or not self.pieces
+        return self.words if plain else f"{self.kind} {self.words}"
+
+
+def values(studies: Mapping[str, StudyData], row: Row, level: float) -> list[Value]:
+    """Every number of a row, in its order; a derived number that runs measured too has both.
+
+    Raises
+    ------
+    StudyError
+        The row names a study, a derived number or a claim that there is not, or a number of another unit.
+    """
+    return [value for cell in row.cells for value in reference_values(studies, cell, row.unit, level)]
+
+
+def reference_values(studies: Mapping[str, StudyData], asked: Reference, unit: str, level: float) -> list[Value]:
+    """The numbers behind one reference; raises as `values` does."""
+    data = study_named(studies, asked.study)
+    if asked.claim:
+        return [_stated(data, asked, unit)]
+    return derived_values(data, instance(data.study, asked), asked, unit, level)
+
+
+def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: str, level: float) -> list[Value]:
+    """What the text allows for a derived number, and what runs measured, where there is either.
+
+    A ratio of a number to itself is 1 whatever is known of it, and so is one of runs to themselves.
+    """
+    turned, bounds = turned_to(number, unit), bounds_of(data.study, number)
+    if unit == RATIO:
+        bounds = _RATIO
+    common: dict[str, Any] = {
+        "study": data.study.id, "label": asked.label, "number": number.label, "reading": asked.reading,
+        "link": f"exhibit:{data.study.id}/{next(iter(number.derived.exhibits))}",
+    }  # fmt: skip
+    if unit == RATIO and number.of_itself:
+        return [Value(**common, kind=REFERENCE, words="", pieces=((1.0, 1.0),), provenance=Provenance.RECONSTRUCTED)]
+    found = []
+    rows = data.ranges[(data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)]
+    for row in rows.to_dict("records"):
+        ends = [turned(v) for v in row["pieces_text"]]
+        words = range_words(_useful(ends), bounds, searched=row["method"] == "searched")
+        pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
+        found.append(Value(**common, kind="allows", words=words, pieces=pieces, provenance=Provenance.RECONSTRUCTED))
+    estimate = from_runs.estimate(data, number, level)
+    if estimate is not None and getattr(estimate, "available", True):
+        value, low, high = (turned(v) for v in (estimate.value, estimate.low, estimate.high))
+        shown = as_precise(value, low, high)
+        found.append(Value(**common, kind="measured", words=f"{shown[0]} ({shown[1]} to {shown[2]})", value=value,
+                           pieces=((low, high),), provenance=Provenance.MEASURED))  # fmt: skip
+    return found
+
+
+def _useful(ends: Sequence[float]) -> list[float]:
+    """The ends of a range, the last one open where it is so far away that it says nothing."""
+    return [*ends[:-1], math.inf if 0 < WIDE * ends[0] < ends[-1] else ends[-1]]
+
+
+def instance(study: Study, asked: Reference) -> Derivation:
+    """The one derived number that a reference names; raises `StudyError` where there is none, or several."""
+    found = instances(study, asked.derived, asked.at, asked.gives)
+    if len(found) != 1:
+        raise _problem(f"{study.id}: {asked.derived} stands for {len(found)} numbers", "one: name levels under `at`")
+    return found[0][1]
+
+
+def instances(
+    study: Study, derived: str, at: Mapping[str, Level], gives: str = ""
+) -> list[tuple[tuple[Level, ...], Derivation]]:
+    """The numbers of an entry of `derived` at levels of its `for_each`, each with the levels that are left open."""
+    entries = {entry.id: entry for entry in study.derived}
+    if derived not in entries:
+        raise _problem(f"{study.id} derives no {derived!r}", remedy=near(derived, entries))
+    entry = entries[derived]
+    if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
+        raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
+    made = []
+    for level in _open_levels(entry.for_each, at):
+        fixed = {name: (level.get(name, at.get(name)),) for name in entry.for_each}
+        one = entry.model_copy(update={"for_each": fixed})
+        made += [(tuple(level.values()), number) for number in derivations_of(study, one)
+                 if not gives or number.gives == gives]  # fmt: skip
+    return made
+
+
+def _open_levels(for_each: Mapping[str, tuple[Level, ...]], at: Mapping[str, Level]) -> list[dict[str, Level]]:
+    """Every combination of the levels that `at` leaves open."""
+    names = [name for name in for_each if name not in at]
+    return [dict(zip(names, levels, strict=True)) for levels in product(*(for_each[name] for name in names))]
+
+
+def study_named(studies: Mapping[str, T], name: str) -> T:
+    """A study by its id; raises `StudyError` naming near ones."""
+    if name not in studies:
+        raise _problem(f"there is no study {name!r}", remedy=near(name, studies))
+    return studies[name]
+
+
+def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
+    """What one claim says, with its own limits."""
+    claim, result = claim_named(data.study.id, data.claims or (), asked.claim), data.result(asked.claim)
+    low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
+    turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
+    pieces = () if math.isnan(low) or math.isnan(high) else ((turned(low), turned(high)),)
+    bounds = _RATIO if unit == RATIO else Bounds()
+    words = range_words(_useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
+    return Value(
+        data.study.id, asked.label, claim.says, "states", words, pieces, Provenance.PUBLISHED,
+        f"claim:{data.study.id}/{claim.id}", reading=asked.reading,
+    )  # fmt: skip
+
+
+def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
+    """A claim by its id; raises `StudyError` naming near ones."""
+    known = {claim.id: claim for claim in claims}
+    if name not in known:
+        raise _problem(f"{study} has no claim {name!r}", remedy=near(name, known))
+    return known[name]
+
+
+def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
+    """What turns a derived number into a row's unit; raises `StudyError` where nothing does."""
+    if unit == RATIO and number.derived.kind == "percent_change":
+        return _percent
+    if unit == RATIO and (number.derived.kind != "ratio" or number.unit):
+        raise _problem(
+            f"{number.derived.id} is no ratio", "a ratio of two numbers of one unit, or a change in per cent"
+        )
+    return _same
+
+
+def _percent(change: float) -> float:
+    return 1 + change / 100
+
+
+def _same(value: float) -> float:
+    return value
+
+
+def _problem(problem: str, expected: str | None = None, remedy: str | None = None) -> StudyError:
+    return StudyError(problem, file="data/synthesis.yaml", expected=expected, remedy=remedy)

@@ -1,0 +1,42 @@
+"""`virtperf what-if` and the stage of the page on all studies."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from tests.synthesis.conftest import build
+from virtperf.cli import main
+from virtperf.render.outputs import records_of
+
+
+def repository(folder: Path, root: Path) -> list[str]:
+    build(folder)
+    for name in ("params.yaml", "notebooks/synthesis.ipynb"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(root / name, folder / name)
+    return ["--root", str(folder)]
+
+
+def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
+    at = repository(tmp_path, root)
+    said = CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "2", "--memory-ratio", "3"])
+    assert said.exit_code == 0, said.output
+    lines = said.output.splitlines()
+    assert lines[0] == "virtual CPUs for each real CPU: 2"
+    assert "throughput, toy, A (1: {guests} guests)" in lines[1] and "allows about 1.66" in lines[2]
+    assert lines[3].startswith("memory defined") and "CPU cost, other" in lines[4]
+    assert "allows at least 1.8 between the tested ratios 2 and 4" in lines[5]
+    assert "name a ratio" in CliRunner().invoke(main, [*at, "what-if"]).output
+    assert CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "0"]).exit_code == 2
+
+
+def test_the_page_of_all_studies(tmp_path: Path, root: Path) -> None:
+    at = repository(tmp_path, root)
+    assert CliRunner().invoke(main, [*at, "synthesis"]).exit_code == 0
+    made = [record.id for record in records_of(tmp_path / "build" / "synthesis.ipynb")]
+    assert made[:3] == ["summary", "matrix", "agreements"] and "growth" in made
+    page = (tmp_path / "reports" / "synthesis.html").read_text()
+    assert 'href="toy.html#figure-2"' in page and "<script>alert(1)</script>" not in page

@@ -1,0 +1,12 @@
+"""Quantities as claims write them: their order."""
+
+from __future__ import annotations
+
+from virtperf.study.quantities import Quantity
+
+
+def test_quantities_of_a_factor_with_numbers_and_words_have_an_order():
+    levels = [2, "any", 10, 1]
+    found = sorted(Quantity("load", (("jvms", level),)) for level in levels)
+    assert [quantity.level("jvms") for quantity in found] == [1, 2, 10, "any"]
+    assert sorted([Quantity("b", ()), Quantity("a", ())])[0].name == "a"
