@@ -11,8 +11,10 @@ PARENT = "virtperf"
 CONTROLLERS = ("cpu", "cpuset", "memory", "io")
 VERSION_1 = {"cpu": ("cpu", "cpuacct"), "cpuset": ("cpuset",), "memory": ("memory",), "io": ("blkio",)}
 PERIOD_US = 100_000
+TOGETHER = 2_048
+"""Weight of the group around all guests: other programs then get as much beside one guest as beside eight."""
 HEAVY = 16_384
-"""Weight of the group around all guests: other programs then get as little beside one guest as beside eight."""
+"""Weight of the drivers beside guests."""
 CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
 
 
@@ -49,7 +51,7 @@ class Tree:
             if self.version == 2:
                 for above in (self.mount, folder):
                     (above / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
-        Group(self, "").set_up(weight=HEAVY)
+        Group(self, "").set_up(weight=TOGETHER)
 
     def names(self) -> list[str]:
         """The guests that there are."""
