@@ -11,10 +11,9 @@ PARENT = "virtperf"
 CONTROLLERS = ("cpu", "cpuset", "memory", "io")
 VERSION_1 = {"cpu": ("cpu", "cpuacct"), "cpuset": ("cpuset",), "memory": ("memory",), "io": ("blkio",)}
 PERIOD_US = 100_000
-TOGETHER = 2_048
-"""Weight of the group around all guests: other programs then get as much beside one guest as beside eight."""
 HEAVY = 16_384
-"""Weight of the drivers beside guests."""
+"""Weight of the group around all guests, and in it of the drivers: other programs then get as little beside one guest as
+beside eight."""
 CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
 
 
@@ -51,7 +50,7 @@ class Tree:
             if self.version == 2:
                 for above in (self.mount, folder):
                     (above / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
-        Group(self, "").set_up(weight=TOGETHER)
+        Group(self, "").set_up(weight=HEAVY)
 
     def names(self) -> list[str]:
         """The guests that there are."""

@@ -52,7 +52,7 @@ LIMITS = {"weight": 2048, "quota": 0.25, "memory": 2**28, "cpus": "1", "reads": 
 def test_limits_of_version_1_stand_in_the_folders_of_their_controllers(version_1):
     cgroup.Group(version_1, "guest1").make(**LIMITS)
     files = {
-        "cpu/virtperf/cpu.shares": str(cgroup.TOGETHER),
+        "cpu/virtperf/cpu.shares": str(cgroup.HEAVY),
         "cpuset/virtperf/cpuset.cpus": "0-1",
         "cpu/virtperf/guest1/cpu.shares": "2048",
         "cpu/virtperf/guest1/cpu.cfs_quota_us": "25000",
