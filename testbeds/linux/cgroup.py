@@ -12,7 +12,7 @@ CONTROLLERS = ("cpu", "cpuset", "memory", "io")
 VERSION_1 = {"cpu": ("cpu", "cpuacct"), "cpuset": ("cpuset",), "memory": ("memory",), "io": ("blkio",)}
 PERIOD_US = 100_000
 HEAVY = 16_384
-"""Weight of the group around all guests, and in it of the drivers: other programs then get as little beside one guest as
+"""Weight of the group around all guests, and in it of the drivers: others then get as little beside one guest as
 beside eight."""
 CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
 

@@ -18,6 +18,8 @@ from cgroup import Group, Tree
 from lab import CLIENT, folder
 
 MEMORY_EVERY = 2
+TOGETHER_S = 0.7
+"""Drivers wait so long before they begin: the load of the first would keep the others from being started."""
 
 
 def sample(tree: Tree) -> None:
@@ -47,6 +49,8 @@ def main(what: str, *arguments: str) -> None:
     if what == "run":
         Group(tree, arguments[0]).enter()
         os.chdir(folder())
+        if arguments[0] == CLIENT:
+            time.sleep(TOGETHER_S)
         os.execvp(arguments[1], arguments[1:])  # noqa: S606 - the command of measure.yaml
     elif what == "sample":
         sample(tree)

@@ -147,6 +147,20 @@ def test_measured_shares_are_within_limits(folder):
         assert "Non-2xx" not in path.read_text()
 
 
+@pytest.mark.parametrize("folder", [f for f in MEASURED if f.name[0] == "a"], ids=lambda folder: folder.name)
+def test_drivers_ran_at_the_same_time(folder):
+    """Each guest's clients are in its queue or think, and all guests together used what the machine has."""
+    run = yaml.safe_load((folder / "run.yaml").read_text())
+    clients = 0.0
+    for path in folder.glob("drivers/wrk*.txt"):
+        report = path.read_text()
+        mean = re.search(r"Latency +([\d.]+)(us|ms|s) ", report)
+        response_s = float(mean[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1}[mean[2]]
+        rate = float(re.search(r"Requests/sec: +([\d.]+)", report)[1])
+        clients += rate * (response_s + run["factors"]["think_ms"] / 1000)
+    assert clients == pytest.approx(run["clients"], rel=0.06)
+
+
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
 def test_a_run_is_small_and_says_nothing_of_this_machine(folder):
     files = [path for path in folder.rglob("*") if path.is_file()]
