@@ -170,7 +170,7 @@ class _Places(Target):
     """Learns where in a snapshot the numbers stand."""
 
     def __init__(self, rules: Mapping) -> None:
-        super().__init__("<form>", rules.snapshot[0], 32)
+        super().__init__("<snapshot>", rules.snapshot[0], 32)
         self._rules = rules
         self.found: dict[str, int] = {}
         self.snapshots = 0
