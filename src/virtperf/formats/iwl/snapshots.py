@@ -94,6 +94,9 @@ class Snapshots:
             return None
         ink = bytes_ > ord(" ")
         edge = ink[begin] & (begin < end)
+        inked = np.append(0, np.cumsum(ink))
+        if ((inked[end] > inked[begin]) != edge).any():  # a text with blanks before it
+            return None
         texts = np.flatnonzero(edge)
         begin, end = begin[texts], end[texts]
         if not ink[end - 1].all():
