@@ -16,7 +16,7 @@ from tests.formats.trial import FILE, check_reading, last_line
 from virtperf.core.errors import FormatError
 from virtperf.formats import Reading, Streaming, all_formats, blocks_of, joined, pieces
 
-LONG = {"iwl-console", "iwl-xml", "mpstat", "perf-stat-intervals", "sadf-json", "sar", "xentop"}
+LONG = {"iwl-console", "iwl-xml", "mpstat", "perf-stat-intervals", "perfkit", "sadf-json", "sar", "xentop"}
 STREAMED = [name for name in FORMATS if isinstance(all_formats()[name], Streaming)]
 SIZES = (100, 350, 900)
 MUTANTS = 150

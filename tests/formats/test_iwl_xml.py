@@ -182,3 +182,19 @@ def test_write_refuses_what_xml_cannot_hold() -> None:
         FORMAT.write(reading)
     with pytest.raises(FormatError, match="no place"):
         FORMAT.write(Reading(reading.records.assign(field="other"), "elapsed"))
+
+
+def test_snapshots_of_one_form_are_read_as_if_each_were_parsed(monkeypatch):
+    def snapshot(n, pages):
+        return f"  <snapshot>\n    <elapsed>{n}</elapsed>\n    <pages>{pages}</pages>\n  </snapshot>\n"
+
+    for odd in ("7", " 7", "7 ", "\t1", "1e2", "<!-- 1 -->7", "7<!-- 1 -->", "&#55;"):
+        body = "".join(snapshot(n, odd if n == 3 else 10 * n) for n in range(1, 6))
+        data = f"<iwl>\n{body}</iwl>\n".encode()
+        quick = FORMAT.read(data)
+        monkeypatch.setattr("virtperf.formats.iwl.snapshots.Snapshots.read", lambda *args: None)
+        parsed = FORMAT.read(data)
+        monkeypatch.undo()
+        assert quick.records.equals(parsed.records)
+        assert quick.lines.tolist() == parsed.lines.tolist()
+        assert len(parsed.records) == 5

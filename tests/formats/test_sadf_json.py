@@ -183,3 +183,18 @@ def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
 def test_sniff():
     assert FORMAT.sniff(BASE) == 1.0
     assert FORMAT.sniff(b'{"fio version": 1}') == 0.0
+
+
+def test_samples_of_one_form_are_read_as_if_each_were_walked(monkeypatch):
+    def numbered(n):
+        load = [{"cpu": n % 2, "user": n / 4, "note": "x"}, {"cpu": 7, "user": 10**n, "on": n % 2 == 0}]
+        stamp = {"date": "2026-01-05", "time": f"00:00:{n:02d}", "utc": 1, "interval": 10}
+        return {"timestamp": stamp, "cpu-load": load, "io": {"tps": n, "reads": {"rtps": -n, "bread": None}}}
+
+    data = json.dumps({"sysstat": {"hosts": [{"statistics": [numbered(n) for n in range(12)]}]}}, indent=1).encode()
+    quick = FORMAT.read(data)
+    monkeypatch.setattr("virtperf.formats.sadf.samples.Samples._known", lambda *args: None)
+    walked = FORMAT.read(data)
+    assert quick.records.equals(walked.records)
+    assert quick.lines.tolist() == walked.lines.tolist()
+    assert set(quick.records["entity"]) == {"", "0", "1", "7"}

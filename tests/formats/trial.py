@@ -72,7 +72,7 @@ def check_reading(reading: Reading, end: int) -> None:
 def check_refusal(error: FormatError, end: int) -> None:
     """A refusal names the file and, if any, a line of it."""
     assert error.file == FILE
-    assert error.line is None or 1 <= error.line <= end, f"line {error.line} of {end}"
+    assert error.line is None or (type(error.line) is int and 1 <= error.line <= end), f"line {error.line!r} of {end}"
     check_text(str(error))
 
 

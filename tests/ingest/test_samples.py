@@ -208,10 +208,10 @@ def test_xml_with_an_entity_is_refused(read):
 
 
 def test_a_reader_that_fails_is_named(read, monkeypatch):
-    def fail(self, data, *, file):
+    def fail(self, stream, *, file):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("virtperf.formats.sar.read.SarFormat.read", fail)
+    monkeypatch.setattr("virtperf.formats.sar.read.SarFormat.blocks", fail)
     with pytest.raises(FormatError, match="the reader of sar failed"):
         read({"sar.txt": sar()})
 

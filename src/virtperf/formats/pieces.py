@@ -59,7 +59,8 @@ class Pieces:
             rest += raw
             if self._by_line:
                 end = len(rest) if self.last else rest.rfind(b"\n") + 1
-                lines += uncoloured(rest[:end]).replace(b"\r\n", b"\n")
+                new = uncoloured(rest[:end])
+                lines += new.replace(b"\r\n", b"\n") if b"\r" in new else new
                 rest = rest[end:]
             else:
                 lines, rest = lines + rest, b""

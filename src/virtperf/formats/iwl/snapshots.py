@@ -94,6 +94,9 @@ class Snapshots:
             return None
         ink = bytes_ > ord(" ")
         edge = ink[begin] & (begin < end)
+        inked = np.append(0, np.cumsum(ink))
+        if ((inked[end] > inked[begin]) != edge).any():  # a text with blanks before it
+            return None
         texts = np.flatnonzero(edge)
         begin, end = begin[texts], end[texts]
         if not ink[end - 1].all():
@@ -170,7 +173,7 @@ class _Places(Target):
     """Learns where in a snapshot the numbers stand."""
 
     def __init__(self, rules: Mapping) -> None:
-        super().__init__("<form>", rules.snapshot[0], 32)
+        super().__init__("<snapshot>", rules.snapshot[0], 32)
         self._rules = rules
         self.found: dict[str, int] = {}
         self.snapshots = 0

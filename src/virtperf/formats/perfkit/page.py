@@ -154,35 +154,55 @@ def _date(text: str | None, file: str, line: int) -> date | None:
         raise FormatError("not a date", file=file, line=line, expected="YYYY/MM/DD", found=text) from err
 
 
-def page_spans(pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of each page's interval, in seconds since the midnight before the first one began.
+class Spans:
+    """Intervals of pages, from one part of a file to the next."""
 
-    Dates decide where every page has one. Otherwise the pages of one report are taken to follow one another, and a
-    step back of more than half a day is a midnight. Titled pages give NaN.
-    """
-    begins = np.array([page.begin for page in pages], dtype=float)
-    lasts = np.array([(page.end - page.begin) % DAY for page in pages], dtype=float)
-    lengths = np.array([page.length for page in pages], dtype=float)
-    # an interval of days: the clock gives its length within one, the For line how many
-    lasts += DAY * np.where(lengths >= 0, np.maximum(np.round((lengths - lasts) / DAY), 0), 0)
-    timed = begins >= 0
-    days = [page.day for page in pages]
-    dated = [day for day in days if day is not None]
-    if len(dated) == timed.sum():
-        for place, day in enumerate(days):
-            if day is not None:
-                begins[place] += DAY * (day - dated[0]).days
-    elif timed.any():
+    def __init__(self) -> None:
+        self._dated: date | None = None  # the first page's date, where all pages have one
+        self._undated = False
+        self._first = np.nan
+        self._last: dict[str, tuple[float, float]] = {}
+
+    def of(self, pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
+        """Begin and end of each page's interval, in seconds since the midnight before the first one began.
+
+        Dates decide where every page has one. Otherwise the pages of one report are taken to follow one another, and a
+        step back of more than half a day is a midnight. Titled pages give NaN.
+        """
+        begins = np.array([page.begin for page in pages], dtype=float)
+        lasts = np.array([(page.end - page.begin) % DAY for page in pages], dtype=float)
+        lengths = np.array([page.length for page in pages], dtype=float)
+        # an interval of days: the clock gives its length within one, the For line how many
+        lasts += DAY * np.where(lengths >= 0, np.maximum(np.round((lengths - lasts) / DAY), 0), 0)
+        timed = begins >= 0
+        days = [page.day for page in pages]
+        dated = [day for day in days if day is not None]
+        self._undated = self._undated or len(dated) != timed.sum()
+        if not self._undated:
+            self._dated = self._dated or (dated[0] if dated else None)
+            for place, day in enumerate(days):
+                if day is not None and self._dated is not None:
+                    begins[place] += DAY * (day - self._dated).days
         reports = np.array([page.report for page in pages])
-        for report in set(reports[timed]):
+        self._first = begins[timed][0] if timed.any() and np.isnan(self._first) else self._first
+        for report in sorted(set(reports[timed])):
             own = timed & (reports == report)
-            begins[own] = unwrap_midnight(np.concatenate([begins[timed][:1], begins[own]]))[0][1:]
-    begins = np.where(timed, begins, np.nan)
-    return begins, begins + lasts
+            raw = np.array([page.begin for page, mine in zip(pages, own, strict=True) if mine], dtype=float)
+            if self._undated:
+                begins[own] = unwrap_midnight(raw, *self._last.get(str(report), (self._first, 0.0)))[0]
+            self._last[str(report)] = raw[-1], begins[own][-1] - raw[-1]
+        begins = np.where(timed, begins, np.nan)
+        return begins, begins + lasts
 
 
-def log_times(begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray) -> np.ndarray:
-    """Times of a log's rows, on the scale of `page_spans`.
+LogEnd = tuple[float, float, float, float]
+"""Begin and end of the interval of a log's last row, its time of day, and what was added to that."""
+
+
+def log_times(
+    begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray, before: LogEnd | None = None
+) -> tuple[np.ndarray, LogEnd | None]:
+    """Times of a log's rows, on the scale of `Spans`, and where they end.
 
     Parameters
     ----------
@@ -190,16 +210,19 @@ def log_times(begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray) -> np.nd
         Interval of the page that each row stands on; pages with the same one go on with one another.
     clocks : ndarray, shape (n,)
         The rows' times of day; where `begins` is NaN they are the answer.
+    before : LogEnd, optional
+        Where the rows end that stand in the part of the file before.
     """
     t = clocks.astype(float)
     starts = np.flatnonzero((np.diff(begins, prepend=np.nan) != 0) | (np.diff(ends, prepend=np.nan) != 0))
     for first, after in pairwise([*starts.tolist(), len(t)]):
         begin = begins[first]
         if np.isfinite(begin):
-            t[first:after] = (
-                unwrap_midnight(np.concatenate([[begin % DAY], t[first:after]]))[0][1:] + begin // DAY * DAY
-            )
-    return t
+            goes_on = before is not None and before[:2] == (begin, ends[first])
+            last, days = before[2:] if before is not None and goes_on else (begin % DAY, begin // DAY * DAY)
+            t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
+            before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
+    return t, before
 
 
 def odd_periods(pages: list[Page]) -> list[tuple[int, str]]:
@@ -211,18 +234,34 @@ def odd_periods(pages: list[Page]) -> list[tuple[int, str]]:
     return []
 
 
-def facts_of(pages: list[Page]) -> dict[str, str]:
+class Facts:
     """Facts of the first page that states them, the first date, and the interval's length where it never changes.
 
     Logs are left out of the last: their pages' period is many intervals.
     """
-    info: dict[str, str] = {}
-    for page in pages:
-        info = {**(page.facts or {}), **info}
-    timed = [page for page in pages if page.begin >= 0]
-    if timed and timed[0].day is not None and all(page.day for page in timed):
-        info["from date"] = timed[0].day.isoformat()
-    lengths = {(page.end - page.begin) % DAY for page in timed if not page.log}
-    if len(lengths) == 1:
-        info["interval s"] = str(lengths.pop())
-    return info
+
+    def __init__(self) -> None:
+        self._info: dict[str, str] = {}
+        self._day: date | None = None
+        self._timed = False
+        self._all_dated = True
+        self._lengths: set[int] = set()
+
+    def add(self, pages: list[Page]) -> None:
+        """Take further pages."""
+        for page in pages:
+            self._info = {**(page.facts or {}), **self._info}
+            if page.begin >= 0:
+                self._day = self._day if self._timed else page.day
+                self._timed, self._all_dated = True, self._all_dated and page.day is not None
+                if not page.log and len(self._lengths) < 2:
+                    self._lengths.add((page.end - page.begin) % DAY)
+
+    def info(self) -> dict[str, str]:
+        """All of them."""
+        info = dict(self._info)
+        if self._day is not None and self._all_dated:
+            info["from date"] = self._day.isoformat()
+        if len(self._lengths) == 1:
+            info["interval s"] = str(next(iter(self._lengths)))
+        return info

@@ -6,21 +6,24 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading, joined
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import Layout, load_layouts
-from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, facts_of, odd_periods, page_spans, read_header
+from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, odd_periods, read_header
 from virtperf.formats.perfkit.table import Heading, Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
+from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings, record_table
-from virtperf.formats.text import decode
 
 
 class PerfKit:
@@ -46,11 +49,17 @@ class PerfKit:
         StudyError
             A layout file of the user's is wrong.
         """
-        text, warnings = decode(data, file)
-        listing = _Listing(file, load_layouts(), Warnings(file, warnings))
-        listing.read(text)
-        records, lines = listing.records()
-        return Reading(records, "time-of-day", listing.info(), listing.warnings.sentences(), lines)
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing part by part; each part ends with a page."""
+        listing = _Listing(file, load_layouts(), Warnings(file))
+        pieces = Pieces(stream, _last_page, file)
+        for piece in pieces:
+            listing.read(recoded(piece, pieces.line, listing.warnings, file).decode(), pieces.line, pieces.last)
+            records, lines = listing.records()
+            if pieces.last or len(records):
+                yield Reading(records, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines)
 
     def write(self, reading: Reading) -> bytes:
         """The listing of a reading, in the printed form; raises `FormatError` for what it has no column for."""
@@ -63,13 +72,17 @@ class _Listing:
     def __init__(self, file: str, layouts: dict[str, tuple[Layout, ...]], warnings: Warnings) -> None:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[Page] = []
+        self.before: dict[str, Page] = {}  # the last page of each report
+        self.spans, self.facts = Spans(), Facts()
+        self.any = self.odd = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, int], Table] = {}
         self.items: list[tuple[int, Layout, int, str, float]] = []  # page, layout, line, field, value
 
-    def read(self, text: str) -> None:
+    def read(self, text: str, above: int, ends: bool) -> None:
+        """Take the pages of a part of the file, `above` lines of which stand before, and which it may end with."""
         begins = [match.start() for match in PAGE_BEGINS.finditer(text)]
         if not begins:
             raise FormatError(
@@ -78,18 +91,23 @@ class _Listing:
                 expected="a page that begins with FCXnnn",
                 found=text.strip()[:60] or "nothing",
             )
-        line = text.count("\n", 0, begins[0]) + 1
+        line = above + text.count("\n", 0, begins[0]) + 1
+        self.pages = []
         for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
             lines = text[begin:end].split("\n")
-            self._page(lines, line, last=end == len(text), complete=text.endswith("\n"))
+            self._page(lines, line, last=ends and end == len(text), complete=text.endswith("\n"))
             line += len(lines) - 1
-        for at, sentence in odd_periods(self.pages):
+        self.any = self.any or bool(self.pages)
+        for at, sentence in odd_periods(self.pages) if not self.odd else ():
+            self.odd = True
             self.warnings.add(at, sentence)
+        if not ends:
+            return
         for report, at in self.skipped.items():
             self.warnings.add(at, f"{report} has no layout, skipped")
         if self.unread:
             self.warnings.add(self.unread[0], f"{len(self.unread)} line(s) below tables were not read")
-        if not self.pages:
+        if not self.any:
             raise FormatError(
                 "no whole page of a registered report",
                 file=self.file,
@@ -126,7 +144,7 @@ class _Listing:
         else:
             heading = find_heading(body, layouts, (page.facts or {}).get("release", ""))
             if heading is None:
-                if not last or not self.pages or sum(bool(text.strip("_ .")) for _, text in body) > 3:
+                if not last or not (self.any or self.pages) or sum(bool(text.strip("_ .")) for _, text in body) > 3:
                     raise unknown_heading(page.report, body, layouts, self.file, first)
                 self._cut_off(first, "heading", last)
                 return
@@ -136,6 +154,7 @@ class _Listing:
         if page.form == "printed" or layout.evidence != "screen":
             self.assumed.add(page.report)
         self.pages.append(replace(page, log=layout.log))
+        self.before[page.report] = page
 
     def _tables(
         self, page: Page, body: list[tuple[int, str]], heading: Heading, layouts: tuple[Layout, ...], cut: int
@@ -157,7 +176,7 @@ class _Listing:
     ) -> Layout:
         key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
         table = self.tables.setdefault(key, new)
-        before = next((p for p in reversed(self.pages) if p.report == page.report), None)
+        before = self.before.get(page.report)
         repeated = before is not None and (before.begin, before.end, before.day) == (page.begin, page.end, page.day)
         taken = table.take(body, len(self.pages), repeated, cut, followed=followed)
         self.unread += taken.below
@@ -175,13 +194,15 @@ class _Listing:
         self.warnings.add(line, f"the file ends within a {what}, which was dropped")
 
     def records(self) -> tuple[pd.DataFrame, np.ndarray]:
-        spans = page_spans(self.pages)
+        self.facts.add(self.pages)
+        spans = self.spans.of(self.pages)
         parts = [table.records(spans, self.file) for table in self.tables.values() if table.rows]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)
             reports, kinds = ([getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind"))
             t, value = spans[1][list(pages)], np.array(values, dtype=float)
             parts.append(record_table(reports, kinds, "", list(fields), t, value).assign(line=lines))
+            self.items = []
         if not parts:
             none = np.array([], dtype=float)
             return record_table("", "", "", "", none, none), none.astype(np.int64)
@@ -190,10 +211,20 @@ class _Listing:
         return together[list(RECORD_COLUMNS)], together["line"].to_numpy(dtype=np.int64)
 
     def info(self) -> dict[str, str]:
-        info = facts_of(self.pages)
+        info = self.facts.info()
         if self.assumed:
             info["assumed layouts"] = " ".join(sorted(self.assumed))
         return info
+
+
+def _last_page(lines: bytes) -> int:
+    """Where the last page of a part of a file begins."""
+    at = len(lines)
+    while (at := lines.rfind(b"FCX", 0, at)) >= 0:
+        begin = lines.rfind(b"\n", 0, at) + 1
+        if PAGE_BEGINS.match(lines[begin : lines.find(b"\n", at) + 1].decode("utf-8", "replace")):
+            return begin
+    return 0
 
 
 FORMAT = PerfKit()

@@ -10,7 +10,7 @@ import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.perfkit.layout import Cell, Layout, choose
-from virtperf.formats.perfkit.page import LONGEST_LINE, log_times
+from virtperf.formats.perfkit.page import LONGEST_LINE, LogEnd, log_times
 from virtperf.formats.perfkit.values import number, numbers
 from virtperf.formats.rows import record_table
 from virtperf.formats.text import strings
@@ -53,6 +53,7 @@ class Table:
     lines: list[int] = field(default_factory=list)
     pages: list[int] = field(default_factory=list)
     labels: list[tuple[str, str]] = field(default_factory=list)  # entity kind and entity
+    ended: LogEnd | None = None  # where its log ends
 
     def __post_init__(self) -> None:
         own = {cell.column.name: cell for cell in reversed(self.cells) if cell.column.text}
@@ -197,7 +198,9 @@ class Table:
         kind, entity = strings(kinds, code[row]), strings(entities, code[row])
         field = strings([name for name, _ in found], column)
         records = record_table(self.layout.report, kind, entity, field, t[row], values[row, column])
-        return records.assign(line=np.array(self.lines)[row])
+        records = records.assign(line=np.array(self.lines)[row])
+        self.rows, self.lines, self.pages, self.labels = [], [], [], []
+        return records
 
     def _values(self, cell: Cell, texts: np.ndarray, last: np.ndarray, file: str) -> np.ndarray:
         if not cell.column.known:  # perhaps a text; what is no number is no record
@@ -236,7 +239,7 @@ class Table:
                 raise FormatError("not a time", file=file, line=self.lines[place], expected="HH:MM", found=text)
             clocks.append(int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3] or 0))
         t = ends.copy()
-        t[own] = log_times(begins[own], ends[own], np.array(clocks))
+        t[own], self.ended = log_times(begins[own], ends[own], np.array(clocks, dtype=float), self.ended)
         return t
 
 

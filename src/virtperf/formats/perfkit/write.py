@@ -11,7 +11,7 @@ from virtperf.core.errors import FormatError
 from virtperf.core.units import conversion_factor
 from virtperf.formats.base import Reading
 from virtperf.formats.perfkit.layout import Column, Layout, locate
-from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, log_times, page_spans
+from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, log_times
 from virtperf.formats.rows import refused
 from virtperf.formats.text import DAY, clock_text
 
@@ -70,7 +70,7 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
         if layout.log:
             times = np.array([t for *_, t, _ in found])
             spans = np.full(len(times), float(begin)), np.full(len(times), float(end))
-            if (times % 1).any() or not np.array_equal(log_times(*spans, times % DAY), times):
+            if (times % 1).any() or not np.array_equal(log_times(*spans, times % DAY)[0], times):
                 raise _untellable()
         ends.append(last)
         pages.append(Page(report, 0, 0, "printed", True, begin % DAY, end % DAY, end - begin))
@@ -79,7 +79,7 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
         if any(NO_DATA.match(line) or PAGE_BEGINS.match(line) for line in body):
             raise FormatError("a name would begin a new page", found=" ".join(sorted({row[1] for row in found})))
         lines += body
-    if not np.array_equal(page_spans(pages)[1], ends):
+    if not np.array_equal(Spans().of(pages)[1], ends):
         raise _untellable()
     return "".join(f"{line.rstrip()}\n" for line in lines).encode()
 

@@ -135,7 +135,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
         raise FormatError(
             "a row does not fit its heading",
             file=file,
-            line=table.line + table.lines[row] + 1,
+            line=table.line + int(table.lines[row]) + 1,
             expected=f"{fixed[row]} words under {' '.join(table.headings[under[row]].fields)}",
             found=table.body(row),
             remedy="the line is damaged; remove its sample.",
@@ -184,7 +184,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
         raise FormatError(
             "a value is not a number",
             file=file,
-            line=table.line + table.lines[row[bad]] + 1,
+            line=table.line + int(table.lines[row[bad]]) + 1,
             found=table.body(int(row[bad])),
             remedy="collect without --human, or remove the damaged sample.",
         )
@@ -192,7 +192,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     below = np.flatnonzero((values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code])
     if len(below):
         raise FormatError(
-            "a negative percentage", file=file, line=table.line + table.lines[row[below[0]]] + 1,
+            "a negative percentage", file=file, line=table.line + int(table.lines[row[below[0]]]) + 1,
             found=table.body(int(row[below[0]])), remedy="the line is damaged; remove its sample.",
         )  # fmt: skip
     report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])

@@ -155,7 +155,7 @@ def boundary(lines: bytes, timed: bool, plain: bool) -> int:
     timed, plain : bool
         As in `Seen`.
     """
-    if timed or SUMMARY.encode() in lines:
+    if timed or (not plain and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
     if not plain and lines.count(b"STATE ") < 3:  # too few to tell whether each row has a header
         return 0

@@ -1,0 +1,169 @@
+"""Guests as control groups of version 1 or 2, whichever the machine has: limits, processes, counters."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+MOUNT = Path("/sys/fs/cgroup")
+PARENT = "virtperf"
+CONTROLLERS = ("cpu", "cpuset", "memory", "io")
+VERSION_1 = {"cpu": ("cpu", "cpuacct"), "cpuset": ("cpuset",), "memory": ("memory",), "io": ("blkio",)}
+PERIOD_US = 100_000
+HEAVY = 16_384
+"""Weight of the group around all guests, and in it of the drivers: others then get as little beside one guest as
+beside eight."""
+CPU_FILES = ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys")
+
+
+class Tree:
+    """The machine's control groups.
+
+    Raises
+    ------
+    OSError
+        A controller is missing; the text names it.
+    """
+
+    def __init__(self, mount: Path = MOUNT) -> None:
+        self.mount = mount
+        self.version = 2 if (mount / "cgroup.controllers").exists() else 1
+        if missing := [name for name in CONTROLLERS if not self._has(name)]:
+            raise OSError(f"{mount}: no control group controller {', '.join(missing)}; expected one that is writable")
+
+    def _has(self, controller: str) -> bool:
+        if self.version == 2:
+            return controller in (self.mount / "cgroup.controllers").read_text().split()
+        return all((self.mount / name).is_dir() for name in VERSION_1[controller])
+
+    def folders(self, *parts: str) -> list[Path]:
+        """Where a group stands: one folder in version 2, one for each controller in version 1."""
+        if self.version == 2:
+            return [self.mount.joinpath(PARENT, *parts)]
+        return [self.mount.joinpath(name, PARENT, *parts) for names in VERSION_1.values() for name in names]
+
+    def make_parent(self) -> None:
+        """The group around all guests; does nothing where it is there."""
+        for folder in self.folders():
+            folder.mkdir(exist_ok=True)
+            if self.version == 2:
+                for above in (self.mount, folder):
+                    (above / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+        Group(self, "").set_up(weight=HEAVY)
+
+    def names(self) -> list[str]:
+        """The guests that there are."""
+        folders = [folder for folder in self.folders() if folder.is_dir()]
+        return sorted({path.name for folder in folders for path in folder.iterdir() if path.is_dir()})
+
+    def clean(self) -> None:
+        """Kill what runs in guests and remove them; nothing happens where there are none."""
+        for name in [*self.names(), ""]:
+            Group(self, name).remove()
+
+
+class Group:
+    """One guest, by its name; "" is the group around all of them."""
+
+    def __init__(self, tree: Tree, name: str) -> None:
+        self.tree, self.name = tree, name
+        self.folders = tree.folders(*filter(None, (name,)))
+
+    def file(self, name: str) -> Path:
+        """A file of the group, such as ``cpu.stat``; in version 1 it stands in the folder of its controller."""
+        if self.tree.version == 2:
+            return self.folders[0] / name
+        return self.tree.mount.joinpath(name.partition(".")[0], PARENT, self.name, name)
+
+    def _write(self, name: str, value: object) -> None:
+        self.file(name).write_text(str(value))
+
+    def make(self, **limits: object) -> Group:
+        """Make the group below the parent; `limits` as in `set_up`."""
+        self.tree.make_parent()
+        for folder in self.folders:
+            folder.mkdir(exist_ok=True)
+        self.set_up(**limits)  # type: ignore[arg-type]
+        return self
+
+    def set_up(
+        self,
+        *,
+        weight: int = 1024,
+        quota: float | None = None,
+        memory: int | None = None,
+        cpus: str | None = None,
+        reads: str | None = None,
+    ) -> None:
+        """Set limits.
+
+        Parameters
+        ----------
+        weight : int
+            As `cpu.shares` has it: 1024 is that of a new group.
+        quota : float, optional
+            Processors.
+        memory : int, optional
+            Bytes, without swap.
+        cpus : str, optional
+            Processors that may be used, such as "1"; all where it is left out.
+        reads : str, optional
+            "major:minor number": most read requests a second of a block device.
+        """
+        if self.tree.version == 2:
+            self._write("cpu.weight", max(1, min(10_000, round(weight / 10.24))))
+            if cpus is not None:
+                self._write("cpuset.cpus", cpus)
+        else:
+            self._write("cpu.shares", weight)
+            for name in ("cpuset.mems", "cpuset.cpus"):  # empty in a new group, which then takes no process
+                above = self.file(name).parent.parent / name
+                self._write(name, (name == "cpuset.cpus" and cpus) or above.read_text().strip())
+        if quota is not None:
+            whole = round(quota * PERIOD_US)
+            limit = ("cpu.max", f"{whole} {PERIOD_US}") if self.tree.version == 2 else ("cpu.cfs_quota_us", whole)
+            self._write(*limit)
+        if memory is not None:
+            self._write("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes", memory)
+        if reads is not None and self.tree.version == 2:
+            device, number = reads.split()
+            self._write("io.max", f"{device} riops={number}")
+        elif reads is not None:
+            self._write("blkio.throttle.read_iops_device", reads)
+
+    def enter(self) -> None:
+        """Put this process, and what it will start, into the group."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def cpu(self) -> str:
+        """Counters of processor time, as the kernel prints them; version 1 has three files of one number each."""
+        names = CPU_FILES if self.tree.version == 1 else ()
+        return "".join(f"{name} {self.file(name).read_text()}" for name in names) + self.file("cpu.stat").read_text()
+
+    def limited(self) -> bool:
+        """Whether its memory has a limit."""
+        limit = self.file("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes").read_text().strip()
+        return limit.isdecimal() and int(limit) < 2**50
+
+    def memory(self) -> str:
+        """`memory.stat`, as the kernel prints it."""
+        return self.file("memory.stat").read_text()
+
+    def remove(self) -> None:
+        """Kill what runs in the group, and remove it."""
+        for folder in filter(Path.is_dir, self.folders):
+            for _ in range(100):
+                for pid in (folder / "cgroup.procs").read_text().split():
+                    try:
+                        os.kill(int(pid), 9)
+                    except ProcessLookupError:
+                        continue
+                try:
+                    folder.rmdir()
+                    break
+                except OSError:  # what was killed has not ended yet
+                    time.sleep(0.05)
+            else:
+                raise OSError(f"{folder} can't be removed; expected that its processes end")
