@@ -62,7 +62,7 @@ def test_measured_runs_stand_beside_the_text(synthesis: Synthesis) -> None:
 def test_studies_agree_where_ranges_meet(pieces, apart, common) -> None:
     found = agreement([value(f"s{k}", *p) for k, p in enumerate(pieces)])
     assert found is not None and (len(found.apart), found.common) == (apart, common)
-    assert ("no value in common" in found.words) == bool(apart)
+    assert ("nothing in common" in found.words) == bool(apart)
 
 
 def test_values_without_limits_or_of_one_study_are_not_compared() -> None:
@@ -85,7 +85,7 @@ def test_pages(synthesis: Synthesis) -> None:
     assert "Throughput with eight guests against four" in matrix and "order only: System A peaks" in matrix
     # B at most 3, Other at least 4, Said about 1.66: B and Said can agree, Other's two differ within one study
     agreements = plain(synthesis.agreements())
-    assert "1 pair of studies has no value in common" in agreements and "Where the peak is" not in agreements
+    assert "1 pair of values has nothing in common" in agreements and "Where the peak is" not in agreements
     assert "another system" in plain(synthesis.question("growth"))
     assert "6 of 7" in plain(synthesis.coverage())
     with pytest.raises(VirtperfError, match="growth"):

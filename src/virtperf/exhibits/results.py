@@ -67,7 +67,8 @@ def results(study: LoadedStudy) -> Iterator[Shown]:
         else:
             yield study.show(exhibit.id)
         for column, level in spec.baseline.items():
-            if len(ratios := to_baseline(runs, column, level, factor, alpha)):
+            ratios = to_baseline(runs, column, level, factor, alpha)
+            if any(found.available for found in ratios.values()):  # one run a condition gives none
                 against = level_words(factor, level) if column == factor.name else str(level)
                 yield study.estimates(ratios, title=f"{title}: ratio to {against}")
 

@@ -72,13 +72,15 @@ class Synthesis:
         return capacity.courses(self.studies, self.file.curves, self.level)
 
     def summary(self) -> Shown:
-        """One picture of all shared ratios, and the sentences of the file with their numbers filled in."""
+        """The sentences of the file with their numbers filled in, and one picture of what they rest on."""
         from virtperf.synthesis import picture
 
         sentences = Listing(items=tuple(self._sentence(s.says, s.rests_on) for s in self.file.sentences))
-        shown = [value for found in self.values.values() for value in found]
-        figure = picture.ratios(self.file.rows, self.values, list(self.studies))
-        return _drawn(tables.record("summary", "Shared ratios", sentences, values=shown), figure)
+        told = dict.fromkeys(name for sentence in self.file.sentences for name in sentence.rests_on)
+        found = {name: self.values[name] for name in told}
+        shown = [value for values in found.values() for value in values]
+        figure = picture.ratios(self.file.rows, found, list(self.studies))
+        return _drawn(tables.record("summary", "What the answers rest on", sentences, values=shown), figure)
 
     def matrix(self) -> Shown:
         """Questions by studies."""

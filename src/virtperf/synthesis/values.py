@@ -26,7 +26,7 @@ Piece = tuple[float, float]
 REFERENCE = "reference"
 """The kind of a ratio to itself."""
 WIDE = 20.0
-"""How many times its lowest value a range may reach before only its lower end is told."""
+"""How many times its lowest value a range may reach before only one of its ends is told."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 
 
@@ -129,8 +129,10 @@ def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) 
 
 
 def _useful(ends: Sequence[float]) -> list[float]:
-    """The ends of a range, the last one open where it is so far away that it says nothing."""
-    return [*ends[:-1], math.inf if 0 < WIDE * ends[0] < ends[-1] else ends[-1]]
+    """The ends of a range; of one that reaches over `WIDE` only that end which says something."""
+    if not 0 < WIDE * ends[0] < ends[-1]:
+        return list(ends)
+    return [0.0, *ends[1:]] if ends[-1] <= 2 else [*ends[:-1], math.inf]
 
 
 def instance(study: Study, asked: Reference) -> Derivation:
