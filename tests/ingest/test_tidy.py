@@ -77,7 +77,8 @@ def test_a_snapshot_has_no_rate(dictionary):
 
 def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
     (metric,) = [m for m in dictionary.metrics.values() if m.name == "resident_memory"]
-    (format_name, *_), fields = metric.formats, [s.field for s in metric.sources]
+    (format_name, *_), report = metric.formats, metric.sources[0].report
+    fields = [s.field for s in metric.sources if s.report == report]
     import pandas as pd
 
     from virtperf.ingest.tidy import with_metrics
