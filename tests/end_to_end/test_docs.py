@@ -23,6 +23,8 @@ PARTS = (
     "data/published",
     "data/measured/xen-2026/study.yaml",
     "data/measured/xen-2026/hypotheses.yaml",
+    "data/measured/linux-2026/study.yaml",
+    "data/measured/linux-2026/hypotheses.yaml",
     "data/metrics.yaml",
     "data/readings.yaml",
     "dvc.yaml",

@@ -86,3 +86,13 @@ def test_bars_that_look_alike_are_one_path_and_name_each_coordinate_once() -> No
 
 def test_labels_that_are_not_turned_do_not_say_so() -> None:
     assert "rotate(" not in draw("a")
+
+
+def test_paths_without_a_shape_are_left_out() -> None:
+    figure, axes = plt.subplots()
+    for _ in range(2):  # alike, and after each other: they would be joined
+        axes.plot([], [], color="red")
+        axes.plot([0, 1], [1, 0], color="red")
+    drawn = plot.svg(figure, "empty")
+    assert "None" not in drawn
+    assert all(path.get("d") for path in ET.fromstring(drawn).iter(f"{SVG}path"))

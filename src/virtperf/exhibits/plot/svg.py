@@ -119,9 +119,14 @@ def _shorter(shape: str) -> str:
 
 
 def _joined(elements: Iterable[ET.Element]) -> list[ET.Element]:
-    """Paths that look alike and follow each other, as one: bars of one series say their style once."""
+    """Paths that look alike and follow each other, as one: bars of one series say their style once.
+
+    A path without a shape, which Matplotlib writes where nothing is to be drawn, is left out.
+    """
     kept: list[ET.Element] = []
     for element in elements:
+        if element.tag == f"{{{_SVG}}}path" and "d" not in element.attrib:
+            continue
         element[:] = _joined(element)
         if kept and element.tag == kept[-1].tag == f"{{{_SVG}}}path" and _look(element) == _look(kept[-1]):
             kept[-1].set("d", f"{kept[-1].get('d')} {element.get('d')}")
