@@ -19,8 +19,8 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
     claim = loaded.data.claims["best-at-8"]
     limits = {"implied_low": math.nan, "implied_high": math.nan}
     for verdict, said in (
-        ("corroborated", "nothing else"),
-        ("contradicted", "not this"),
+        ("corroborated", "only this"),
+        ("contradicted", "something else only"),
         ("depends", "this or not, depending on what is set aside"),
     ):
         assert implied(claim, {**limits, "text_verdict": verdict}) == said
@@ -29,7 +29,7 @@ def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: Lo
 def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     shown = loaded.claims("figure-2")
     assert re.search(r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown))
-    assert re.search(r"best-at-8 .* the place of the peak +this and more +independent +undecided", repr(shown))
+    assert re.search(r"best-at-8 .* the place of the peak +this or something else +independent +undecided", repr(shown))
     assert "takes part in contradiction" in plain(shown) and "set aside, see contradiction" in plain(shown)
     assert "#contradiction-1" in links(shown)
     assert any("contradiction-1" in getattr(b, "ids", ()) for b in loaded.contradictions().record.blocks)
