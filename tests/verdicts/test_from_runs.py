@@ -123,7 +123,7 @@ def test_where_instances_disagree_the_worst_is_named(tiny):
     found = judge(study, claims, BOTH_TEXT, means([480.0, 484.0, 476.0]), level=0.95).iloc[0]
     assert found["measured_verdict"] == "refuted"
     assert found["reason"].startswith("b: measured 120")
-    assert "of all 2 together" in found["reason"]
+    assert "2 comparisons at once" in found["reason"]
     assert found["estimate"] == pytest.approx(120)
     other = judge(study, claims, BOTH_TEXT, means([300.0, 301.0, 299.0]), level=0.95).iloc[0]
     assert other["measured_verdict"] == "reproduced"
