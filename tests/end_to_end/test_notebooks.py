@@ -10,19 +10,20 @@ import pytest
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
+from virtperf.render.committed import LEFT_OUT
 from virtperf.render.outputs import records_of
 
-OWN = "your-own-plot"
-"""The notebook that belongs to no study."""
+OWN, TOGETHER = "your-own-plot", "synthesis"
+"""The notebooks that belong to no study."""
 
 
 def notebooks(root):
-    return sorted(p for p in (root / "notebooks").glob("*.ipynb") if p.stem != OWN)
+    return sorted(p for p in (root / "notebooks").glob("*.ipynb") if p.stem not in (OWN, TOGETHER))
 
 
 def test_every_study_has_its_notebook(root):
     assert [p.stem for p in notebooks(root)] == Layout(root).studies()
-    assert (root / "notebooks" / f"{OWN}.ipynb").is_file()
+    assert all((root / "notebooks" / f"{name}.ipynb").is_file() for name in (OWN, TOGETHER))
 
 
 def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
@@ -39,7 +40,7 @@ def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
 
 
 def test_committed_outputs_are_those_of_the_last_execution(root):
-    for path in notebooks(root):
+    for path in [*notebooks(root), root / "notebooks" / f"{TOGETHER}.ipynb"]:
         executed = root / "build" / path.name
         if not executed.exists():
             pytest.skip("the pipeline has not run: `dvc repro` first")
@@ -48,12 +49,18 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         )
         done = [c for c in done if "injected-parameters" not in c["metadata"].get("tags", ())]
         for mine, new in zip(own, done, strict=True):
+            if LEFT_OUT in mine["metadata"].get("tags", ()):
+                assert mine["outputs"] == []
+                continue
             assert [o.get("data") for o in mine["outputs"]] == [o.get("data") for o in new["outputs"]], mine["source"]
-        assert all(c["outputs"] for c in own if re.match(r"study\.", "".join(c["source"])))
+        kept = [c for c in own if LEFT_OUT not in c["metadata"].get("tags", ())]
+        assert all(c["outputs"] for c in kept if re.match(r"study\.", "".join(c["source"])))
 
 
 def test_nothing_that_is_shown_rests_on_simulated_runs(root):
     """No interval, p-value, probability or figure: neither by its provenance nor by a run that it names."""
+    together = records_of(root / "build" / f"{TOGETHER}.ipynb")
+    assert together and not any(Provenance.SIMULATED in record.provenance for record in together)
     for path in notebooks(root):
         executed, index = root / "build" / path.name, root / "data" / "samples" / path.stem / "index.json"
         if not executed.exists() or not index.exists():

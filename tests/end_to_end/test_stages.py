@@ -45,9 +45,12 @@ def command_imports(name: str) -> set[str]:
 
 def used_folders(stage: Stage) -> set[str]:
     names = {name for command in stage.commands for name in command_imports(command[1].replace("-", "_"))}
-    if stage.name == "notebook":
-        names |= FACE
-        for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    if stage.name in ("notebook", "synthesis"):
+        together = ROOT / "notebooks" / "synthesis.ipynb"
+        names |= FACE if stage.name == "notebook" else {"virtperf.synthesis.loaded"}
+        for notebook in [
+            n for n in sorted((ROOT / "notebooks").glob("*.ipynb")) if (n == together) == (stage.name == "synthesis")
+        ]:
             cells = json.loads(notebook.read_text())["cells"]
             source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
             names |= imported(ast.parse(source))
