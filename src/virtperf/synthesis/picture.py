@@ -79,7 +79,7 @@ def capacity(found: Sequence[Course], of: str, measure: str) -> Figure | None:
         axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
         axes.set_ylim(0, _top(chosen))
         axes.set_xlabel(_WORDS[of])
-        axes.set_ylabel(wrapped(f"{measure}, relative", 34).capitalize())
+        axes.set_title(f"{measure.capitalize()}, relative", loc="left")
         figure.legend(loc="outside lower left", ncols=1)
         figure.set_size_inches(WIDTH / 72, (250 + 18 * len(chosen)) / 72)
     return figure
