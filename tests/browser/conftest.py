@@ -25,9 +25,9 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-STUDIES = [
+STUDIES = sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml"))
     *sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml")),
-    "synthesis",
+SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in (*STUDIES, "synthesis"))
 ]  # pages made of a notebook
 REPORTS = [path for study in STUDIES if (path := ROOT / "reports" / f"{study}.html").is_file()]
 SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in STUDIES)
