@@ -26,11 +26,8 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 STUDIES = sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml"))
-    *sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml")),
-SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in (*STUDIES, "synthesis"))
-]  # pages made of a notebook
 REPORTS = [path for study in STUDIES if (path := ROOT / "reports" / f"{study}.html").is_file()]
-SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in STUDIES)
+SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in (*STUDIES, "synthesis"))
 
 
 @pytest.fixture(scope="session")
