@@ -13,6 +13,7 @@ from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import from_runs
 from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.origins import TEXT
 from virtperf.exhibits.range_words import ORDERED, Bounds, bounds_of, range_words
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, pretty
 from virtperf.study.claims import Claim
@@ -101,7 +102,7 @@ def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: 
         bounds = _RATIO
     common: dict[str, Any] = {
         "study": data.study.id, "label": asked.label, "number": number.label, "reading": asked.reading,
-        "link": f"exhibit:{data.study.id}/{next(iter(number.derived.exhibits))}",
+        "link": f"exhibit:{data.study.id}/{next((e for e in number.derived.exhibits if e != TEXT), 'summary')}",
     }  # fmt: skip
     if unit == RATIO and number.of_itself:
         return [Value(**common, kind=REFERENCE, words="", pieces=((1.0, 1.0),), provenance=Provenance.RECONSTRUCTED)]

@@ -72,17 +72,17 @@ def studies_of(root: Path) -> list[str]:
 
 
 def copy_inputs(origin: Path, place: Path, studies: Sequence[str]) -> None:
-    """Copy what the stages read and no stage writes: what people wrote. The package itself stays where it is."""
-    for file in (
-        origin / "params.yaml",
-        origin / "dvc.yaml",
-        *(origin / "pipelines" / s / "dvc.yaml" for s in studies),
-    ):
+    """Copy what the stages read and no stage writes: what people wrote. The package itself stays where it is.
+
+    The stages that all studies share go along only where these studies are all.
+    """
+    stages = Place("", origin).stages(studies)
+    shared = [origin / "dvc.yaml"] if any(not stage.study for stage in stages) else []
+    for file in (origin / "params.yaml", *shared, *(origin / "pipelines" / s / "dvc.yaml" for s in studies)):
         if file.is_file():
             target = place / file.relative_to(origin)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
-    stages = Place("", origin).stages(studies)
     outs = [Path(out) for stage in stages for out in stage.outs]
     for dep in sorted({Path(dep) for stage in stages for dep in stage.deps if not dep.startswith("src/")}):
         made = any(dep.is_relative_to(out) or out.is_relative_to(dep) for out in outs)
