@@ -55,4 +55,4 @@ def test_every_fact_of_study_yaml_is_told_and_what_is_ours_stands_apart(tmp_path
 
 
 def test_a_study_without_a_description_says_so(loaded: LoadedStudy) -> None:
-    assert "no description of its set-up" in plain(loaded.setup())
+    assert "no description of the set-up" in plain(loaded.setup())
