@@ -130,9 +130,10 @@ def _check_names(names: list[str], declaration: Declaration, line: int, file: st
     optional = {rule.field for part in declaration.parts for rule in part.fields if rule.optional}
     times = [part.time for part in declaration.parts if part.time is not None]
     optional |= {time.field for time in times if time.field is not None and time.optional}
+    other = len(names) == 1 and {*names[0]} & {*",;\t|"}
     for name in declaration.words:
         if name not in names and name not in optional:
             raise FormatError(
                 f"there is no column {name!r}", file=file, line=line, found=", ".join(filter(None, names)),
-                remedy=near(name, names) if len(names) > 1 else "another `delimiter` may stand between the columns.",
+                remedy="another `delimiter` may stand between the columns." if other else near(name, names),
             )  # fmt: skip
