@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from virtperf.exhibits.plot import hatches
 from virtperf.exhibits.plot.theme import FONT, INK_COLOUR
 from virtperf.exhibits.wording import printable
 
@@ -82,6 +83,8 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
+    for pattern in raw.iter(f"{{{_SVG}}}pattern"):
+        hatches.shorten(pattern)
     used = {v[1:] for e in raw.iter() for n, v in e.attrib.items() if n == _HREF}
     used |= {name for e in raw.iter() for v in e.attrib.values() for name in _REFERENCE.findall(v)}
     names: dict[str, str] = {}
@@ -109,6 +112,8 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
                 value = " ".join(_DECIMALS.sub(_rounded, value).split())
                 value = _shorter(value) if name == "d" else value
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
+        if not element.get("style", "-"):
+            del element.attrib["style"]
     return _joined(_unwrapped(raw, axes))
 
 
@@ -147,19 +152,19 @@ def _joined(elements: Iterable[ET.Element]) -> list[ET.Element]:
             kept[-1].set("d", f"{kept[-1].get('d')} {element.get('d')}")
         else:
             kept.append(element)
-    return list(_grouped(kept))
+    return list(_grouped(_grouped(kept, "style", (_USE, _TEXT)), "clip-path", (_PATH, _GROUP, _USE)))
 
 
-def _grouped(elements: Iterable[ET.Element]) -> Iterator[ET.Element]:
-    """Marks and labels of one style that follow each other, in a group that says the style once."""
-    for (tag, style), alike in groupby(elements, key=lambda element: (element.tag, element.get("style", ""))):
+def _grouped(elements: Iterable[ET.Element], name: str, tags: Container[str]) -> Iterator[ET.Element]:
+    """Elements of these tags that follow each other with one value of an attribute, in a group that says it once."""
+    for value, alike in groupby(elements, key=lambda element: element.get(name) if element.tag in tags else None):
         members = list(alike)
-        if tag not in (_USE, _TEXT) or not style or len(members) == 1:
+        if value is None or len(members) == 1:
             yield from members
             continue
-        group = ET.Element(_GROUP, {"style": style})
+        group = ET.Element(_GROUP, {name: value})
         for member in members:
-            del member.attrib["style"]
+            del member.attrib[name]
         group.extend(members)
         yield group
 
