@@ -14,22 +14,22 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize(
-    ("hatch", "shape"),
+    ("hatch", "lines"),
     [
-        ("////", "M-1 1L1 -1M-1 7L7 -1M-1 13L13 -1M-1 19L19 -1M-1 25L25 -1"),
-        ("\\\\\\\\", "M-1 -13L13 1M-1 -7L13 7M-1 -1L13 13M-1 5L13 19M-1 11L13 25"),
-        ("||||", "M1.5 0V12M4.5 0V12M7.5 0V12M10.5 0V12"),
-        ("----", "M0 1.5H12M0 4.5H12M0 7.5H12M0 10.5H12"),
+        ("////", [f"M-1 {c + 1}L{c + 1} -1" for c in range(0, 2 * TILE + 1, 6)]),
+        ("\\\\\\\\", [f"M-1 {c - 1}L{TILE + 1} {c + TILE + 1}" for c in range(-TILE, TILE + 1, 6)]),
+        ("||||", [f"M{x}.5 0V{TILE}" for x in range(1, TILE, 3)]),
+        ("----", [f"M0 {y}.5H{TILE}" for y in range(1, TILE, 3)]),
     ],
 )
-def test_a_tile_holds_the_lines_that_cross_it(hatch: str, shape: str) -> None:
+def test_a_tile_holds_the_lines_that_cross_it(hatch: str, lines: list[str]) -> None:
     with plot.theme():
         figure, axes = plt.subplots()
         axes.bar([0], [1], hatch=hatch)
     root = ET.fromstring(plot.svg(figure, "p"))
     (pattern,) = root.iter(f"{SVG}pattern")
     (path,) = pattern.iter(f"{SVG}path")
-    assert (pattern.get("width"), pattern.get("height"), path.get("d")) == (str(TILE), str(TILE), shape)
+    assert (pattern.get("width"), pattern.get("height"), path.get("d")) == (str(TILE), str(TILE), "".join(lines))
 
 
 @pytest.mark.parametrize(

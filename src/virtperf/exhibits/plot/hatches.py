@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
-TILE = 12
+TILE = 24  # smaller ones make browsers write larger PDFs
 _LINE = re.compile(r"M\s*(-?[\d.]+)\s+(-?[\d.]+)\s*L\s*(-?[\d.]+)\s+(-?[\d.]+)")
 
 
