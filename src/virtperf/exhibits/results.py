@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from virtperf.exhibits.axis_words import level_words
 from virtperf.exhibits.from_runs import ratio
 from virtperf.exhibits.kinds import spec_of
 from virtperf.exhibits.show import Shown
-from virtperf.exhibits.wording import exhibit_name, plural
+from virtperf.exhibits.wording import exhibit_name, plural, pretty
 from virtperf.study.definition import Factor
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def results(study: LoadedStudy) -> Iterator[Shown]:
             yield study.show(exhibit.id, fits)
             named = {"x": factor.label, "y": study.study.quantities[exhibit.series[0].quantity].label.lower()}
             found = {
-                label: {ask.format(**named): get(fit, alpha) for ask, get in asked.items()}
+                label: {ask.format(**named): warned(get(fit, alpha), fit, alpha) for ask, get in asked.items()}
                 for label, fit in fits.items()
             }
             yield study.estimates(found, title=f"{title}: {words}")
@@ -71,6 +72,18 @@ def results(study: LoadedStudy) -> Iterator[Shown]:
             if any(found.available for found in ratios.values()):  # one run a condition gives none
                 against = level_words(factor, level) if column == factor.name else str(level)
                 yield study.estimates(ratios, title=f"{title}: ratio to {against}")
+
+
+def warned(estimate: Any, fit: Any, alpha: float) -> Any:
+    """The estimate, with a warning where the runs reject the curve: by how much it misses a mean, and the p-value."""
+    test = fit.lack_of_fit() if estimate.available else estimate
+    if not test.available or test.pvalue >= alpha:
+        return estimate
+    means = pd.DataFrame({"x": fit.x, "measured": fit.y, "fitted": fit.y - fit.resid}).groupby("x").mean()
+    miss = 100 * (means["fitted"] / means["measured"] - 1).abs().max()
+    p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 2)}"
+    missed = f"misses a mean by {pretty(miss, 2)} %, more than the spread of the runs explains"
+    return replace(estimate, warnings=(*estimate.warnings, f"lack of fit: the curve {missed} (p {p})"))
 
 
 def to_baseline(runs: pd.DataFrame, column: str, level: Any, factor: Factor, alpha: float) -> dict[str, Any]:

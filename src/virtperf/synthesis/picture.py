@@ -20,7 +20,7 @@ LINE = 20.0
 """Points of height that one value takes."""
 MOST = 2.5
 """The largest ratio drawn; what lies beyond is an arrow."""
-_WORDS = {"cpu": "Virtual CPUs for each real CPU", "memory": "Memory defined / real memory"}
+_WORDS = {"cpu": "Virtual CPUs for each real CPU", "memory": "Memory needed or defined / real memory"}
 
 
 def ratios(rows: Mapping[str, Row], found: Mapping[str, Sequence[Value]], studies: Sequence[str]) -> Figure:
