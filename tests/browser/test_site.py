@@ -23,7 +23,7 @@ from virtperf.exhibits.loaded import load_study
 from virtperf.render.site.build import build_site, build_study_pages
 
 pytestmark = pytest.mark.browser
-CLAIMS = ROOT / "reports" / "claims.html"
+CLAIMS = ROOT / "reports" / "claims-dcss-2011.html"
 
 
 @pytest.fixture(params=[p.name for p in SITE])
@@ -144,11 +144,11 @@ def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
 
 def test_a_filter_and_a_claim_have_permanent_links(visit: Opener) -> None:
     page = visit(CLAIMS).page
-    study = page.locator("select[name=study] option").nth(1).get_attribute("value")
+    kind = page.locator("select[name=kind] option").nth(1).get_attribute("value")
     page.goto("about:blank")
-    page.goto(f"{CLAIMS.as_uri()}#study={study}&verdict=independent")
-    assert page.input_value("select[name=study]") == study
-    assert {row.get_attribute("data-study") for row in page.locator("#claims tbody tr:visible").all()} == {study}
+    page.goto(f"{CLAIMS.as_uri()}#kind={kind}&verdict=independent")
+    assert page.input_value("select[name=kind]") == kind
+    assert {row.get_attribute("data-kind") for row in page.locator("#claims tbody tr:visible").all()} == {kind}
     row = page.locator("#claims tbody tr").last.get_attribute("id")
     page.goto("about:blank")
     page.goto(f"{CLAIMS.as_uri()}#{row}")
@@ -180,7 +180,7 @@ def test_hostile_text_is_text(visit: Opener, toy_site: Path) -> None:
         seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert seen.dialogs == [] and seen.errors == [] and seen.requests == [], file.name
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
-    words = visit(toy_site / "claims.html").page.locator("#claims").inner_text().replace("\u200b", "")
+    words = visit(toy_site / "claims-toy.html").page.locator("#claims").inner_text().replace("\u200b", "")
     assert "<script>alert(1)</script> gains 66 %" in words
     trace = visit(toy_site / "trace-toy.html").page.locator("main").text_content().replace("\u200b", "")
     assert HOSTILE in trace
