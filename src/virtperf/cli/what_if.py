@@ -12,7 +12,9 @@ _RATIO = click.FloatRange(min=0, min_open=True)
 
 @click.command("what-if")
 @click.option("--cpu-ratio", type=_RATIO, help="Virtual CPUs for each real CPU, for example 2.")
-@click.option("--memory-ratio", type=_RATIO, help="Memory defined for each byte of real memory, for example 1.5.")
+@click.option(
+    "--memory-ratio", type=_RATIO, help="Memory defined or needed for each byte of real memory, for example 1.5."
+)
 @click.pass_obj
 def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None) -> None:
     """Say what every study allows or measured at an overcommitment ratio: throughput, CPU cost, response time.
