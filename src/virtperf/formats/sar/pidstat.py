@@ -133,10 +133,11 @@ class _Seen:
         cut = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
         for i in range(start, len(lines)):
             time, half, body, other = lines[i]
+            fresh = i == 0 or not "".join(lines[i - 1]).strip()  # a new table begins, none is hurt if it is cut
             if not body:
                 stripped = other.strip()
                 if i == cut and stripped:
-                    table.cut, table.cut_time = i, -1
+                    table.cut, table.cut_time = i, -2 if fresh else -1
                 elif system_line(other):
                     number = above + i + 1
                     raise FormatError(
@@ -147,7 +148,7 @@ class _Seen:
                 continue
             seconds = seconds_of(time, half, self._file, above + i + 1) if time != "Time" else -1
             if i == cut:
-                table.cut, table.cut_time = i, seconds
+                table.cut, table.cut_time = i, -2 if fresh else seconds
             elif body.endswith("Command"):
                 columns = _Columns(body, self._file, above + i + 1)
                 places = columns.name(table, i, seconds)
