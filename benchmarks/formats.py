@@ -23,7 +23,7 @@ from benchmarks.raw_files import KINDS, peak_memory, write
 
 MEGABYTES, TURNS = 50, 3
 BAR = Path(__file__).with_name("ratios.json")
-SHORT, SHORT_TURNS = 2_000_000, 5
+SHORT, SHORT_TURNS = 6_000_000, 5
 """Bytes of a file, and turns, where only ratios are wanted."""
 
 

@@ -105,8 +105,11 @@ class Table:
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
         with pq.ParquetWriter(out, schema, compression="zstd", write_page_checksum=True) as writer:
             for frame in frames:
-                arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
-                writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
+                writer.write_table(self._arrow(frame, schema, kinds), row_group_size=ROW_GROUP)
+
+    def _arrow(self, frame: pd.DataFrame, schema: pa.Schema, kinds: Mapping[str, Kind]) -> pa.Table:
+        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+        return pa.table(arrays, schema=schema)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
         """Write the file of a frame that has these columns."""

@@ -12,6 +12,7 @@ from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.rates import Key, Once, Rates
 from virtperf.ingest.spill import ROW, Rows, Spill, rows_of
 
+_WHO = ("entity_kind", "entity", "metric")
 _LATER = 1 << 62
 """The order of what is made of samples: behind all that were read."""
 _PER_FORMAT = 48
@@ -85,14 +86,15 @@ class Gathered:
         keep = ~incomplete & ~untimed
         counter = (found["kind"] == "counter").to_numpy(dtype=bool)
         rows = rows_of(len(found), counter=counter, t=t, value=value, line=found["line"], file=file, order=order)
-        found = found.assign(source=source)
-        later = counter & snapshot
-        if (keep & later).any():
-            mine = found.loc[keep & later, ["source", "entity_kind", "entity", "metric"]]
-            self._snapshots.append(mine.assign(**{name: rows[name][keep & later] for name in ROW.names[2:]}))
+        who = [found[name].to_numpy(dtype=object) for name in _WHO]
+        later = keep & counter & snapshot
+        if later.any():
+            mine = dict(zip(_WHO, (column[later] for column in who), strict=True))
+            numbers = {name: rows[name][later] for name in ROW.names or () if name not in ("series", "counter")}
+            self._snapshots.append(pd.DataFrame({"source": source, **mine, **numbers}))
         keep &= ~later
-        rows, found = rows[keep], found[keep]
-        rows["series"] = self._numbers(found)
+        rows = rows[keep]
+        rows["series"] = self._numbers(np.full(len(rows), source, dtype=object), *(column[keep] for column in who))
         self._spill.add(rows)
 
     def close(self, file: int, days: float) -> list[str]:
@@ -116,8 +118,9 @@ class Gathered:
             left.append(self._tidy(part))
             while sum(map(len, left)) > ROW_GROUP:
                 rows = np.concatenate(left)
-                left = [rows[ROW_GROUP:]]
-                yield self._frame(rows[:ROW_GROUP])
+                frame, left = self._frame(rows[:ROW_GROUP]), [rows[ROW_GROUP:].copy()]
+                del rows  # what is not needed while the frame is written
+                yield frame
         yield self._frame(np.concatenate(left))
 
     def sentences(self) -> list[str]:
@@ -131,18 +134,20 @@ class Gathered:
     def _key(self, number: int) -> Key:
         return self._keys[number]
 
-    def _numbers(self, found: pd.DataFrame) -> np.ndarray:
-        """The number of each row's series."""
-        columns = ["source", "entity_kind", "entity", "metric"]
-        place = found.groupby(columns, sort=False).ngroup().to_numpy()
-        keys = found[columns].drop_duplicates().itertuples(index=False, name=None)
-        numbers = [self._series.setdefault(key, len(self._series)) for key in keys]
-        return np.array(numbers, dtype=np.int32)[place] if numbers else np.zeros(0, np.int32)
+    def _numbers(self, *columns: np.ndarray) -> np.ndarray:
+        """The number of each row's series, of the columns of its `Key`."""
+        code = np.zeros(len(columns[0]), dtype=np.int64)
+        for column in columns:
+            codes, texts = pd.factorize(column)
+            code = code * len(texts) + codes
+        _, first, place = np.unique(code, return_index=True, return_inverse=True)
+        keys = zip(*(column[first].tolist() for column in columns), strict=True)
+        return np.array([self._series.setdefault(key, len(self._series)) for key in keys], dtype=np.int32)[place]
 
     def _add_snapshots(self, counters: pd.DataFrame) -> None:
         """Snapshots leave out counters that are zero: what one of an entity has, every other whole one has too."""
         whole = ~counters["file"].isin(self.partial)
-        who = ["source", "entity_kind", "entity"]
+        who = ["source", *_WHO[:2]]
         rows = counters[whole]
         times = rows[[*who, "t", "file"]].drop_duplicates([*who, "t"])
         full = times.merge(rows[[*who, "metric"]].drop_duplicates(), on=who, sort=False)
@@ -151,7 +156,8 @@ class Gathered:
         filled["order"] = _LATER + np.arange(len(filled))
         together = pd.concat([counters[~whole], filled], ignore_index=True)
         columns = {name: together[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
-        self._spill.add(rows_of(len(together), series=self._numbers(together), counter=True, **columns))
+        who_of = [together[name].to_numpy(dtype=object) for name in ("source", *_WHO)]
+        self._spill.add(rows_of(len(together), series=self._numbers(*who_of), counter=True, **columns))
 
     def _tidy(self, rows: Rows) -> Rows:
         """Samples of a part, sorted by series and time: counters as rates, each once."""
@@ -166,7 +172,7 @@ class Gathered:
     def _frame(self, rows: Rows) -> pd.DataFrame:
         texts = {
             name: _coded(rows["series"], [key[place] for key in self._keys])
-            for place, name in enumerate(("source", "entity_kind", "entity", "metric"))
+            for place, name in enumerate(("source", *_WHO))
         }
         texts |= {"run_id": _coded(np.zeros(len(rows), int), [self._run_id]), "file": _coded(rows["file"], self._paths)}
         numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}

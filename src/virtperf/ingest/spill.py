@@ -14,7 +14,7 @@ ROW = np.dtype([
     ("series", "i4"), ("counter", "?"), ("t", "f8"), ("value", "f8"), ("line", "i8"), ("file", "i4"), ("order", "i8"),
 ])  # fmt: skip
 """A sample: the numbers of its series and its file; `order` says which of two comes first in what was read."""
-ROWS = 1 << 19
+ROWS = 1 << 18
 """Samples that are kept in memory, and that are given at a time."""
 _EXTENT = np.dtype([("series", "i4"), ("file", "i4"), ("begin", "i8"), ("end", "i8"), ("low", "f8")])
 
