@@ -178,7 +178,6 @@ FINITE, POSITIVE = r"in row 2 of 4 is not a finite number", r"in row 2 of 4 is n
         (lambda: usl_cost.fit_usl_cost(BAD, X), "load " + FINITE),
         (lambda: usl_cost.fit_usl_cost([1, 2], [1, 2]), "2 rows can't determine 3 parameters"),
         (lambda: usl_cost.fit_usl_cost([2, 2, 2], [1, 2, 3]), "load has too few distinct values"),
-        (lambda: usl_cost.cost_per_transaction(X, ZERO), "throughput " + POSITIVE),
         (lambda: ratio.ratio_of_pairs(X, ZERO), "denominator " + POSITIVE),
         (lambda: ratio.ratio_of_pairs(X, X[:3]), "numerator has 4 rows but denominator has 3"),
         (lambda: ratio.ratio_of_means(X, X[:3], paired=True), "numerator has 4 rows but denominator has 3"),
