@@ -149,17 +149,6 @@ def test_choice_agrees_with_the_interval_of_beta():
         assert (compared.preferred().kind == "usl") == excludes_zero
 
 
-def test_the_comparison_table():
-    table = compare_usl(LOAD, RATE).table().set_index("kind")
-    assert list(table.index) == ["linear", "amdahl", "usl"]
-    assert table["deviance"].is_monotonic_decreasing
-    assert table.loc["usl", "lr_pvalue_bound"] == pytest.approx(table.loc["usl", "lr_pvalue"] / 2)
-    on_bound = compare_usl(CPUS, RAYS, noise="constant").table().set_index("kind")
-    assert on_bound.loc["usl", "f_pvalue"] == pytest.approx(1.0)
-    assert on_bound.loc["usl", "lr_pvalue_bound"] == 1.0
-    assert on_bound["aicc"].idxmin() == "amdahl"
-
-
 curves = st.tuples(
     st.floats(0.0, 0.5), st.floats(1e-5, 0.02), st.floats(0.5, 2000.0), st.integers(0, 2**31), st.floats(0.002, 0.05)
 )
