@@ -35,7 +35,8 @@ class Factor(Model):
         """
         many, per, what = self.label.partition(" per ") if level not in self.level_labels else (self.label, "", "")
         plural = many.endswith("s") and not many.lower().endswith("ss")
-        return f"{many[:-1]}{per}{what}" if level == 1 and plural else self.label
+        end = 2 if many.lower().endswith(("sses", "shes", "tches", "xes")) else 1
+        return f"{many[:-end]}{per}{what}" if level == 1 and plural else self.label
 
 
 class _Metric(Model):
