@@ -166,7 +166,7 @@ def test_the_unit_of_throughput_does_not_matter(curve, factor):
     assert (f.value, f.low, f.high) == pytest.approx((e.value, e.low, e.high), rel=1e-4)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(curves)
 def test_intervals_contain_their_estimates_and_grow_with_the_level(curve):
     a, b, g, seed, noise = curve
