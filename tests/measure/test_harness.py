@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import resource
@@ -17,6 +18,7 @@ import pytest
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.metrics import load_metrics
+from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.folder import raw_files
 from virtperf.ingest.runs import load_run
 from virtperf.ingest.samples import read_run
@@ -173,7 +175,11 @@ def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repositor
         if kill % 3:  # the others come before it measures, or while it clears away
             wait_for(lambda: state.exists() and state.stat().st_mtime > began, process)  # noqa: B023
         time.sleep(rng.uniform(0.0, 1.0))
+        started = psutil.Process(process.pid).children(recursive=True) if kill % 2 else []
         process.kill()
+        for program in started:  # as when a whole session is killed, or memory runs out
+            with contextlib.suppress(psutil.NoSuchProcess):
+                program.kill()
         process.communicate()
         halves += (repository.own / "running").exists()
         check_runs(repository)
@@ -262,7 +268,8 @@ def test_real_monitors_around_busy_processes(repository, root):
     for name in repository.present():
         folder = repository.runs / name
         run = load_run(folder, harness.study, "measured", raw_files(folder))
-        samples = read_run(folder, run, metrics).samples
+        read_run(folder, run, metrics, repository.runs.parent / "samples.parquet")
+        samples = SAMPLES.read(repository.runs.parent / "samples.parquet")
         inside = samples[(samples["metric"] == "cpu_user") & samples["t_s"].between(0, run.duration_s + 1)]
         assert len(inside) >= 1, name
         assert len((folder / "host" / "vmstat.txt").read_text().splitlines()) >= 4

@@ -14,12 +14,11 @@ import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
 from virtperf.exhibits.joined import allowed, merged, rows_of
+from virtperf.exhibits.range_words import NARROW, WIDE
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
 
-NARROW = 0.1  # half-width of a range, relative to its middle, up to which the middle may stand for it
 NAMED = 6  # points of one series, and measured points, whose values are told
-WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 ORDERS = 3  # claims that are told where they state nothing but an order
 SHORT = 80  # characters of such a claim
 SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."

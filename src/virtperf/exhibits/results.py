@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from virtperf.exhibits.from_runs import ratio
 from virtperf.exhibits.kinds import spec_of
 from virtperf.exhibits.show import Shown
 from virtperf.exhibits.wording import exhibit_name, plural, pretty
-from virtperf.study.definition import Factor
+from virtperf.study.definition import Exhibit, Factor
 
 if TYPE_CHECKING:
     from virtperf.exhibits.loaded import LoadedStudy
@@ -41,14 +41,14 @@ FITS: Mapping[str, tuple[Callable[..., Any], str, Asked]] = {
 """By the word of `fit` in study.yaml: the function of `virtperf.models`, its name, and what is estimated."""
 
 
-def results(study: LoadedStudy) -> Iterator[Shown]:
-    """Every exhibit in the order of study.yaml, each with what its entry asks for.
+def results(study: LoadedStudy, exhibits: Iterable[Exhibit]) -> Iterator[Shown]:
+    """The exhibits, each with what its entry in study.yaml asks for.
 
     `fit` draws curves through the runs and tables what they estimate. `baseline` (``{factor: level}``, or
     ``{series: label}``) tables the ratio of every condition to that one: within replicates, where both have them, since
     replicates are blocks of runs made one after another.
     """
-    for exhibit in study.study.exhibits:
+    for exhibit in exhibits:
         if not exhibit.series or exhibit.kind == "timeseries":
             yield study.show(exhibit.id)
             continue

@@ -80,20 +80,6 @@ class LineResult(LinearResult):
         """Return the slope with its t interval."""
         return self.estimate("slope", alpha)
 
-    def joint_region(self, alpha: float = 0.05, points: int = 120) -> Array:
-        """Return the boundary of the joint confidence region, an ellipse, as points of shape (points, 2).
-
-        Intercept and slope in columns; all pairs whose `joint_test` has a p-value of `alpha` (Draper and Smith 1998,
-        section 5.4).
-        """
-        checks.level(alpha)
-        if self.df_resid <= 0:
-            raise ModelError("no degrees of freedom are left for a region", remedy="measure at more points")
-        radius = np.sqrt(2 * special.fdtri(2, self.df_resid, 1 - alpha))
-        angle = np.linspace(0, 2 * np.pi, points)
-        circle = np.column_stack((np.cos(angle), np.sin(angle)))
-        return self.params + radius * circle @ np.linalg.cholesky(self.covariance).T
-
     def linearity_test(self) -> FTest:
         """Test the line against a parabola, with the line's weights (an F test, whatever `cov_type` is)."""
         checks.enough(self.x, ("intercept", "slope", "curvature"), name="x")

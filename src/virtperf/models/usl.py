@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks, usl_law
@@ -211,28 +209,6 @@ class USLComparison:
             if self.tests[kind].pvalue < alpha:
                 return self.fits[kind]
         return self.fits["linear"]
-
-    def table(self) -> pd.DataFrame:
-        """Return one row a curve with its F and likelihood-ratio test against the next smaller one.
-
-        ``lr_pvalue_bound`` is half of ``lr_pvalue``: the extra coefficient lies on the bound of its range under the
-        null, so the statistic is an equal mixture of chi-squared with 0 and 1 degrees of freedom (Self and Liang 1987).
-        """
-        rows = []
-        smaller = None
-        for kind in KINDS:
-            fit = self.fits[kind]
-            row: dict[str, Any] = {"kind": kind, "deviance": fit.deviance, "df_resid": fit.df_resid}
-            row |= {"llf": fit.llf, "aic": fit.aic, "aicc": fit.aicc}
-            if smaller is not None:
-                test = self.tests[kind]
-                ratio = max(2 * (fit.llf - smaller.llf), 0.0)
-                p = float(special.chdtrc(1, ratio))
-                row |= {"f": test.statistic, "f_pvalue": test.pvalue, "lr": ratio, "lr_pvalue": p}
-                row["lr_pvalue_bound"] = p / 2 if ratio > 1e-9 else 1.0  # less is rounding at the bound itself
-            rows.append(row)
-            smaller = fit
-        return pd.DataFrame(rows)
 
 
 def compare_usl(

@@ -49,26 +49,6 @@ NAMES = ("alpha", "beta", "demand")
 PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 
 
-def cost_per_transaction(busy: ArrayLike, throughput: ArrayLike) -> Array:
-    """Return the service demand ``busy / throughput``, by the utilization law.
-
-    Parameters
-    ----------
-    busy : array_like, shape (n,)
-        Processors that are busy on average (utilization times processors), hypervisor included.
-    throughput : array_like, shape (n,)
-        Transactions per second.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Processor seconds a transaction.
-    """
-    u, x = checks.column(busy, "busy processors", positive=True), checks.column(throughput, "throughput", positive=True)
-    checks.same_length(("busy processors", u), ("throughput", x))
-    return u / x
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CostResult(GLMCurve):
     """A fitted cost of a transaction: parameters alpha, beta, demand; see `GLMCurve`."""
@@ -106,19 +86,6 @@ class CostResult(GLMCurve):
         row = self.columns(np.array([x]))
         return Question(lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf))
 
-    def overhead(self, load: float, alpha: float = 0.05) -> Estimate:
-        """Return ``C(N) / C(1) - 1``: what a transaction costs more than at a load of one, as a share."""
-        if not (math.isfinite(load) and load >= 1):
-            raise ModelError("an overhead needs a load", expected="a finite number of at least 1", found=repr(load))
-        if load == 1 or self.kind == "linear":
-            return Estimate(0.0, 0.0, 0.0, 1 - alpha, "profile likelihood")
-        more = np.array([0.0, load - 1, load * (load - 1)])
-        asked = Question(
-            lambda c: more - np.outer(c, [1.0, 0.0, 0.0]), np.zeros_like, float(more @ self.b / self.b[0]),
-            (0.0 if self.bounded else -1.0, math.inf),
-        )  # fmt: skip
-        return self.profile(asked, alpha, "overhead")
-
     def capacity(self, load: float, processors: float, alpha: float = 0.05) -> Estimate:
         """Return ``processors / C(N)``: the throughput at which so many processors would be busy all the time.
 
@@ -149,7 +116,8 @@ def fit_usl_cost(
     load : array_like, shape (n,)
         Clients, guests: positive.
     cost : array_like, shape (n,)
-        Processor time a transaction (see `cost_per_transaction`), positive; ``demand`` has its unit.
+        Processor time a transaction (busy processors, the hypervisor's included, over throughput), positive; ``demand``
+        has its unit.
     weights : array_like, shape (n,), optional
         Proportional to one over the variance of each cost.
     kind : {"usl", "amdahl", "linear"}

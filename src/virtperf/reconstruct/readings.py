@@ -13,6 +13,7 @@ from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
 from virtperf.reconstruct.feasible import Feasible, solve, systems_of
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
+from virtperf.reconstruct.remembered import Remembered
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study
 
@@ -53,7 +54,7 @@ def _read_otherwise(
     if not touched:
         return []
     again = Claims(tuple(c for c in others if c.id in touched), reading, {}, others.file, others.document)
-    feasible = solve(study, again, _TEXT, explain=False)
+    feasible = solve(study, again, _TEXT, explain=False, linear=Remembered)
     found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
     return [{"reading": reading, **row} for row in found]
 

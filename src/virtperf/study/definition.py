@@ -15,7 +15,7 @@ from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.near import near
 from virtperf.core.yamlio import Document
 from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
 
@@ -245,6 +245,11 @@ def _check(study: Study, report: Report) -> None:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
+        for known, wanted in (kind.observed_by.at if kind.observed_by else {}).items():
+            for level in listed(wanted):
+                if wrong := study.level_problem(known, level):
+                    place = ("quantities", name, "observed", "at")
+                    report(study.document.error(wrong.pop("problem"), *place, **wrong))
     if study.telling not in (None, *(e.id for e in study.exhibits if e.series or e.spec.get("bars"))):
         expected = "the id of a line or bar figure, or of a table with bars"
         report(study.document.error("it names no figure with points", "telling", expected=expected))

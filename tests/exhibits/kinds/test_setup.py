@@ -67,4 +67,4 @@ def test_names_that_are_no_words_have_those_of_study_yaml(tmp_path: Path) -> Non
 
 
 def test_a_study_without_a_description_says_so(loaded: LoadedStudy) -> None:
-    assert "no description of its set-up" in plain(loaded.setup())
+    assert "no description of the set-up" in plain(loaded.setup())

@@ -38,7 +38,7 @@ def record(context: Context) -> Record:
     if study.procedure.steps:
         blocks += [Heading(text="Steps of a run"), Listing(items=study.procedure.steps)]
     if not blocks:
-        blocks.append(note("The study has no description of its set-up."))
+        blocks.append(note("study.yaml has no description of the set-up (machines, guests, workload, procedure)."))
     return register(context, "setup", *blocks, *_ours(study))
 
 

@@ -1,0 +1,32 @@
+"""The readers of long files are about as fast as they were, measured by libraries that read the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.formats import BAR, LIBRARIES, ratios
+from benchmarks.raw_files import KINDS
+
+FALLEN = 2 / 3
+
+
+def test_the_bar_has_every_file() -> None:
+    bar = json.loads(BAR.read_text())
+    assert list(bar) == list(KINDS)
+    assert all(found and found.keys() <= LIBRARIES[name].keys() for name, found in bar.items())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_ratio_has_fallen_by_a_third(name: str, tmp_path: Path) -> None:
+    """Both sides take their processor time in turn, so that what else the machine does counts for both."""
+    bar = json.loads(BAR.read_text())[name]
+    for again in (True, False):
+        found = ratios(name, tmp_path)
+        assert found.keys() & bar.keys()
+        slower = {k: (found[k], bar[k]) for k in found.keys() & bar.keys() if found[k] < FALLEN * bar[k]}
+        if not slower or not again:
+            break
+    assert not slower, "measured, and as benchmarks/ratios.json has it"
