@@ -12,15 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from virtperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.laws import LawSystem
 from virtperf.reconstruct.remembered import Remembered
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
 TOLERANCE = 1e-6
+NOTHING = 1e-10
+"""Below the digits that are exported."""
+
+SURE_DIGITS = 12
+"""Significant digits in which two ways to the same corner of what is allowed agree."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +80,14 @@ class LeaveOneOut:
         number = self._group(claim)
         system = self._systems[number]
         masks = list(self._without(number, claim))
-        spans = [_implied(system, mask, claim) for mask in masks]
-        implied = min(low for low, _ in spans), max(high for _, high in spans)
+        least = _least(self.feasible.study, claim)
+        spans = [_implied(system, mask, claim, least) for mask in masks]
+        # of a number half-way between two that are exported, the solver's last bits do not decide
+        low, high = rounded((min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS)
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
-        return TextVerdict(claim.id, verdict, implied, 0.0 if dropped else self._information(system, claim))
+        information = 0.0 if dropped else self._information(system, claim)
+        return TextVerdict(claim.id, verdict, (float(low), float(high)), information)
 
     def verdict(self, claim: Claim) -> str:
         """What `judge` finds, in one word; it takes half of the time."""
@@ -177,12 +187,25 @@ def _by_nature(system: LinearSystem, claim: str) -> bool:
     return is_implied(small, small.mask_of(()), claim)
 
 
-def _implied(system: LinearSystem, others: np.ndarray, claim: Claim) -> tuple[float, float]:
-    found = [_implied_by_instance(system, others, claim, instance.parts) for instance in claim.instances]
-    ends = [end for end in found if end is not None]
-    if not ends:
-        return -np.inf, np.inf
-    return min(low for low, _ in ends), max(high for _, high in ends)
+def _implied(system: LinearSystem, others: np.ndarray, claim: Claim, least: float) -> tuple[float, float]:
+    """The widest range over the claim's instances; none is below `least`."""
+    low, high = np.inf, -np.inf
+    for instance in claim.instances:
+        found = _implied_by_instance(system, others, claim, instance.parts)
+        if found is None:
+            return -np.inf, np.inf
+        low, high = min(low, found[0]), max(high, found[1])
+        if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
+            break
+    return low, high
+
+
+def _least(study: Study, claim: Claim) -> float:
+    """What the numbers that a claim is about can't be below, whatever is claimed."""
+    terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
+    if claim.kind in ("difference", "ordering") or any(c < 0 or study.quantities[q.name].low < 0 for c, q in terms):
+        return -np.inf
+    return -100.0 if claim.kind == "percent_change" else 0.0
 
 
 def _implied_by_instance(

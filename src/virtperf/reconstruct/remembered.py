@@ -47,7 +47,7 @@ class Remembered(LinearSystem):
         self._broken = np.empty((len(self._bits(None)), 16), dtype=np.uint64)
         self._count = 0
         self._told: dict[bytes, _Told] = {}
-        self._impossible: list[np.ndarray] = []
+        self._impossible = np.empty((0, len(self._broken)), dtype=np.uint64)
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether some values obey all (masked) rows."""
@@ -66,7 +66,7 @@ class Remembered(LinearSystem):
             found = super()._solve(c, mask)
             self._learn(c.tobytes(), on, found)
             if found.status == INFEASIBLE:
-                self._impossible.append(on)
+                self._impossible = np.vstack([self._impossible, on])
             elif found.status == OPTIMAL:
                 self._keep(found.x)
         return found
@@ -99,7 +99,7 @@ class Remembered(LinearSystem):
 
     def _recalled(self, key: bytes, on: np.ndarray, values: np.ndarray) -> Outcome | None:
         """The answer for an objective that has these values at the known points, if it is known."""
-        if any(not (rows & ~on).any() for rows in self._impossible):
+        if not (self._impossible & ~on).any(axis=1).all():
             return Outcome(INFEASIBLE, np.inf, np.zeros(0), ())
         told = self._told.get(key)
         if told is None:
