@@ -175,6 +175,14 @@ def bottom_of(values: Iterable[float], top: float, bound: float = 0.0, *, lines:
     return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
 
 
+def lowered(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
+    """The end of an axis that begins above 0, with a natural bound: room above that for the part that is shown only."""
+    if bottom <= 0 or not math.isfinite(bound):
+        return top
+    full = max(bound, *values)
+    return min(top, full + 0.06 * (full - bottom))
+
+
 def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
     """Set limits and ticks of the y axis, and its words.
 
