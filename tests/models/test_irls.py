@@ -6,8 +6,9 @@ import statsmodels.api as sm
 from scipy import optimize
 
 from virtperf.models.irls import Mean, solve
+from virtperf.models.question import FREE
 from virtperf.models.usl import fit_usl, throughput
-from virtperf.models.usl_law import FREE, coefficients, columns, mean_of
+from virtperf.models.usl_law import coefficients, columns, mean_of
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {

@@ -18,17 +18,11 @@ from virtperf.models.checks import Array
 from virtperf.models.irls import Mean
 from virtperf.models.noise import NOISES
 
-KINDS = ("linear", "amdahl", "usl")
 FORMULAS = {
     "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
     "amdahl": "Amdahl's law: X(N) = gamma N / (1 + alpha (N - 1))",
     "linear": "Linear scaling: X(N) = gamma N",
 }
-# The place of each kind's parameters among (alpha, beta, gamma).
-PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
-NAMES = ("alpha", "beta", "gamma")
-FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (True, False, False)}
-"""Which of (d, s, k) a kind has."""
 
 
 def throughput(load: Array, theta: Array) -> Array:
@@ -49,9 +43,9 @@ def gradient(load: Array, theta: Array) -> Array:
     return np.column_stack((by_alpha, by_alpha * load, share))
 
 
-def columns(load: Array) -> Array:
-    """Return the design in (d, s, k), shape (n, 3): ``1/N, 1, N - 1``."""
-    return np.column_stack((1 / load, np.ones(len(load)), load - 1))
+def columns(x: Array) -> Array:
+    """Return the design in (d, s, k) at the loads x, shape (n, 3): ``1/N, 1, N - 1``."""
+    return np.column_stack((1 / x, np.ones(len(x)), x - 1))
 
 
 def coefficients(b: Array) -> Array:
