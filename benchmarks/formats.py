@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import iterparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -108,12 +109,16 @@ def _seconds(run: Callable[[Path], int], path: Path) -> float:
     return time.process_time() - start
 
 
-def ratios(name: str, folder: Path) -> dict[str, float]:
-    """How many times as fast as each library we read a short file: the best of some turns of each, taken in turn.
+def ratios(name: str) -> dict[str, float]:
+    """How many times as fast as each library we read a short file, measured in a process of its own.
 
-    A library that is not installed is left out.
+    Each side's best of some turns counts, which they take one after the other, so that what else the machine does
+    counts for all. A library that is not installed is left out.
     """
-    path = folder / name
+    return dict(_child("--ratios", name))
+
+
+def _short(name: str, path: Path) -> dict[str, float]:
     write(name, path, SHORT)
     runs = {"": ours(name), **LIBRARIES[name]}
     best: dict[str, float] = {}
@@ -124,20 +129,25 @@ def ratios(name: str, folder: Path) -> dict[str, float]:
             except ModuleNotFoundError:
                 del runs[library]
     own = best.pop("")
-    return {library: seconds / own for library, seconds in best.items()}
+    return {library: round(seconds / own, 2) for library, seconds in best.items()}
+
+
+def _child(*arguments: str) -> Any:
+    """What this script prints on one core; None where it wants a library that is not installed."""
+    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=alone, check=False)  # noqa: S603
+    if done.returncode and "ModuleNotFoundError" in done.stderr:
+        return None
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
 
 
 def measured(name: str, library: str, path: Path) -> tuple[float, float] | None:
     """Seconds and MB of a process that reads a file; None where the library is not installed."""
-    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
-    command = [sys.executable, __file__, "--one", name, library, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=alone, check=False)  # noqa: S603
-    if done.returncode:
-        if "ModuleNotFoundError" in done.stderr:
-            return None
-        raise RuntimeError(done.stderr)
-    seconds, memory = json.loads(done.stdout)
-    return seconds, memory
+    found = _child("--one", name, library, str(path))
+    return None if found is None else (found[0], found[1])
 
 
 def main() -> int:
@@ -145,10 +155,12 @@ def main() -> int:
     if sys.argv[1:2] == ["--one"]:
         one(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
         return 0
-    if sys.argv[1:] == ["--bar"]:
+    if sys.argv[1:2] == ["--ratios"]:
         with tempfile.TemporaryDirectory() as folder:
-            found = {name: {k: round(v, 2) for k, v in ratios(name, Path(folder)).items()} for name in KINDS}
-        BAR.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+            print(json.dumps(_short(sys.argv[2], Path(folder) / "log")))
+        return 0
+    if sys.argv[1:] == ["--bar"]:
+        BAR.write_text(json.dumps({name: ratios(name) for name in KINDS}, indent=2) + "\n", encoding="utf-8")
         return 0
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
     print("| file | read by | MB/s | times as fast as the library | peak memory, MB |")

@@ -98,7 +98,7 @@ def main() -> int:
     if sys.argv[1:2] == ["--one"]:
         one(Path(sys.argv[2]), int(sys.argv[3]))
         return 0
-    files, megabytes = (int(x) for x in (*sys.argv[1:3], *(FILES, MEGABYTES)[len(sys.argv[1:3]) :]))
+    files, megabytes = map(int, (*sys.argv[1:3], *(str(FILES), str(MEGABYTES))[len(sys.argv[1:3]) :]))
     print("| runs | processes | MB | seconds | MB/s | seconds a MB, over those above | peak memory, MB |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for kind in ("sar", "xentop"):

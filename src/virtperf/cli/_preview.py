@@ -84,7 +84,8 @@ class Seen:
         t = table["t"].dropna().to_numpy(dtype=float)
         if len(t):
             self.low, self.high = min(self.low, float(t.min())), max(self.high, float(t.max()))
-        for key, rows in table.groupby(["report", "entity_kind", "field"], sort=False):
+        for (report, kind, name), rows in table.groupby(["report", "entity_kind", "field"], sort=False):
+            key = str(report), str(kind), str(name)
             if key not in self.fields:
                 if len(self.fields) == self._most:
                     self._others.add(key)

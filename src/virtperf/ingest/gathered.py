@@ -183,4 +183,4 @@ def _coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
     """A column of texts, of which each is kept once."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     places = np.array([distinct[text] for text in texts], dtype=np.int32)
-    return pd.Categorical.from_codes(places[codes] if len(places) else codes, list(distinct))
+    return pd.Categorical.from_codes(places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str"))
