@@ -24,7 +24,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
     }
 
 
-FEW = 24
+FEW = 8
 """Runs of the study that are kept: enough to be killed among them."""
 
 
@@ -52,7 +52,7 @@ def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same
     for moment, reached in moments.items():
         forget()
         process = subprocess.Popen(command, start_new_session=True, env={**os.environ, "PYTHONHASHSEED": "0"})
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while not reached():
             assert time.monotonic() < until, moment
             time.sleep(0.001)
