@@ -1,4 +1,5 @@
 """Readers of long files beside libraries that read the same bytes: `benchmarks/formats.py [MEGABYTES] [FORMAT ...]`.
+With `--bar` it writes `ratios.json`, which a test compares with what it measures (`ratios`): short files, one process.
 
 Every measurement is a process of its own, on one core: the best processor time of some turns, and the most memory that
 it had. See docs/performance.md.
@@ -8,20 +9,23 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import iterparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.raw_files import KINDS, write
+from benchmarks.raw_files import KINDS, peak_memory, write
 
 MEGABYTES, TURNS = 50, 3
+BAR = Path(__file__).with_name("ratios.json")
+SHORT, SHORT_TURNS = 6_000_000, 5
+"""Bytes of a file, and turns, where only ratios are wanted."""
 
 
 def ours(name: str) -> Callable[[Path], int]:
@@ -95,31 +99,68 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
 def one(name: str, library: str, path: Path) -> None:
     """Measure in this process, and print seconds and MB."""
     run = LIBRARIES[name][library] if library else ours(name)
-    best = float("inf")
-    for _ in range(TURNS):
-        start = time.process_time()
-        run(path)
-        best = min(best, time.process_time() - start)
-    print(json.dumps([best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+    best = min(_seconds(run, path) for _ in range(TURNS))
+    print(json.dumps([best, peak_memory()]))
+
+
+def _seconds(run: Callable[[Path], int], path: Path) -> float:
+    start = time.process_time()
+    run(path)
+    return time.process_time() - start
+
+
+def ratios(name: str) -> dict[str, float]:
+    """How many times as fast as each library we read a short file, measured in a process of its own.
+
+    Each side's best of some turns counts, which they take one after the other, so that what else the machine does
+    counts for all. A library that is not installed is left out.
+    """
+    return dict(_child("--ratios", name))
+
+
+def _short(name: str, path: Path) -> dict[str, float]:
+    write(name, path, SHORT)
+    runs = {"": ours(name), **LIBRARIES[name]}
+    best: dict[str, float] = {}
+    for _ in range(SHORT_TURNS):
+        for library, run in list(runs.items()):
+            try:
+                best[library] = min(best.get(library, float("inf")), _seconds(run, path))
+            except ModuleNotFoundError:
+                del runs[library]
+    own = best.pop("")
+    return {library: round(seconds / own, 2) for library, seconds in best.items()}
+
+
+def _child(*arguments: str) -> Any:
+    """What this script prints on one core; None where it wants a library that is not installed."""
+    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=alone, check=False)  # noqa: S603
+    if done.returncode and "ModuleNotFoundError" in done.stderr:
+        return None
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
 
 
 def measured(name: str, library: str, path: Path) -> tuple[float, float] | None:
     """Seconds and MB of a process that reads a file; None where the library is not installed."""
-    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
-    command = [sys.executable, __file__, "--one", name, library, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=alone, check=False)  # noqa: S603
-    if done.returncode:
-        if "ModuleNotFoundError" in done.stderr:
-            return None
-        raise RuntimeError(done.stderr)
-    seconds, memory = json.loads(done.stdout)
-    return seconds, memory
+    found = _child("--one", name, library, str(path))
+    return None if found is None else (found[0], found[1])
 
 
 def main() -> int:
     """Print a table."""
     if sys.argv[1:2] == ["--one"]:
         one(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+        return 0
+    if sys.argv[1:2] == ["--ratios"]:
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps(_short(sys.argv[2], Path(folder) / "log")))
+        return 0
+    if sys.argv[1:] == ["--bar"]:
+        BAR.write_text(json.dumps({name: ratios(name) for name in KINDS}, indent=2) + "\n", encoding="utf-8")
         return 0
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
     print("| file | read by | MB/s | times as fast as the library | peak memory, MB |")

@@ -124,3 +124,12 @@ def write(kind: str, path: Path, size: int) -> None:
             if written >= size:
                 break
         file.write(end)
+
+
+def peak_memory() -> float:
+    """MB that this process had at most.
+
+    Not getrusage: what it says of a new process begins with the size of the one that started it.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024

@@ -1,8 +1,12 @@
 """Tables between stages: what is written comes back, and what is not the table is refused with its remedy."""
 
 import math
+from io import BytesIO
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from virtperf.core.errors import VirtperfError
@@ -111,3 +115,21 @@ def test_a_changed_bit_of_the_data_is_found(tmp_path):
 def test_a_factor_must_not_be_called_like_a_column():
     with pytest.raises(VirtperfError, match=r"a factor is called 'value'.*another name"):
         TABLE.frame((), ("value",))
+
+
+def test_parts_are_row_groups_and_one_part_is_the_file(monkeypatch):
+    table = Table("t.parquet", "read", {"name": Kind.TEXT, "x": Kind.NUMBER, "n": Kind.WHOLE}, digits=None)
+    frame = pd.DataFrame({"name": ["a", "b"] * 50, "x": [0.5, np.nan] * 50, "n": range(100)})
+    monkeypatch.setattr("virtperf.core.schema.ROW_GROUP", 40)
+    whole = table.data(frame)
+    arrays = pa.table({"name": pa.array(frame["name"], pa.string()), "x": pa.array([0.5, None] * 50), "n": range(100)})
+    plain = BytesIO()
+    pq.write_table(arrays, plain, compression="zstd", row_group_size=40, write_page_checksum=True)
+    assert whole == plain.getvalue()
+    parts = BytesIO()
+    coded = frame.astype({"name": "category"})
+    table.write_parts([coded[:40], coded[40:80], coded[80:]], parts)
+    assert parts.getvalue() == whole
+    empty = BytesIO()
+    pq.write_table(arrays[:0], empty, compression="zstd", row_group_size=40, write_page_checksum=True)
+    assert table.data(frame[:0]) == empty.getvalue()

@@ -7,19 +7,32 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.raw_files import write
 from tests.formats.mutations import mutant
 from tests.formats.seeds import FORMATS, SEEDS
-from tests.formats.trial import FILE, check_reading, last_line
+from tests.formats.trial import FILE, INPUTS, check_reading, last_line
 from virtperf.core.errors import FormatError
-from virtperf.formats import Reading, Streaming, all_formats, blocks_of, joined, pieces
+from virtperf.formats import RECORD_COLUMNS, Reading, Streaming, all_formats, base, blocks_of, by_sample, joined, pieces
 
-LONG = {"iwl-console", "iwl-xml", "mpstat", "perf-stat-intervals", "perfkit", "sadf-json", "sar", "xentop"}
+LONG = {
+    "iostat",
+    "pidstat",
+    "vmstat",
+    "iwl-console",
+    "iwl-xml",
+    "mpstat",
+    "perf-stat-intervals",
+    "perfkit",
+    "sadf-json",
+    "sar",
+    "xentop",
+}
 STREAMED = [name for name in FORMATS if isinstance(all_formats()[name], Streaming)]
 SIZES = (100, 350, 900)
-MUTANTS = 150
 
 
 def outcome(name: str, data: bytes) -> tuple[Reading | FormatError, int]:
@@ -66,7 +79,7 @@ def test_parts_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_damage_is_seen_in_parts_as_in_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged file gives the same or is refused; a few are refused at another place, none gives other numbers."""
     differ = 0
-    for number in range(MUTANTS):
+    for number in range(INPUTS):
         data, history = mutant(SEEDS[name], number)
         whole, _ = outcome(name, data)
         monkeypatch.setattr(pieces, "PIECE", SIZES[number % len(SIZES)])
@@ -77,7 +90,7 @@ def test_damage_is_seen_in_parts_as_in_the_whole(name: str, monkeypatch: pytest.
         if isinstance(found, Reading) and isinstance(whole, Reading):
             assert same(found, whole), f"{name}, mutant {number} ({history})"
         differ += isinstance(found, Reading) != isinstance(whole, Reading)
-    assert differ <= 0.05 * MUTANTS
+    assert differ <= 0.05 * INPUTS
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -109,3 +122,21 @@ def test_a_file_without_an_end_of_a_sample_is_refused_before_it_fills_the_memory
     endless = SEEDS["xentop"][0].rpartition(b"\n")[0] + b" 1" * 10_000
     with pytest.raises(FormatError, match="no end of a sample or of a line"):
         list(blocks_of(all_formats()["xentop"], io.BytesIO(endless), file=FILE))
+
+
+def test_records_of_one_time_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, np.nan, np.nan, np.nan]
+    rows = [("", "host", "", "f", at, float(place)) for place, at in enumerate(t)]
+    records = pd.DataFrame(rows, columns=list(RECORD_COLUMNS))
+    lines = np.arange(10)
+
+    def block(begin: int, end: int) -> Reading:
+        return Reading(records.iloc[begin:end], "elapsed", {"to": str(end)}, (f"w{end}",), lines[begin:end])
+
+    parts = [block(0, 1), block(1, 5), block(5, 6), block(6, 8), block(8, 10)]
+    found = list(by_sample(parts))
+    assert [part.records["t"].tolist() for part in found[:-1]] == [[1, 1, 2], [3, 3, 3, 3]]
+    assert same(joined(found), joined(parts))
+    assert list(by_sample([parts[0]])) == [parts[0]]
+    monkeypatch.setattr(base, "LONGEST_SAMPLE", 2)
+    assert len(list(by_sample(parts))) > len(found)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +28,12 @@ def dictionary(root):
 def read(tmp_path, study, dictionary):
     def run(raw=None, **fields):
         folder = write_run(tmp_path, raw=raw, **fields)
-        return read_run(folder, load_run(folder, study, "measured", raw_files(folder)), dictionary)
+        out = tmp_path / "out" / "samples.parquet"
+        found = read_run(folder, load_run(folder, study, "measured", raw_files(folder)), dictionary, out)
+        samples = SAMPLES.read(out)
+        assert found.samples == len(samples) and found.metrics == sorted(set(samples["metric"]))
+        assert [p.name for p in out.parent.iterdir()] == [out.name]
+        return SimpleNamespace(**vars(found) | {"samples": samples})
 
     return run
 

@@ -282,7 +282,7 @@ def test_no_half_written_file_is_left_in_the_cache(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        cache.put("ab" * 32, {}, b"half")
+        cache.put("ab" * 32, {})
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
     assert cache.get("ab" * 32) is None
 

@@ -203,8 +203,7 @@ def _named(model: str, job: list[Sample], options: Options) -> Report:
         return run(model, job, options)
     except ModelError as err:
         label = " and ".join(s.label for s in job if s.label) if len(job) <= 2 else ""
-        parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found", "remedy")}
-        raise ModelError(f"{label}: {err.problem}" if label else err.problem, **parts) from err
+        raise err.restated(ModelError, problem=f"{label}: {err.problem}" if label else err.problem) from err
 
 
 def _number(value: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,12 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.ingest.tidy import RawTable
+    import pandas as pd
+
+    from virtperf.cli._preview import Seen
+    from virtperf.ingest.tidy import RawTables
 
 SUFFIXES = (".csv", ".parquet", ".json")
-FIRST_RECORDS = 5
 MOST_FIELDS = 30
 MEANING = {
     "time-of-day": "seconds since midnight", "elapsed": "seconds since the tool began",
@@ -53,7 +56,7 @@ def read(
     declaration of a few lines (docs/formats/declared.md): try it by --format FILE.yaml.
     """
     from virtperf.ingest.inputs import declared_inputs, dictionary_of
-    from virtperf.ingest.tidy import file_bytes, read_raw
+    from virtperf.ingest.tidy import RawTables, opened
 
     if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
@@ -61,79 +64,93 @@ def read(
         raise click.UsageError(f"-o {output}: there is no folder {Path(output).parent}")
     dictionary = metrics or (layout.metrics if layout.metrics.is_file() else None)
     inputs, format_name = declared_inputs(layout, study_id, format_name)
-    raw = read_raw(
-        file_bytes(file), file=file, format_name=format_name, interval_s=interval, inputs=inputs,
-        dictionary=None if dictionary is None else dictionary_of(dictionary, inputs),
-    )  # fmt: skip
-    _write(raw, file, output) if output else _preview(raw, file, dictionary is not None)
+    translation = None if dictionary is None else dictionary_of(dictionary, inputs)
+    with opened(file) as stream:
+        raw = RawTables(
+            stream, file=file, format_name=format_name, interval_s=interval, inputs=inputs, dictionary=translation
+        )
+        _write(raw, file, output) if output else _preview(raw, file, dictionary is not None)
 
 
-def _write(raw: RawTable, file: str, output: str) -> None:
+def _write(raw: RawTables, file: str, output: str) -> None:
+    import io
+
     from virtperf.cli._terminal import say, warn
-    from virtperf.core.files import json_text, write_atomically
-    from virtperf.ingest.tidy import TABLE, document
+    from virtperf.core.files import replaced_file
+    from virtperf.ingest.tidy import TABLE, write_json
 
-    warn(raw.warnings)
+    count = 0
+
+    def counted() -> Iterator[pd.DataFrame]:
+        nonlocal count
+        for table in raw.tables():
+            count += len(table)
+            yield table
+
     suffix = Path(output).suffix
-    if output == "-" or suffix == ".csv":
-        text = raw.table.to_csv(index=False, lineterminator="\n")
-        if output == "-":
-            click.echo(text, nl=False)
-            return
-        write_atomically(Path(output), text)
-    elif suffix == ".json":
-        write_atomically(Path(output), json_text(document(raw, file)))
-    else:
-        write_atomically(Path(output), TABLE.data(raw.table))
-    say(f"{output}: {len(raw.table)} records of {file}, read as {raw.format}")
+    if output == "-":
+        for place, table in enumerate(counted()):
+            click.echo(table.to_csv(index=False, lineterminator="\n", header=not place), nl=False)
+        warn(raw.warnings)
+        return
+    with replaced_file(Path(output)) as out:
+        if suffix == ".parquet":
+            TABLE.write_parts(counted(), out)
+        else:
+            with io.TextIOWrapper(out, encoding="utf-8", newline="") as text:
+                if suffix == ".json":
+                    write_json(raw, counted(), file, text)
+                else:
+                    for place, table in enumerate(counted()):
+                        table.to_csv(text, index=False, lineterminator="\n", header=not place)
+    warn(raw.warnings)
+    say(f"{output}: {count} records of {file}, read as {raw.format}")
 
 
-def _preview(raw: RawTable, file: str, translated: bool) -> None:
+def _preview(raw: RawTables, file: str, translated: bool) -> None:
+    from virtperf.cli._preview import Seen
     from virtperf.cli._terminal import say, show, warn
     from virtperf.exhibits.wording import number, plural
 
-    table = raw.table
+    seen = Seen(MOST_FIELDS)
+    for table in raw.tables():
+        seen.add(table)
     say(f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})")
-    entities = len(table[["entity_kind", "entity"]].drop_duplicates())
-    say(f"{plural(len(table), 'record')} of {plural(entities, 'entity', 'entities')}; {_span(raw)}")
-    for name, value in raw.reading.info.items():
+    say(f"{plural(seen.records, 'record')} of {plural(len(seen.entities), 'entity', 'entities')}; {_span(raw, seen)}")
+    for name, value in raw.info.items():
         say(f"  {name}: {value}")
     warn(raw.warnings)
     if not translated:
         say("No metric dictionary here, so the tool's own fields only (--metrics names one).")
-    first = table.head(FIRST_RECORDS)
+    first = seen.first
     always = ("entity_kind", "entity", "field", "value")
-    columns = [c for c in table.columns if c in always or (first[c].notna() & ~first[c].isin(["", 0])).any()]
+    columns = [c for c in first.columns if c in always or (first[c].notna() & ~first[c].isin(["", 0])).any()]
     numeric = ("t", "value", "line", "metric_value", "samples", "mean", "lowest", "highest")
     rows = [[_cell(v) for v in row] for row in first[columns].itertuples(index=False)]
-    show(columns, rows, title=f"The first of {plural(len(table), 'record')}", right=numeric)
-    fields = table.groupby(["report", "entity_kind", "field"], sort=False)
+    show(columns, rows, title=f"The first of {plural(seen.records, 'record')}", right=numeric)
     rows = []
-    for (report, kind, field), group in list(fields)[:MOST_FIELDS]:
-        own = group["metric"].iloc[0]
-        values = group["metric_value" if own else "value"].dropna()
-        stats = [number(float(s)) for s in (values.mean(), values.min(), values.max())]
-        rows.append([report, kind, field, own or "-", group["metric_unit"].iloc[0] or "as printed", len(group), *stats])
+    for (report, kind, name), field in seen.fields.items():
+        stats = [number(s) for s in (field.mean, field.low, field.high)]
+        rows.append([report, kind, name, field.metric or "-", field.unit or "as printed", field.samples, *stats])
     columns = ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"]
     show(columns, rows, title="Fields", right=numeric)
-    if len(fields) > MOST_FIELDS:
-        say(f"... and {len(fields) - MOST_FIELDS} more fields; -o writes everything to a file.")
+    if seen.more:
+        say(f"... and {seen.more} more fields; -o writes everything to a file.")
 
 
-def _certainty(raw: RawTable) -> str:
+def _certainty(raw: RawTables) -> str:
     if raw.certainty != raw.certainty:
         return ", as told"
     rival = f", but it could also be {raw.rival}: --format tells which" if raw.rival else ""
     return f", recognised with certainty {raw.certainty:g}{rival}"
 
 
-def _span(raw: RawTable) -> str:
+def _span(raw: RawTables, seen: Seen) -> str:
     import numpy as np
 
-    t = raw.table["t"].dropna()
-    if t.empty:
+    low, high = seen.low, seen.high
+    if not low <= high:
         return "no times"
-    low, high = float(t.min()), float(t.max())
     if raw.clock == "absolute":
         ends = [str(np.datetime64(int(v), "s")).replace("T", " ") for v in (low, high)]
         return f"t is seconds since 1970, from {ends[0]} to {ends[1]}"

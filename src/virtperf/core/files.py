@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 
 @contextmanager
@@ -33,17 +33,24 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def write_atomically(path: Path, data: bytes | str) -> None:
-    """Write a file so that readers see the old content or the whole new one."""
+@contextmanager
+def replaced_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` when the block ends without an error, as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as out:
-            out.write(data.encode() if isinstance(data, str) else data)
+            yield out
         Path(name).chmod(0o644)
         Path(name).replace(path)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes | str) -> None:
+    """Write a file so that readers see the old content or the whole new one."""
+    with replaced_file(path) as out:
+        out.write(data.encode() if isinstance(data, str) else data)
 
 
 def json_text(value: Any) -> str:

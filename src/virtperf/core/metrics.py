@@ -89,6 +89,7 @@ class MetricDictionary:
         for metric in self.metrics.values():
             for source in metric.sources:
                 self._by_format.setdefault(source.format, []).append((metric, source))
+        self._keys: dict[str, pd.DataFrame] = {}
 
     def __getitem__(self, name: str) -> Metric:
         return self.metrics[name]
@@ -112,18 +113,9 @@ class MetricDictionary:
             records of fields that no metric names are left out. A counter's value is still cumulative. Where the parts
             of a sum are incomplete, or the first part of a rest is missing, its value is NaN.
         """
-        pairs = self._by_format.get(format_name, [])
-        key = pd.DataFrame(
-            {
-                "report": pd.array([s.report for _, s in pairs], dtype="str"),
-                "entity_kind": pd.array([s.entity_kind for _, s in pairs], dtype="str"),
-                "field": pd.array([s.field for _, s in pairs], dtype="str"),
-                "_only": pd.array([s.entity or "" for _, s in pairs], dtype="str"),
-                "_factor": np.array([s.factor for _, s in pairs], dtype=float),
-                "metric": pd.array([m.name for m, _ in pairs], dtype="str"),
-                "kind": pd.array([s.kind for _, s in pairs], dtype="str"),
-            }
-        )
+        pairs, key = self._by_format.get(format_name, []), self._keys.get(format_name)
+        if key is None:
+            key = self._keys[format_name] = _key(pairs)
         found = records.merge(key, on=["report", "entity_kind", "field"], how="inner", sort=False)
         found["_kind"] = found["entity_kind"]
         filtered = (found["_only"] != "").to_numpy(dtype=bool)
@@ -156,6 +148,21 @@ class MetricDictionary:
         rows = rows.assign(value=np.where(whole, np.where(rest, 1.0 - total, total), np.nan))
         together = pd.concat([found[~combined], rows[~rows.duplicated(same)]])
         return together.sort_index()
+
+
+def _key(pairs: list[tuple[Metric, Source]]) -> pd.DataFrame:
+    """What tells which metric a record belongs to."""
+    return pd.DataFrame(
+        {
+            "report": pd.array([s.report for _, s in pairs], dtype="str"),
+            "entity_kind": pd.array([s.entity_kind for _, s in pairs], dtype="str"),
+            "field": pd.array([s.field for _, s in pairs], dtype="str"),
+            "_only": pd.array([s.entity or "" for _, s in pairs], dtype="str"),
+            "_factor": np.array([s.factor for _, s in pairs], dtype=float),
+            "metric": pd.array([m.name for m, _ in pairs], dtype="str"),
+            "kind": pd.array([s.kind for _, s in pairs], dtype="str"),
+        }
+    )
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,8 @@ _ARROW = {
     Kind.LEVEL: pa.string(), Kind.NAMES: pa.list_(pa.string()), Kind.NUMBERS: pa.list_(pa.float64()),
 }  # fmt: skip
 _DTYPES: dict[Kind, Any] = {Kind.WHOLE: "int64", Kind.TRUTH: "bool", Kind.TEXT: "str"}
+ROW_GROUP = 1 << 20
+"""Rows of a group, the last one of a file excepted."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,21 @@ class Table:
 
     def data(self, frame: pd.DataFrame, factors: Sequence[str] = ()) -> bytes:
         """The file of a frame that has these columns; the bytes depend on nothing but its cells."""
-        kinds = self.kinds(factors)
-        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
-        table = pa.table(arrays, schema=pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()]))
         out = io.BytesIO()
-        pq.write_table(table, out, compression="zstd", row_group_size=1 << 20, write_page_checksum=True)
+        self.write_parts([frame], out, factors)
         return out.getvalue()
+
+    def write_parts(self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()) -> None:
+        """Write the file of frames one below the other; a row group ends with a frame, or with `ROW_GROUP` rows."""
+        kinds = self.kinds(factors)
+        schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
+        with pq.ParquetWriter(out, schema, compression="zstd", write_page_checksum=True) as writer:
+            for frame in frames:
+                writer.write_table(self._arrow(frame, schema, kinds), row_group_size=ROW_GROUP)
+
+    def _arrow(self, frame: pd.DataFrame, schema: pa.Schema, kinds: Mapping[str, Kind]) -> pa.Table:
+        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+        return pa.table(arrays, schema=schema)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
         """Write the file of a frame that has these columns."""

@@ -10,7 +10,17 @@ A third party adds a format by a declaration, or through the entry-point group `
 
 from __future__ import annotations
 
-from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Outside, Reading, Streaming, Writer, joined
+from virtperf.formats.base import (
+    CLOCKS,
+    RECORD_COLUMNS,
+    Format,
+    Outside,
+    Reading,
+    Streaming,
+    Writer,
+    by_sample,
+    joined,
+)
 from virtperf.formats.registry import (
     all_formats,
     blocks_of,
@@ -24,5 +34,5 @@ from virtperf.formats.registry import (
 
 __all__ = [
     "CLOCKS", "RECORD_COLUMNS", "Format", "Outside", "Reading", "Streaming", "Writer", "all_formats", "blocks_of",
-    "get_format", "get_writer", "head_of", "joined", "ranking", "read_whole", "sniff",
+    "by_sample", "get_format", "get_writer", "head_of", "joined", "ranking", "read_whole", "sniff",
 ]  # fmt: skip

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
 """Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
 
+LONGEST_SAMPLE = 1_000_000
+"""Records of one time that are kept together."""
+
 CLOCKS = ("absolute", "time-of-day", "elapsed", "sample", "none")
 """What `t` counts.
 
@@ -102,6 +105,31 @@ def joined(blocks: Iterable[Reading]) -> Reading:
     warnings = tuple(sentence for part in parts for sentence in part.warnings)
     at = np.concatenate(lines) if len(lines) == len(parts) else None
     return Reading(records, parts[0].clock, parts[-1].info, warnings, at)
+
+
+def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
+    """The same readings, cut so that no two hold records of one time that stand together in the file.
+
+    What belongs together has one time: the parts of a sum may be lines of which a block ends behind any. A sample of
+    more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes one.
+    """
+    held: Reading | None = None
+    for block in blocks:
+        if held is not None:
+            t = held.records["t"].to_numpy(dtype=float)
+            other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
+            cut = int(other[-1]) + 1 if len(other) else 0
+            cut = cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
+            lines = held.lines
+            if cut:
+                own = None if lines is None else lines[:cut]
+                yield Reading(held.records.iloc[:cut], held.clock, held.info, held.warnings, own)
+                left = None if lines is None else lines[cut:]
+                held = Reading(held.records.iloc[cut:], held.clock, held.info, (), left)
+            block = joined([held, block])
+        held = block
+    if held is not None:
+        yield held
 
 
 @runtime_checkable

@@ -63,6 +63,12 @@ def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
     return io.BufferedReader(_Unpacked(source, kind, file), CHUNK)
 
 
+def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """The first `CHUNK` bytes, which tell what a stream holds, and the stream as if they were not read."""
+    head = _full(stream, CHUNK)
+    return head, io.BufferedReader(_Counted(head, stream), CHUNK)
+
+
 def _full(stream: BinaryIO, size: int) -> bytes:
     """As many bytes as asked for, fewer only at the end."""
     parts: list[bytes] = []

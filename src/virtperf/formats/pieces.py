@@ -109,3 +109,9 @@ def whole(stream: BinaryIO, name: str, file: str) -> bytes:
 def line_end(lines: bytes) -> int:
     """Where the last whole line ends: a piece may end at any line."""
     return lines.rfind(b"\n") + 1
+
+
+def paragraph_end(lines: bytes) -> int:
+    """Where the last blank line ends: a piece ends behind a table."""
+    place = lines.rfind(b"\n\n")
+    return place + 2 if place >= 0 else 0

@@ -75,24 +75,25 @@ class Cache:
         """The entry of that key, if it and its file are whole."""
         try:
             stored = json.loads(self._path(key, ".json").read_bytes())
-            if stored["file"] is not None and hash_file(self._path(key, ".parquet"))[0] != stored["file"]:
+            if stored["file"] is not None and hash_file(self.place(key))[0] != stored["file"]:
                 return None
             return stored["entry"]
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def put(self, key: str, entry: dict[str, Any], data: bytes | None = None) -> None:
-        """Keep an entry, and the content of its file."""
-        digest = None
-        if data is not None:
-            digest = hashlib.sha256(data).hexdigest()
-            write_atomically(self._path(key, ".parquet"), data)
+    def put(self, key: str, entry: dict[str, Any], *, file: bool = False) -> None:
+        """Keep an entry; `file`: it has one, which was written to `place`."""
+        digest = hash_file(self.place(key))[0] if file else None
         text = json.dumps({"file": digest, "entry": entry}, allow_nan=False)
         write_atomically(self._path(key, ".json"), text)
 
+    def place(self, key: str) -> Path:
+        """Where the file of that key is."""
+        return self._path(key, ".parquet")
+
     def copy(self, key: str, target: Path) -> None:
         """Copy the file of that key: a copy, so that whoever changes an output does not change the cache."""
-        shutil.copyfile(self._path(key, ".parquet"), target)
+        shutil.copyfile(self.place(key), target)
 
     def _path(self, key: str, suffix: str) -> Path:
         return self.folder / key[:2] / f"{key}{suffix}"

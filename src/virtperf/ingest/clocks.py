@@ -11,54 +11,89 @@ DAY = 86400.0
 
 
 def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
-    """Seconds since the run's start.
+    """Seconds since the run's start of all times of a file, as `Clock` has them."""
+    times = Clock(clock, file, run)
+    seconds = times.seconds(t)
+    return seconds + times.days
+
+
+class Clock:
+    """The times of one file, of which parts are given one after the other.
+
+    absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days that put most
+    samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t * interval_s``. none: `at_s`, NaN where
+    that is not given. To each, `clock_offset_s` is added.
 
     Parameters
     ----------
-    t : ndarray, shape (n,)
-        As in `Reading.records`; NaN where a number belongs to the whole run.
     clock : str
         One of `virtperf.formats.CLOCKS`.
 
-    Returns
-    -------
-    ndarray, shape (n,)
-        absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days that put most
-        samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t * interval_s``. none: `at_s`, NaN where
-        that is not given. To each, `clock_offset_s` is added.
-
-    Raises
-    ------
-    RunError
-        Samples are only numbered, and run.yaml does not say when they were taken.
+    Attributes
+    ----------
+    low, high : float
+        The first and last time of the parts so far, without `days`; infinite where there is none.
     """
-    if clock == "absolute":
-        seconds = t - run.start_epoch
-    elif clock == "time-of-day":
-        seconds = t - run.start_epoch % DAY
-        seconds += _days(seconds + file.clock_offset_s, run.duration_s)
-    elif clock == "elapsed":
-        seconds = t + (file.start_s or 0.0)
-    elif clock == "sample":
-        if file.start_s is None or file.interval_s is None:
-            if np.isnan(t).all():
+
+    def __init__(self, clock: str, file: RawFile, run: Run) -> None:
+        self.clock = clock
+        self._file, self._run = file, run
+        most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" else 1
+        self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
+        self._inside = np.zeros(len(self._shifts), dtype=np.int64)
+        self.low, self.high = np.inf, -np.inf
+
+    @property
+    def days(self) -> float:
+        """Whole days, in seconds, that put most samples so far into the run; none where nothing is gained by it."""
+        return self._shifts[int(np.argmax(self._inside))] * DAY
+
+    @property
+    def inside(self) -> int:
+        """How many samples so far are inside the run."""
+        return int(self._inside.max())
+
+    def seconds(self, t: np.ndarray) -> np.ndarray:
+        """Seconds since the run's start of a part of the file, to which `days` of the whole file is to be added.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            As in `Reading.records`; NaN where a number belongs to the whole run.
+
+        Raises
+        ------
+        RunError
+            Samples are only numbered, and run.yaml does not say when they were taken.
+        """
+        found = self._since_start(t) + self._file.clock_offset_s
+        times, counts = np.unique(found[np.isfinite(found)], return_counts=True)
+        if len(times):
+            self.low, self.high = min(self.low, float(times[0])), max(self.high, float(times[-1]))
+        for place, shift in enumerate(self._shifts):
+            moved = times + shift * DAY
+            self._inside[place] += counts[(moved >= 0) & (moved <= self._run.duration_s)].sum()
+        return found
+
+    def _since_start(self, t: np.ndarray) -> np.ndarray:
+        file, run = self._file, self._run
+        match self.clock:
+            case "absolute":
+                return t - run.start_epoch
+            case "time-of-day":
+                return t - run.start_epoch % DAY
+            case "elapsed":
+                return t + (file.start_s or 0.0)
+            case "none":
+                return np.full(len(t), np.nan if file.at_s is None else file.at_s)
+            case "sample" if np.isnan(t).all():
                 return t
-            raise RunError(
-                "the file numbers its samples and carries no time", file=f"{run.run_id}/{file.path}",
-                expected="start_s and interval_s in this file's entry in run.yaml",
-                remedy=f"add - {{path: {file.path}, start_s: ..., interval_s: ...}} to files",
-            )  # fmt: skip
-        seconds = file.start_s + t * file.interval_s
-    elif clock == "none":
-        seconds = np.full(len(t), np.nan if file.at_s is None else file.at_s)
-    else:
-        raise RunError(f"the reader names an unknown clock {clock!r}", file=f"{run.run_id}/{file.path}")
-    return seconds + file.clock_offset_s
-
-
-def _days(seconds: np.ndarray, duration_s: float) -> float:
-    """Whole days, in seconds, that put most samples into ``[0, duration_s]``; none where nothing is gained by it."""
-    finite = seconds[np.isfinite(seconds)]
-    shifts = sorted(range(-2, int(duration_s // DAY) + 3), key=lambda k: (abs(k), -k))
-    inside = [((finite + k * DAY >= 0) & (finite + k * DAY <= duration_s)).sum() for k in shifts]
-    return shifts[int(np.argmax(inside))] * DAY if len(finite) else 0.0
+            case "sample":
+                if file.start_s is None or file.interval_s is None:
+                    raise RunError(
+                        "the file numbers its samples and carries no time", file=f"{run.run_id}/{file.path}",
+                        expected="start_s and interval_s in this file's entry in run.yaml",
+                        remedy=f"add - {{path: {file.path}, start_s: ..., interval_s: ...}} to files",
+                    )  # fmt: skip
+                return file.start_s + t * file.interval_s
+        raise RunError(f"the reader names an unknown clock {self.clock!r}", file=f"{run.run_id}/{file.path}")

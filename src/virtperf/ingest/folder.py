@@ -10,7 +10,9 @@ from typing import Any
 from virtperf.core.errors import RunError
 
 RUN_FILE = "run.yaml"
-LARGEST_FILE = 256 * 1024**2
+LARGEST_FILE = 64 * 1024**3
+"""Bytes of a raw file. Memory does not grow with it, but reading one of this size takes hours, and room on the disk for
+what waits to be sorted. A larger one is no log, but the image of a disk that stands there by mistake."""
 MOST_FILES = 10_000
 
 # Folders that group files and say nothing about whom a file is from.

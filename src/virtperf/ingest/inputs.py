@@ -13,8 +13,11 @@ from virtperf.formats import Format, all_formats, head_of, sniff
 from virtperf.formats.declared.metrics import extended, with_presets
 from virtperf.formats.declared.presets import load_declaration
 from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.formats.packed import CHUNK
 from virtperf.study.definition import Study, load_study
 
+HEAD = CHUNK
+"""Bytes from the beginning of a file that tell its format, packed or not."""
 DECLARATIONS = (".yaml", ".yml")
 """Suffixes of files that declare a format."""
 
@@ -74,6 +77,7 @@ def choose(
     Parameters
     ----------
     data : bytes
+        The first `HEAD` bytes, or more.
     path : str
         Within the run folder.
     format_name : str or None

@@ -11,9 +11,10 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
 from virtperf.formats import head_of, ranking
+from virtperf.formats.packed import peeked
 from virtperf.formats.registry import SURE_ENOUGH
 from virtperf.ingest.inputs import declared_inputs, dictionary_of
-from virtperf.ingest.tidy import file_bytes, read_raw
+from virtperf.ingest.tidy import file_bytes, opened, read_raw
 
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 """Suffixes of tables: read as they are where no raw format recognises the content."""
@@ -49,18 +50,20 @@ def read(
         The file can't be read, is too large, or nothing recognises it; names the file and what to do.
     """
     place, layout = Path(path), _layout()
-    data = file_bytes(place)
     inputs, name = declared_inputs(layout, study, format)
     warnings: tuple[str, ...] = ()
-    known = name is not None or any(form.takes(place.name, head_of(data)) for form in inputs)
-    if known or place.suffix.lower() not in TABLES or any(sure >= SURE_ENOUGH for sure, _ in ranking(data)[:1]):
-        raw = read_raw(
-            data, file=place.name, format_name=name, interval_s=interval_s, inputs=inputs,
-            dictionary=None if layout is None else dictionary_of(layout.metrics, inputs),
-        )  # fmt: skip
-        frame, warnings = raw.table, raw.warnings
-    else:
-        frame = _table(data, place)
+    with opened(place) as stream:
+        head, stream = peeked(stream)
+        known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
+        sure = known or any(certainty >= SURE_ENOUGH for certainty, _ in ranking(head)[:1])
+        if not sure and place.suffix.lower() in TABLES:
+            frame = _table(file_bytes(place), place)
+        else:
+            raw = read_raw(
+                stream, file=place.name, format_name=name, interval_s=interval_s, inputs=inputs,
+                dictionary=None if layout is None else dictionary_of(layout.metrics, inputs),
+            )  # fmt: skip
+            frame, warnings = raw.table, raw.warnings
     taken = [name for name in ("provenance", "file") if name in frame.columns]
     frame = frame.rename(columns={name: f"{name}_in_file" for name in taken})
     frame = frame.assign(provenance=str(Provenance.OWN), file=place.name)

@@ -15,7 +15,6 @@ from virtperf.core.errors import RunError, VirtperfError
 from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.parallel import workers
-from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.cache import Cache, content_key, fingerprint, hash_file
 from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders, state
 from virtperf.ingest.inputs import dictionary_of, inputs_of
@@ -182,7 +181,7 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
     """Read a run and keep the result in the cache; a refusal is a result too."""
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
-        found = read_run(task.folder, run, dictionary, inputs_of(study))
+        found = read_run(task.folder, run, dictionary, store.place(task.key), inputs_of(study))
     except Exception as err:  # whatever is wrong with one run, the others go on
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
@@ -195,11 +194,11 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
     entry = {
         "run": {
             "run_id": run.run_id, "root": task.root, **{name: said[name] for name in DESCRIBED},
-            "processors": found.processors, "samples": len(found.samples),
-            "metrics": sorted(set(found.samples["metric"])), "warnings": found.warnings, "files": files,
+            "processors": found.processors, "samples": found.samples,
+            "metrics": found.metrics, "warnings": found.warnings, "files": files,
         }
     }  # fmt: skip
-    store.put(task.key, entry, SAMPLES.data(found.samples))
+    store.put(task.key, entry, file=True)
     return entry
 
 

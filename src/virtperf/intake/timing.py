@@ -13,7 +13,7 @@ from virtperf.core.errors import RunError
 from virtperf.formats.declared.read import DeclaredFormat
 from virtperf.ingest.clocks import DAY, align
 from virtperf.ingest.runs import RawFile, Run
-from virtperf.ingest.samples import read_file
+from virtperf.ingest.samples import file_blocks
 from virtperf.intake.given import Given
 from virtperf.study.setup import Procedure
 
@@ -52,13 +52,16 @@ def inspect(
     found = []
     for path in paths:
         file = RawFile.model_validate({"path": path, "format": formats.get(path)})
-        read = read_file(folder, file, folder.name, inputs)
+        read = file_blocks(folder, file, folder.name, inputs)
         if read is None:
             found.append(Inspected(path))
             continue
-        name, reading = read
-        t = reading.records["t"].to_numpy(dtype=float)
-        found.append(Inspected(path, name, reading.clock, np.unique(t[np.isfinite(t)])))
+        name, blocks = read
+        clock, times = "", [np.empty(0)]
+        for block in blocks:
+            clock, t = block.clock, block.records["t"].to_numpy(dtype=float)
+            times.append(np.unique(t[np.isfinite(t)]))
+        found.append(Inspected(path, name, clock, np.unique(np.concatenate(times))))
     return found
 
 

@@ -123,9 +123,7 @@ def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Rec
         curve = course.curve
         system = _with(f"{curve.study}: {curve.label}", f"relative to {curve.against}")
         rows.append((curve.measure, system, *(course.at(ratio).words for ratio in ratios)))
-    memory = "Memory needed or defined for each byte of real memory"
-    words = {"cpu": "Virtual CPUs for each real CPU", "memory": memory}[of]
-    title = f"{words}: {joined(f'{ratio:g}' for ratio in ratios)}"
+    title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
     values = [value for course in chosen for _, values in course.points for value in values]
     grid = Grid(
         label=title,

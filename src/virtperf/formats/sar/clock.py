@@ -121,7 +121,7 @@ class Midnights:
 
     def times(self, table: Table, said: list[str], file: str) -> np.ndarray:
         """Seconds of each row since the midnight before its table's first heading."""
-        new = int(table.carried is not None)
+        new = sum(number < 0 for number in table.heading_lines)
         line = np.concatenate([np.array(table.heading_lines[new:], dtype=int), np.array(table.lines, dtype=int)])
         seconds = np.concatenate([np.array(table.heading_times[new:], dtype=float), np.array(table.times, dtype=float)])
         distinct, which = table.distinct()

@@ -5,20 +5,27 @@ Source: ``iostat.c`` of sysstat.
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import Reading, joined
+from virtperf.formats.pieces import Pieces, paragraph_end, recoded
+from virtperf.formats.rows import Warnings
 from virtperf.formats.sar.clock import head, read_date, seconds_of, system_line
 from virtperf.formats.sar.headings import Heading
 from virtperf.formats.sar.table import Table, table_records
 from virtperf.formats.sar.tools import tool_of
-from virtperf.formats.text import DAY, decode, uncoloured, unwrap_midnight
+from virtperf.formats.text import DAY, unwrap_midnight
 
 CPU, DISK = "cpu", "disk"
 """Values of `report`: ``avg-cpu`` of the whole machine, and the tables of devices, of which an entity is one."""
+MOST_TOLD = 5
 
 _STAMP = re.compile(
     r"(?:Time: )?(?:(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})[ T])?(\d\d:\d\d:\d\d|\d{9,10})(?: ?([AaPp]\.?[Mm]\.?))?"
@@ -49,39 +56,121 @@ class IostatFormat:
             At a line that iostat does not print, a row that does not fit its heading, where some reports carry times
             and others not, and in a file of one report.
         """
-        text, warnings = decode(uncoloured(data), file)
-        lines, said = text.split("\n"), list(warnings)
-        first, day, info = head(lines, self.name, said, file)
-        found = _Reports(text, lines, first + 1, file)
-        times, clock = _times(found.stamps, day, said, file)
-        of = np.array(found.report_of, dtype=int)
-        late = of > 0
-        if not late.any():
-            raise FormatError(
-                "no report but the first, which holds averages since the machine was started", file=file,
-                expected="iostat SECONDS COUNT, with a COUNT of two or more", remedy="collect the run again.",
-            )  # fmt: skip
-        records, at = table_records(found.table, times[of], said, file)
-        late = np.isin(at, np.array(found.table.lines, dtype=int)[late] + 1)
-        return Reading(records[late].reset_index(drop=True), clock, info, tuple(said), at[late])
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing part by part; each part ends with a table."""
+        strange, said = Warnings(file), list[str]()
+        pieces = Pieces(stream, paragraph_end, file)
+        found: _Reports | None = None
+        for piece in pieces:
+            text = recoded(piece, pieces.line, strange, file).decode()
+            start = 0
+            if found is None:
+                if not text.strip() and not pieces.last:
+                    continue
+                start, day, info = head([""] * pieces.line + text.split("\n"), self.name, said, file)
+                found, start = _Reports(file, day), start + 1 - pieces.line
+            table, of = found.part(text, start, pieces.line, pieces.last)
+            times = found.times(said)
+            records, at = table_records(table, times[of], said, file)
+            late = np.isin(at, np.array(table.lines, dtype=int)[found.known + of > 0] + pieces.line + 1)
+            found.rows += int((found.known + of > 0).sum())
+            found.end(times)
+            if pieces.last and not found.rows:
+                raise FormatError(
+                    "no report but the first, which holds averages since the machine was started", file=file,
+                    expected="iostat SECONDS COUNT, with a COUNT of two or more", remedy="collect the run again.",
+                )  # fmt: skip
+            if late.any() or pieces.last:
+                warnings = (*strange.new(pieces.last), *said)
+                said.clear()
+                yield Reading(records[late].reset_index(drop=True), found.clock, info, warnings, at[late])
 
 
 class _Reports:
-    """The reports of a listing: their rows in `table`, the report of each row, and the stamp of each report."""
+    """The reports of a listing, part by part.
 
-    def __init__(self, text: str, lines: list[str], start: int, file: str) -> None:
-        self._lines, self._times, self._under = list[int](), list[int](), list[int]()
-        self.table = Table(text=text, lines=self._lines, times=self._times, under=self._under)
-        self.report_of: list[int] = []
-        self.stamps: list[tuple[int, str]] = []  # line, text; "" for a report without
-        self.file = file
+    Attributes
+    ----------
+    known : int
+        Number of the report that began before the part and may go on in it, -1 for none.
+    rows : int
+        Rows so far that are not of the first report.
+    clock : str
+        What their times are by.
+    """
+
+    def __init__(self, file: str, day: int | None) -> None:
+        self.known, self.rows, self.clock = -1, 0, "sample"
+        self._file, self._day = file, day
+        self._time, self._kind = -1.0, (False, False)  # of the report that may go on; whether reports have time, date
+        self._wraps = False  # whether times count from midnight
+        self._last, self._told = (np.nan, 0.0), 0
+        self._days: dict[str, int | None] = {}
         self._seen: set[str] = set()  # tables of the report
         self._first = -1  # place of the first number in a row of the table, -1 outside of tables
-        last = len(lines) - 1  # what stands behind the last line end
-        for i in range(start, last):
+        self._table, self._of, self._stamps = Table(), list[int](), list[tuple[int, str]]()
+
+    def part(self, text: str, start: int, above: int, last: bool) -> tuple[Table, NDArray[np.int64]]:
+        """The rows of a part below so many lines, and the number of each row's report behind `known`."""
+        self._lines, self._under = list[int](), list[int]()
+        self._table = Table(text=text, lines=self._lines, times=self._lines, under=self._under, line=above, last=last)
+        self._of, self._stamps, self._first = [], [], -1
+        lines = text.split("\n")
+        for i in range(start, len(lines) - 1):
             self._take(lines[i], i)
-        if lines[last].strip():
-            self.table.cut, self.table.cut_time = last, -1 if self._first >= 0 else -2
+        if lines[-1].strip():
+            self._table.cut, self._table.cut_time = len(lines) - 1, -1 if self._first >= 0 else -2
+        return self._table, np.array(self._of, dtype=np.int64)
+
+    def times(self, said: list[str]) -> NDArray[np.float64]:
+        """The times of the report that went on and of those that began in the part."""
+        matches = [_STAMP.fullmatch(text) for _, text in self._stamps]
+        kinds = [(bool(match), bool(match and match[1])) for match in matches]
+        if kinds and self.known < 0:
+            self._kind = kinds[0]
+            first = matches[0]
+            self._wraps = first is not None and not first[1] and ":" in first[2]
+            timed = "time-of-day" if self._wraps and self._day is None else "absolute"
+            self.clock = timed if first else "sample"
+        if any(kind != self._kind for kind in kinds):
+            bare = next((line for (line, _), kind in zip(self._stamps, kinds, strict=True) if not kind[1]), None)
+            line = self._stamps[0][0] if bare is None else bare
+            raise FormatError(
+                "some reports have a time and others not, or no date", file=self._file, line=self._table.line + line + 1
+            )
+        if not self._kind[0]:
+            return np.concatenate([[self._time], self.known + np.arange(len(kinds))])
+        t = np.empty(len(matches))
+        for place, ((number, _), match) in enumerate(zip(self._stamps, matches, strict=True)):
+            assert match is not None
+            t[place] = self._seconds(match, self._table.line + number + 1)
+        if self._wraps and len(t):
+            seconds = t
+            t, set_back = unwrap_midnight(seconds, *self._last)
+            self._last = float(seconds[-1]), float(t[-1] - seconds[-1])
+            lines = [self._table.line + self._stamps[i][0] + 1 for i in set_back[: MOST_TOLD - self._told]]
+            said.extend(f"{self._file} line {line}: the clock was set back" for line in lines)
+            self._told += len(lines)
+            t = t + (self._day or 0) * DAY
+        return np.concatenate([[self._time], t])
+
+    def end(self, times: NDArray[np.float64]) -> None:
+        """End a part whose reports have these times."""
+        self.known += len(self._stamps)
+        self._time = float(times[-1])
+
+    def _seconds(self, match: re.Match[str], line: int) -> float:
+        seconds = float(seconds_of(match[2], match[3] or "", self._file, line))
+        if not match[1]:
+            return seconds
+        if match[1] not in self._days:
+            self._days[match[1]] = read_date(match[1], {}, [], "")
+        own = self._days[match[1]]
+        if own is None:
+            raise FormatError("a date that can't be read", file=self._file, line=line, found=match[1])
+        return seconds + own * DAY
 
     def _take(self, line: str, number: int) -> None:
         words = line.split()
@@ -93,10 +182,9 @@ class _Reports:
             self._heading(words, line, number)
         elif len(words) > self._first and _NUMBER.fullmatch(words[self._first]):
             self._lines.append(number)
-            self._times.append(1)
-            self.table.bodies.append(line)
-            self._under.append(len(self.table.headings) - 1)
-            self.report_of.append(len(self.stamps) - 1)
+            self._table.bodies.append(line)
+            self._under.append(len(self._table.headings) - 1)
+            self._of.append(len(self._stamps))
         else:
             raise self._error("not a line of iostat", line, number, "a row under avg-cpu: or Device")
 
@@ -116,49 +204,23 @@ class _Reports:
             raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
         if len(set(fields)) < len(fields) or not fields:
             raise self._error("a heading with a doubled or missing column", line, number, "different names")
-        if not self.stamps or heading.report in self._seen:
+        if (self.known < 0 and not self._stamps) or heading.report in self._seen:
             self._begin(number, "")
         self._seen.add(heading.report)
         self._first = 1 if heading.entity == 0 else 0
-        self.table.headings.append(heading)
-        self.table.heading_lines.append(number)
-        self.table.heading_times.append(0)
+        self._table.headings.append(heading)
+        self._table.heading_lines.append(number)
+        self._table.heading_times.append(-1)
 
     def _begin(self, number: int, stamp: str) -> None:
-        self.stamps.append((number, stamp))
+        self._stamps.append((number, stamp))
         self._seen, self._first = set(), -1
 
     def _error(self, problem: str, line: str, number: int, expected: str) -> FormatError:
         remedy = "the file is damaged, or was made in another locale than C."
-        return FormatError(problem, file=self.file, line=number + 1, expected=expected, found=line, remedy=remedy)
-
-
-def _times(stamps: list[tuple[int, str]], day: int | None, said: list[str], file: str) -> tuple[np.ndarray, str]:
-    """The time of each report, and the clock that it is by."""
-    matches = [_STAMP.fullmatch(text) for _, text in stamps]
-    kinds = {(bool(match), bool(match and match[1])) for match in matches}
-    if len(kinds) > 1:
-        bare = next(line for (line, _), match in zip(stamps, matches, strict=True) if not match or not match[1])
-        raise FormatError("some reports have a time and others not, or no date", file=file, line=bare + 1)
-    if not matches or matches[0] is None:
-        return np.arange(len(stamps)) - 1.0, "sample"
-    days: dict[str, int | None] = {}
-    t = np.empty(len(stamps))
-    for place, ((line, _), match) in enumerate(zip(stamps, matches, strict=True)):
-        assert match is not None
-        t[place] = seconds_of(match[2], match[3] or "", file, line + 1)
-        if match[1]:
-            if match[1] not in days:
-                days[match[1]] = read_date(match[1], {}, [], "")
-            own = days[match[1]]
-            if own is None:
-                raise FormatError("a date that can't be read", file=file, line=line + 1, found=match[1])
-            t[place] += own * DAY
-    if matches[0][1] or ":" not in matches[0][2]:
-        return t, "absolute"
-    t, set_back = unwrap_midnight(t)
-    said.extend(f"{file} line {stamps[i][0] + 1}: the clock was set back" for i in set_back[:5])
-    return (t, "time-of-day") if day is None else (t + day * DAY, "absolute")
+        return FormatError(
+            problem, file=self._file, line=self._table.line + number + 1, expected=expected, found=line, remedy=remedy
+        )
 
 
 FORMAT = IostatFormat()

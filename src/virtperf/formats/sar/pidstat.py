@@ -5,18 +5,25 @@ Source: ``pidstat.c`` of sysstat.
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
-from virtperf.formats.sar.clock import Midnights, first_midnight, head, seconds_of, system_line
+from virtperf.formats.base import Reading, joined
+from virtperf.formats.pieces import Pieces, recoded
+from virtperf.formats.rows import Warnings
+from virtperf.formats.sar.clock import EARLIEST, Midnights, first_midnight, head, seconds_of, system_line
 from virtperf.formats.sar.headings import Heading
+from virtperf.formats.sar.scan import boundary
 from virtperf.formats.sar.table import Table, table_records
 from virtperf.formats.sar.tools import tool_of
-from virtperf.formats.text import DAY, decode, uncoloured
+from virtperf.formats.text import DAY
 
 PROCESS, THREAD = "process", "thread"
 """Entity kinds; an entity is the command, a blank and the number of its process or thread."""
@@ -56,20 +63,110 @@ class PidstatFormat:
         FormatError
             At a line that pidstat does not print, a row that does not fit its heading, and a second system line.
         """
-        text, warnings = decode(uncoloured(data), file)
-        lines = _LINE.findall(text)
-        said = list(warnings)
-        first, day, info = head(["".join(parts) for parts in lines], self.name, said, file)
-        table = _scan(lines, first + 1, text, file)
-        if not table.lines:
-            raise FormatError("no row of data in the file", file=file, line=len(lines), remedy="collect the run again.")
-        t = Midnights().times(table, said, file)
-        offset, clock = first_midnight(t, day), "absolute"
-        if offset is None:
-            offset, clock = -DAY * np.floor(t.min() / DAY), "time-of-day"
-        records, at = table_records(table, t + offset, said, file)
-        known = (records["value"] >= 0).to_numpy()
-        return Reading(records[known].reset_index(drop=True), clock, info, tuple(said), at[known])
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing part by part; each part ends with a table, or with a sample of a long one."""
+        seen, strange = _Seen(file), Warnings(file)
+        pieces = Pieces(stream, boundary, file)
+        for piece in pieces:
+            text = recoded(piece, pieces.line, strange, file).decode()
+            if not seen.begun and not text.strip() and not pieces.last:
+                continue
+            table, t = seen.part(text, pieces.line, pieces.last)
+            records, at = table_records(table, t, seen.said, file)
+            known = (records["value"] >= 0).to_numpy()
+            if known.any() or pieces.last:
+                warnings = (*strange.new(pieces.last), *seen.said)
+                seen.said.clear()
+                yield Reading(records[known].reset_index(drop=True), seen.clock, seen.info, warnings, at[known])
+
+
+class _Seen:
+    """What is known of a listing from the parts of it before."""
+
+    def __init__(self, file: str) -> None:
+        self.begun, self.clock = False, "absolute"
+        self.said: list[str] = []
+        self.info: dict[str, str] = {}
+        self._file = file
+        self._day: int | None = None
+        self._offset: float | None = None
+        self._rows = 0
+        self._midnights = Midnights()
+        self._columns: _Columns | None = None
+        self._heading, self._heading_time = "", -1
+
+    def part(self, text: str, above: int, last: bool) -> tuple[Table, NDArray[np.float64]]:
+        """The rows of a part below so many lines, and their times."""
+        lines, start = _LINE.findall(text), 0
+        if not self.begun:
+            first = [""] * above + ["".join(parts) for parts in lines]
+            start, self._day, self.info = head(first, PidstatFormat.name, self.said, self._file)
+            start, self.begun = start + 1 - above, True
+        table = self._scan(lines, start, Table(text=text, line=above, last=last))
+        self._rows += len(table.lines)
+        if last and not self._rows:
+            raise FormatError("no row of data in the file", file=self._file, line=above + len(lines),
+                              remedy="collect the run again.")  # fmt: skip
+        t = self._midnights.times(table, self.said, self._file)
+        epoch = t >= EARLIEST
+        if epoch.any() and (self._offset or not epoch.all()):
+            line = above + int(table.lines[int(np.argmax(epoch if self._offset else ~epoch))]) + 1
+            raise FormatError(
+                "times of day beside seconds since 1970", file=self._file, line=line, remedy="split the file."
+            )
+        if self._offset is None and len(t):
+            self._offset = first_midnight(t, self._day)
+            if self._offset is None:
+                self._offset, self.clock = -DAY * np.floor(t.min() / DAY), "time-of-day"
+        return table, t + (self._offset or 0.0)
+
+    def _scan(self, lines: list[tuple[str, str, str, str]], start: int, table: Table) -> Table:
+        rows, times, under = list[int](), list[int](), list[int]()
+        table.lines, table.times, table.under = rows, times, under
+        columns, above = self._columns, table.line
+        places: dict[str, int] = {}
+        if columns:
+            places = columns.name(table, -1, self._heading_time)
+            table.carried = self._heading
+        cut = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
+        for i in range(start, len(lines)):
+            time, half, body, other = lines[i]
+            fresh = i == 0 or not "".join(lines[i - 1]).strip()  # a new table begins, none is hurt if it is cut
+            if not body:
+                stripped = other.strip()
+                if i == cut and stripped:
+                    table.cut, table.cut_time = i, -2 if fresh else -1
+                elif system_line(other):
+                    number = above + i + 1
+                    raise FormatError(
+                        "a second system line", file=self._file, line=number, remedy="split the file there."
+                    )
+                elif stripped and not _AVERAGE.fullmatch(stripped):
+                    raise _not_a_line(other, above + i, self._file)
+                continue
+            seconds = seconds_of(time, half, self._file, above + i + 1) if time != "Time" else -1
+            if i == cut:
+                table.cut, table.cut_time = i, -2 if fresh else seconds
+            elif body.endswith("Command"):
+                columns = _Columns(body, self._file, above + i + 1)
+                places = columns.name(table, i, seconds)
+                self._columns, self._heading = columns, "".join(lines[i])
+            else:
+                row = columns.row(body) if columns else None
+                if row is None:
+                    raise _not_a_line("".join(lines[i]), above + i, self._file)
+                rows.append(i)
+                times.append(seconds)
+                table.bodies.append(row[1])
+                under.append(places[row[0]])
+        for place, seconds in enumerate(table.heading_times):
+            if seconds < 0 and table.times:  # -h prints no time in its headings: it was before the sample below
+                below = int(np.searchsorted(table.lines, table.heading_lines[place]))
+                table.heading_times[place] = table.times[min(below, len(table.times) - 1)] - 1
+        self._heading_time = table.heading_times[-1] if table.heading_times else -1
+        return table
 
 
 class _Columns:
@@ -90,6 +187,16 @@ class _Columns:
         process = Heading(report, PROCESS, -1, len(fields), True, numeric, fields)
         self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
 
+    def name(self, table: Table, line: int, time: int) -> dict[str, int]:
+        """Put the headings into a table; their places by kind."""
+        places = {}
+        for kind, heading in self.headings.items():
+            places[kind] = len(table.headings)
+            table.headings.append(heading)
+            table.heading_lines.append(line)
+            table.heading_times.append(time)
+        return places
+
     def row(self, body: str) -> tuple[str, str] | None:
         """Kind of the entity, and its row with the numbers first and the entity last; None for another line."""
         cells = body.split(None, len(self.words))
@@ -101,49 +208,6 @@ class _Columns:
         number, kind = own[-1]
         command = cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
         return kind, f"{' '.join(cells[place] for place in self.read)} {command.strip()} {number}"
-
-
-def _scan(lines: list[tuple[str, str, str, str]], start: int, text: str, file: str) -> Table:
-    rows, times, under = list[int](), list[int](), list[int]()
-    table = Table(text=text, lines=rows, times=times, under=under)
-    columns: _Columns | None = None
-    places: dict[str, int] = {}
-    last = len(lines) - 1 if not text.endswith("\n") else -1
-    for i in range(start, len(lines)):
-        time, half, body, other = lines[i]
-        if not body:
-            stripped = other.strip()
-            if i == last and stripped:
-                table.cut, table.cut_time = i, -1
-            elif system_line(other):
-                raise FormatError("a second system line", file=file, line=i + 1, remedy="split the file there.")
-            elif stripped and not _AVERAGE.fullmatch(stripped):
-                raise _not_a_line(other, i, file)
-            continue
-        seconds = seconds_of(time, half, file, i + 1) if time != "Time" else -1
-        if i == last:
-            table.cut, table.cut_time = i, seconds
-        elif body.endswith("Command"):
-            columns = _Columns(body, file, i + 1)
-            places = {}
-            for kind in columns.headings:
-                places[kind] = len(table.headings)
-                table.headings.append(columns.headings[kind])
-                table.heading_lines.append(i)
-                table.heading_times.append(seconds)
-        else:
-            row = columns.row(body) if columns else None
-            if row is None:
-                raise _not_a_line("".join(lines[i]), i, file)
-            rows.append(i)
-            times.append(seconds)
-            table.bodies.append(row[1])
-            under.append(places[row[0]])
-    for place, seconds in enumerate(table.heading_times):
-        if seconds < 0 and table.times:  # -h prints no time in its headings: it was before the sample below
-            below = int(np.searchsorted(table.lines, table.heading_lines[place]))
-            table.heading_times[place] = table.times[min(below, len(table.times) - 1)] - 1
-    return table
 
 
 def _not_a_line(line: str, number: int, file: str) -> FormatError:

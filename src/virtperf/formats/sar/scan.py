@@ -98,7 +98,7 @@ def scan(words: Words, start: int, line: int, seen: Seen, last: bool) -> Table:
     FormatError
         At a line that the tool does not print.
     """
-    table = Table(words=words, line=line)
+    table = Table(words=words, line=line, last=last)
     wrong: list[FormatError] = []
     first = words.first
     lines = np.arange(start, len(words))

@@ -38,7 +38,9 @@ class Table:
     line : int
         How many lines of the file are before it.
     carried : str, optional
-        The line of the first heading, where that stands in the part before.
+        The line of the headings that stand in a part before, which have negative line numbers.
+    last : bool
+        Whether no part follows: only there a row may be cut.
     marks : list of (line, time, comment)
         Restarts, with "", and comments.
     cut : int
@@ -61,6 +63,7 @@ class Table:
     shifts: NDArray[np.int64] | None = None
     line: int = 0
     carried: str | None = None
+    last: bool = True
     marks: list[tuple[int, int, str]] = field(default_factory=list)
     cut: int = -1
     cut_time: int = -2
@@ -127,9 +130,10 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     fixed = np.array([h.fixed for h in distinct] or [0])[code]
     open_end = np.array([h.open_end for h in distinct] or [False])[code]
     wrong = np.flatnonzero((counts < fixed) | ((counts > fixed) & ~open_end))
-    short = _printed_short(table, wrong[(counts < fixed)[wrong] & (wrong < len(counts) - 1)])
+    behind = len(counts) - table.last
+    short = _printed_short(table, wrong[(counts < fixed)[wrong] & (wrong < behind)])
     wrong = np.setdiff1d(wrong, short)
-    cut_row = len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < fixed[-1]
+    cut_row = table.last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < fixed[-1]
     if len(wrong) and not cut_row:
         row = wrong[0]
         raise FormatError(

@@ -5,16 +5,21 @@ Source: ``vmstat.c`` of procps.
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator
 from datetime import datetime
+from typing import BinaryIO
 
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import Reading, joined
+from virtperf.formats.pieces import Pieces, line_end, recoded
+from virtperf.formats.rows import Warnings
 from virtperf.formats.sar.headings import Heading
 from virtperf.formats.sar.table import Table, table_records
-from virtperf.formats.text import DAY, EPOCH, decode, uncoloured
+from virtperf.formats.text import DAY, EPOCH
 
 _HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)
@@ -46,64 +51,99 @@ class VmstatFormat:
             A row before a heading, another heading than before, a row that does not fit its heading, times in some rows
             only, and no row but the first.
         """
-        text, warnings = decode(uncoloured(data), file)
-        lines, said = text.split("\n"), list(warnings)
-        rows, times, under = list[int](), list[int](), list[int]()
-        table, stamps, info = Table(text=text, lines=rows, times=times, under=under), list[str](), dict[str, str]()
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing part by part; each part ends with a line."""
+        seen, strange = _Seen(file), Warnings(file)
+        pieces = Pieces(stream, line_end, file)
+        for piece in pieces:
+            text = recoded(piece, pieces.line, strange, file).decode()
+            table, t, said = seen.rows(text, pieces.line, pieces.last)
+            if pieces.last and seen.count < 2:
+                raise FormatError(
+                    "no row but the first, which holds averages since the machine was started", file=file,
+                    expected="the two heading lines of vmstat, and rows", remedy="collect by vmstat -t SECONDS COUNT.",
+                )  # fmt: skip
+            records, at = table_records(table, t, said, file)
+            late = at > seen.first + 1
+            if late.any() or pieces.last:
+                clock = "absolute" if seen.stamped else "sample"
+                warnings = (*strange.new(pieces.last), *said)
+                yield Reading(records[late].reset_index(drop=True), clock, dict(seen.info), warnings, at[late])
+
+
+class _Seen:
+    """What is known of a listing from the parts of it before.
+
+    Attributes
+    ----------
+    count : int
+        How many rows there were, of which the first stands on line `first`, from 0.
+    stamped : bool
+        Whether they have times.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.count, self.first, self.stamped = 0, -1, False
+        self.info: dict[str, str] = {}
+        self._file = file
+        self._heading: Heading | None = None
+        self._heading_text = ""
+
+    def rows(self, text: str, above: int, last: bool) -> tuple[Table, np.ndarray, list[str]]:
+        """The rows of a part below so many lines, their times, and what is to be said of it."""
+        lines, said, file = text.split("\n"), list[str](), self._file
+        rows, under = list[int](), list[int]()
+        table, stamps = Table(text=text, lines=rows, times=rows, under=under, line=above, last=last), list[str]()
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
                 continue
             stamp = _STAMP.fullmatch(line.strip())
             if not stamp and not _ROW.fullmatch(line.strip()):
-                _heading(words, table, info, file, number)
+                self._name(words, line, above + number)
                 continue
-            if not table.headings:
-                raise FormatError("a row before any heading", file=file, line=number + 1, found=line,
+            if self._heading is None:
+                raise FormatError("a row before any heading", file=file, line=above + number + 1, found=line,
                                   remedy="keep the heading lines.")  # fmt: skip
-            if stamps and bool(stamps[0]) != bool(stamp):
+            if self.count and self.stamped != bool(stamp):
                 raise FormatError(
-                    "times in some rows only", file=file, line=number + 1, remedy="keep one listing a file."
+                    "times in some rows only", file=file, line=above + number + 1, remedy="keep one listing a file."
                 )
+            if not self.count:
+                self.first, self.stamped = above + number, bool(stamp)
+            self.count += 1
             stamps.append(stamp[2] if stamp else "")
-            info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
+            self.info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
             rows.append(number)
-            times.append(1)
-            table.bodies.append(stamp[1] if stamp else line)
             under.append(0)
+            table.bodies.append(stamp[1] if stamp else line)
         if lines[-1].strip():  # without a line end, digits may be missing
-            said.append(f"{file} line {len(lines)}: the file breaks off; this line was left out")
-        if len(stamps) < 2:
-            raise FormatError(
-                "no row but the first, which holds averages since the machine was started", file=file,
-                expected="the two heading lines of vmstat, and rows", remedy="collect by vmstat -t SECONDS COUNT.",
-            )  # fmt: skip
-        t = np.arange(len(stamps)) - 1.0
-        if stamps[0]:
-            known = {stamp: _seconds(stamp, file, line + 1) for stamp, line in zip(stamps, table.lines, strict=True)}
-            t = np.array([known[stamp] for stamp in stamps])
-        records, at = table_records(table, t, said, file)
-        late = at > table.lines[0] + 1
-        clock = "absolute" if stamps[0] else "sample"
-        return Reading(records[late].reset_index(drop=True), clock, info, tuple(said), at[late])
+            said.append(f"{file} line {above + len(lines)}: the file breaks off; this line was left out")
+        if self._heading is not None:  # its time is that of no row, its line before all
+            table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
+            table.carried = self._heading_text
+        if not self.stamped:
+            return table, np.arange(self.count - len(rows), self.count) - 1.0, said
+        known = {stamp: _seconds(stamp, file, above + line + 1) for stamp, line in zip(stamps, rows, strict=True)}
+        return table, np.array([known[stamp] for stamp in stamps]), said
 
-
-def _heading(words: list[str], table: Table, info: dict[str, str], file: str, line: int) -> None:
-    """Note the names of the second heading, behind which -t prints the name of the zone."""
-    names = tuple(word for word in words if _NAME.fullmatch(word))
-    zone = words[len(names) :]
-    heading = Heading("", "host", -2, len(names), False, tuple(range(len(names))), names)
-    if names[:2] != ("r", "b") or len(set(names)) < len(names) or len(zone) > 1 or words[: len(names)] != list(names):
-        raise FormatError("not a line of vmstat", file=file, line=line + 1, expected="r b swpd free ..., or numbers",
-                          found=" ".join(words))  # fmt: skip
-    if table.headings and table.headings[0] != heading:
-        raise FormatError("another heading than before", file=file, line=line + 1, found=" ".join(names),
-                          expected=" ".join(table.headings[0].fields), remedy="keep one listing a file.")  # fmt: skip
-    info |= {"zone": zone[0]} if zone else {}
-    if not table.headings:
-        table.headings.append(heading)
-        table.heading_lines.append(line)
-        table.heading_times.append(0)
+    def _name(self, words: list[str], line: str, number: int) -> None:
+        """Note the names of the second heading, behind which -t prints the name of the zone."""
+        names = tuple(word for word in words if _NAME.fullmatch(word))
+        zone, known, file = words[len(names) :], self._heading, self._file
+        heading = Heading("", "host", -2, len(names), False, tuple(range(len(names))), names)
+        own = list(names) == words[: len(names)] and len(zone) <= 1
+        if names[:2] != ("r", "b") or len(set(names)) < len(names) or not own:
+            raise FormatError("not a line of vmstat", file=file, line=number + 1, found=" ".join(words),
+                              expected="r b swpd free ..., or numbers")  # fmt: skip
+        if known is not None and known != heading:
+            raise FormatError("another heading than before", file=file, line=number + 1, found=" ".join(names),
+                              expected=" ".join(known.fields), remedy="keep one listing a file.")  # fmt: skip
+        self.info |= {"zone": zone[0]} if zone else {}
+        if known is None:
+            self._heading, self._heading_text = heading, line
 
 
 def _seconds(text: str, file: str, line: int) -> float:

@@ -1,0 +1,186 @@
+"""The samples of a run as they are found in its files, and as the table that is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.schema import ROW_GROUP
+from virtperf.core.stage_tables import SAMPLES
+from virtperf.ingest.rates import Key, Once, Rates
+from virtperf.ingest.spill import ROW, Rows, Spill, rows_of
+
+_WHO = ("entity_kind", "entity", "metric")
+_LATER = 1 << 62
+"""The order of what is made of samples: behind all that were read."""
+_PER_FORMAT = 48
+"""Bits of a sample's order that count within its format, whose formats are in the order of their first files."""
+
+
+class Gathered:
+    """The samples of a run, file by file and part by part.
+
+    Parameters
+    ----------
+    run_id : str
+    paths : sequence of str
+        Of its raw files.
+    spill : Spill
+        Keeps them.
+
+    Attributes
+    ----------
+    partial : set of int
+        Files of which something is missing, so that a counter that is not there need not have been zero.
+    counts : ndarray of int, shape (files,)
+        Samples of each file, once all are given; `metrics` are those that they are of.
+    """
+
+    def __init__(self, run_id: str, paths: Sequence[str], spill: Spill) -> None:
+        self._run_id, self._paths = run_id, paths
+        self._spill = spill
+        self._series: dict[Key, int] = {}
+        self._formats: dict[str, int] = {}
+        self._days = np.zeros(len(paths))
+        self._read = self._untimed = 0  # samples so far; those of the file that have no time
+        self._of_file = 0
+        self._incomplete: dict[str, tuple[int, int]] = {}  # by metric the order of the first, and how many
+        self._snapshots: list[pd.DataFrame] = []
+        named = self._key
+        self._rates, self._once = Rates(named), Once(named)
+        self._keys: list[Key] = []
+        self.partial: set[int] = set()
+        self.metrics: set[str] = set()
+        self.counts = np.zeros(len(paths), dtype=np.int64)
+
+    def add(self, found: pd.DataFrame, file: int, source: str, *, snapshot: bool) -> None:
+        """Take a part of a file, as the metric dictionary translates it, with times on the run's clock.
+
+        Parameters
+        ----------
+        found : DataFrame
+            Columns entity_kind, entity, metric, kind, t, value, line.
+        file : int
+            Number of the file.
+        source : str
+            Its format.
+        snapshot : bool
+            Whether it is one, of counters that leave out those that are zero.
+        """
+        rank = self._formats.setdefault(source, len(self._formats))
+        order = (rank << _PER_FORMAT) + self._read + np.arange(len(found))
+        self._read += len(found)
+        self._of_file += len(found)
+        total = (found["kind"] == "total").to_numpy(dtype=bool)
+        t = np.where(total, np.nan, found["t"].to_numpy(dtype=float))
+        value = found["value"].to_numpy(dtype=float)
+        incomplete = ~np.isfinite(value)
+        for metric, places in found[incomplete].groupby("metric", sort=False).indices.items():
+            first, count = self._incomplete.get(str(metric), (_LATER, 0))
+            earliest = int(order[incomplete][places[0]])
+            self._incomplete[str(metric)] = min(first, earliest), count + len(places)
+        untimed = ~total & np.isnan(t)
+        self._untimed += int(untimed.sum())
+        keep = ~incomplete & ~untimed
+        counter = (found["kind"] == "counter").to_numpy(dtype=bool)
+        rows = rows_of(len(found), counter=counter, t=t, value=value, line=found["line"], file=file, order=order)
+        who = [found[name].to_numpy(dtype=object) for name in _WHO]
+        later = keep & counter & snapshot
+        if later.any():
+            mine = dict(zip(_WHO, (column[later] for column in who), strict=True))
+            numbers = {name: rows[name][later] for name in ROW.names or () if name not in ("series", "counter")}
+            self._snapshots.append(pd.DataFrame({"source": source, **mine, **numbers}))
+        keep &= ~later
+        rows = rows[keep]
+        rows["series"] = self._numbers(np.full(len(rows), source, dtype=object), *(column[keep] for column in who))
+        self._spill.add(rows)
+
+    def close(self, file: int, days: float) -> list[str]:
+        """End a file, to whose times `days` seconds are to be added; what is to be said of it."""
+        self._days[file] = days
+        said = [] if self._of_file else ["nothing in it belongs to a metric of the dictionary"]
+        if self._untimed:
+            said.append("values without a time were left out; give at_s in run.yaml for a snapshot")
+        self._of_file = self._untimed = 0
+        return said
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """The table `SAMPLES`, in parts that are the row groups of its file."""
+        if self._snapshots:
+            self._add_snapshots(pd.concat(self._snapshots, ignore_index=True))
+        keys = self._keys = sorted(self._series)
+        rank = np.zeros(len(keys), dtype=np.int64)
+        rank[[self._series[key] for key in keys]] = np.arange(len(keys))
+        left: list[Rows] = []
+        for part in self._spill.parts(rank, self._days):
+            left.append(self._tidy(part))
+            while sum(map(len, left)) > ROW_GROUP:
+                rows = np.concatenate(left)
+                frame, left = self._frame(rows[:ROW_GROUP]), [rows[ROW_GROUP:].copy()]
+                del rows  # what is not needed while the frame is written
+                yield frame
+        yield self._frame(np.concatenate(left))
+
+    def sentences(self) -> list[str]:
+        """What is to be said of the run, once all its samples are given."""
+        incomplete = sorted(self._incomplete.items(), key=lambda item: item[1][0])
+        return [
+            *(f"{m}: {n} value(s) left out, since not all their parts are there" for m, (_, n) in incomplete),
+            *self._rates.sentences(), *self._once.sentences(),
+        ]  # fmt: skip
+
+    def _key(self, number: int) -> Key:
+        return self._keys[number]
+
+    def _numbers(self, *columns: np.ndarray) -> np.ndarray:
+        """The number of each row's series, of the columns of its `Key`."""
+        code = np.zeros(len(columns[0]), dtype=np.int64)
+        for column in columns:
+            codes, texts = pd.factorize(column)
+            code = code * len(texts) + codes
+        _, first, place = np.unique(code, return_index=True, return_inverse=True)
+        keys = zip(*(column[first].tolist() for column in columns), strict=True)
+        return np.array([self._series.setdefault(key, len(self._series)) for key in keys], dtype=np.int32)[place]
+
+    def _add_snapshots(self, counters: pd.DataFrame) -> None:
+        """Snapshots leave out counters that are zero: what one of an entity has, every other whole one has too."""
+        whole = ~counters["file"].isin(self.partial)
+        who = ["source", *_WHO[:2]]
+        rows = counters[whole]
+        times = rows[[*who, "t", "file"]].drop_duplicates([*who, "t"])
+        full = times.merge(rows[[*who, "metric"]].drop_duplicates(), on=who, sort=False)
+        found = rows[[*who, "metric", "t", "value", "line"]]
+        filled = full.merge(found, on=[*who, "metric", "t"], how="left", sort=False).fillna({"value": 0.0, "line": 0})
+        filled["order"] = _LATER + np.arange(len(filled))
+        together = pd.concat([counters[~whole], filled], ignore_index=True)
+        columns = {name: together[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
+        who_of = [together[name].to_numpy(dtype=object) for name in ("source", *_WHO)]
+        self._spill.add(rows_of(len(together), series=self._numbers(*who_of), counter=True, **columns))
+
+    def _tidy(self, rows: Rows) -> Rows:
+        """Samples of a part, sorted by series and time: counters as rates, each once."""
+        rates = self._rates.of(rows[rows["counter"]])
+        rates["order"] = _LATER
+        rows = np.concatenate([rows[~rows["counter"]], rates])
+        rows = self._once.of(rows[np.lexsort((rows["order"], rows["t"], rows["series"]))])
+        self.counts += np.bincount(rows["file"], minlength=len(self.counts))
+        self.metrics |= {self._keys[number][3] for number in np.unique(rows["series"]).tolist()}
+        return rows
+
+    def _frame(self, rows: Rows) -> pd.DataFrame:
+        texts = {
+            name: _coded(rows["series"], [key[place] for key in self._keys])
+            for place, name in enumerate(("source", *_WHO))
+        }
+        texts |= {"run_id": _coded(np.zeros(len(rows), int), [self._run_id]), "file": _coded(rows["file"], self._paths)}
+        numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}
+        return pd.DataFrame(texts | numbers, columns=list(SAMPLES.columns))
+
+
+def _coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
+    """A column of texts, of which each is kept once."""
+    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    places = np.array([distinct[text] for text in texts], dtype=np.int32)
+    return pd.Categorical.from_codes(places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str"))
