@@ -230,11 +230,20 @@ def test_a_notebook_that_is_missing_or_none(repository):
         (lambda cells: [c for c in cells if not holds(c, "load_study(")], 'expected load_study("mine", data, ...)'),
         (lambda cells: [c for c in cells if "tags" not in c["metadata"]], "one cell must be tagged parameters"),
         (lambda cells: [*cells, {**cells[-1], "source": 'study.show("figure-2")'}], "figure-2 is no exhibit"),
+        (lambda cells: [*cells, {**cells[-1], "source": 'study.results("figure-3")'}], "figure-3 is no exhibit"),
     ],
 )
 def test_every_exhibit_is_shown(repository, change, message):
     rewritten(repository.notebook("mine"), change)
     assert any(message in p for p in found(repository))
+
+
+@pytest.mark.parametrize("names", ["", '"figure-1", "table-1"'])
+def test_results_show_exhibits_too(repository, names):
+    rewritten(repository.notebook("mine"), lambda cells: [
+        *(c for c in cells if not holds(c, ".show(")), {**cells[-1], "source": f"study.results({names})"},
+    ])  # fmt: skip
+    assert found(repository) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from virtperf.core.params import NotebookParameters, Parameters
 from virtperf.study.definition import Study
 
 _SHOWN = re.compile(r"\.show\(\s*[\"']([a-z0-9-]+)[\"']")
+_RESULTS = re.compile(r"\.results\(([^()]*)\)")
+_NAMED = re.compile(r"[\"']([a-z0-9-]+)[\"']")
 _ASSIGNED = re.compile(r"^([a-z_]+)\s*=\s*([^#\n]+?)\s*(?:#.*)?$", re.M)
 
 
@@ -28,8 +31,10 @@ def check_notebook(path: Path, study: Study, parameters: Parameters | None, prob
         text = "\n".join(source for source, _ in sources)
         if not re.search(rf"\bload_study\(\s*[\"']{re.escape(study.id)}[\"']", text):
             problems.say("the notebook does not load its study", path, expected=f'load_study("{study.id}", data, ...)')
-        if not re.search(r"\.results\(\)", text):
-            _shown(path, set(_SHOWN.findall(text)), list(dict.fromkeys(e.id for e in study.exhibits)), problems)
+        results = [_NAMED.findall(names) for names in _RESULTS.findall(text)]
+        if all(results):  # results() without names shows everything
+            shown = {*_SHOWN.findall(text), *chain(*results)}
+            _shown(path, shown, list(dict.fromkeys(e.id for e in study.exhibits)), problems)
 
 
 def _sources(path: Path) -> list[tuple[str, list[str]]]:
