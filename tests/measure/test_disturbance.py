@@ -79,6 +79,9 @@ def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
         state["now"] = replace(last, at=last.at + seconds, busy=last.busy + next(busy) * seconds, total=last.total + 99)
 
     monkeypatch.setattr(module, "counters", read)
-    assert quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause)
+    said = []
+    assert quiet(Quiet(cpus=0.1, for_s=2.0), lambda: 0.0, pause, said.append)
     assert waited == [2.0, 2.0, 2.0]
-    assert not quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause)
+    assert said == ["waits until other processes use less than 0.1 processors, at most 600 s"]
+    assert not quiet(Quiet(cpus=0.1, timeout_s=0.0), lambda: 0.0, pause, said.append)
+    assert len(said) == 1

@@ -22,6 +22,7 @@ from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.folder import raw_files
 from virtperf.ingest.runs import load_run
 from virtperf.ingest.samples import read_run
+from virtperf.measure import run as run_module
 from virtperf.measure.machine import machine
 from virtperf.measure.processes import members
 
@@ -70,6 +71,12 @@ def test_what_is_missing_is_measured_once(repository):
     after = identity(repository)
     assert {name: after[name] for name in ALL if name != ALL[2]} == {n: i for n, i in before.items() if n != ALL[2]}
     check_runs(repository)
+
+
+def test_a_run_that_has_to_wait_says_so(repository, monkeypatch):
+    monkeypatch.setattr(run_module, "quiet", lambda wanted, ours, pause, say: say(f"waits for {wanted.cpus}") or True)
+    _, _, said = repository.measure(replicates=1, wait_quiet={"cpus": 0.5})
+    assert sorted(said) == ["cpu-guests-1-r1 waits for 0.5", "cpu-guests-2-r1 waits for 0.5"]
 
 
 def test_a_run_that_fails_does_not_end_the_plan(repository):

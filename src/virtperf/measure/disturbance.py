@@ -96,9 +96,9 @@ def uncounted() -> list[str]:
     return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
 
 
-def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], None]) -> bool:
-    """Wait until others use little; whether they did in the end."""
-    until = time.monotonic() + wanted.timeout_s
+def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], None], say: Callable[[str], None]) -> bool:
+    """Wait until others use little; whether they did in the end. `say` is told once, where there is need to wait."""
+    until, said = time.monotonic() + wanted.timeout_s, False
     while True:
         begin = counters(ours)
         pause(wanted.for_s)
@@ -106,3 +106,6 @@ def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], Non
             return True
         if time.monotonic() >= until:
             return False
+        if not said:
+            say(f"waits until other processes use less than {wanted.cpus:g} processors, at most {wanted.timeout_s:g} s")
+            said = True

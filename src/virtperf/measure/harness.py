@@ -125,7 +125,7 @@ class Harness:
         tell : callable
             Told when a run begins and ends.
         say : callable
-            Takes a line about what an interrupted harness had left.
+            Takes a line about what an interrupted harness had left, and what a run waits for.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class Harness:
                 for number, run in enumerate(runs, start=1):
                     check()
                     tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number - 1 :])))
-                    words, fine = self._one(run, described, check, outcome)
+                    words, fine = self._one(run, described, check, outcome, say)
                     tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number:]), words, fine))
             except OSError as err:
                 if err.errno in FULL:
@@ -157,7 +157,12 @@ class Harness:
         return outcome
 
     def _one(
-        self, run: PlannedRun, described: dict[str, Any], check: Callable[[], None], outcome: Outcome
+        self,
+        run: PlannedRun,
+        described: dict[str, Any],
+        check: Callable[[], None],
+        outcome: Outcome,
+        say: Callable[[str], None],
     ) -> tuple[str, bool]:
         """Measure one run; returns what to say of it, and whether all is well."""
         began = time.monotonic()
@@ -169,7 +174,7 @@ class Harness:
             self._record(run, {})
             record = partial(self._record, run)
             processes = Processes(folder, logs, str(self._running), record, check)
-            measurement = Measurement(self.study, run, folder, self.runs, self.root, processes, described)
+            measurement = Measurement(self.study, run, folder, self.runs, self.root, processes, described, say)
             try:
                 flags = measurement.make()
             except Failure as err:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -56,6 +56,8 @@ class Measurement:
         Folder of measure.yaml; of the repository.
     described : dict
         What is said of every run: machine, tools.
+    say : callable
+        Takes a line about what the run waits for.
     """
 
     study: Study
@@ -65,6 +67,7 @@ class Measurement:
     root: Path
     processes: Processes
     described: dict[str, Any]
+    say: Callable[[str], None] = lambda _: None
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
@@ -82,7 +85,7 @@ class Measurement:
         """
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
-        if wanted and not quiet(wanted, own.cpu_s, own.pause):
+        if wanted and not quiet(wanted, own.cpu_s, own.pause, self._waits):
             self.flags.append(
                 f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
             )
@@ -99,6 +102,9 @@ class Measurement:
             raise torn
         self._describe(times)
         return self.flags
+
+    def _waits(self, words: str) -> None:
+        self.say(f"{self.planned.run_id} {words}")
 
     def tear_down(self) -> Failure | None:
         """Run the teardown, all of it, and end what is left; the first failure, which does not hide another."""
