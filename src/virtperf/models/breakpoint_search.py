@@ -87,12 +87,10 @@ class Kinks:
         if need <= 0:
             return -math.inf, math.inf, ("a curve without a break fits as well",)
         notes: list[str] = []
-        inside: list[float] = []
-        for j in range(self.first, self.last):
-            inside += self._accepted(j, need)
-        if not inside:
+        places, counting = self.accepted(self.e[None, :], np.array([need]))
+        points = np.unique(places[counting])
+        if not len(points):
             return math.inf, -math.inf, ()
-        points = np.unique(inside)
         low, high = float(points[0]), float(points[-1])
         between = (points[:-1] + points[1:]) / 2
         if np.any(self._explained_at(between) < need * (1 - 1e-9)):
@@ -147,27 +145,42 @@ class Kinks:
         with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite
             return explained / np.maximum(left, np.finfo(float).tiny) * df
 
-    def _accepted(self, j: int, need: float) -> list[float]:
-        """Return the ends of the accepted parts of gap j: where (p'e - s q'e)**2 >= need |p - s q|**2."""
-        p, q, e = self.p[j], self.q[j], self.e
-        pe, qe = p @ e, q @ e
-        a, b, c = qe * qe - need * (q @ q), pe * qe - need * (p @ q), pe * pe - need * (p @ p)
-        length = self.knots[j + 1] - self.knots[j]
-        ends = [s for s in (0.0, length) if (a * s - 2 * b) * s + c >= 0]
-        under = b * b - a * c
-        roots: list[float] = []
-        if a != 0 and under >= 0:
+    def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Places in the gaps that bound where a kink explains `need` of the sum of squares, and which of them count.
+
+        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and the two roots.
+
+        Parameters
+        ----------
+        e : ndarray, shape (m, n)
+        need : ndarray, shape (m,)
+
+        Returns
+        -------
+        places, counting : ndarray, shape (4, m, gaps)
+        """
+        p, q, length, (pp, pq, qq) = self._gaps()
+        pe, qe, least = e @ p.T, e @ q.T, need[:, None]
+        a, b, c = qe * qe - least * qq, pe * qe - least * pq, pe * pe - least * pp
+        with np.errstate(divide="ignore", invalid="ignore"):
             # The stable form of the quadratic formula for a s**2 - 2 b s + c.
-            big = b + math.copysign(math.sqrt(under), b)
-            roots = [big / a] + ([c / big] if big != 0 else [])
-        return [float(self.knots[j] + s) for s in [*ends, *(r for r in roots if 0 < r < length)]]
+            big = b + np.copysign(np.sqrt(np.maximum(b * b - a * c, 0.0)), b)
+            places = np.stack((np.zeros_like(a), np.broadcast_to(length, a.shape), big / a, c / big))
+            counting = (places >= 0) & (places <= length)
+            counting[:2] = (c >= 0, (a * length - 2 * b) * length + c >= 0)
+            counting[2:] &= b * b >= a * c
+        return self.knots[self.first : self.last] + places, counting
+
+    def _gaps(self) -> tuple[Array, Array, Array, tuple[Array, Array, Array]]:
+        """p, q and length of the gaps in which a kink is sought, and the products p'p, p'q, q'q."""
+        gaps = slice(self.first, self.last)
+        p, q = self.p[gaps], self.q[gaps]
+        products = [np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q))]
+        return p, q, np.diff(self.knots[self.first : self.last + 1]), (products[0], products[1], products[2])
 
     def peaks(self, e: Array) -> tuple[Array, Array]:
         """Return offset and explained sum of squares of the best kink in each gap, for each row of e: (m, gaps)."""
-        gaps = slice(self.first, self.last)
-        p, q = self.p[gaps], self.q[gaps]
-        length = self.knots[self.first + 1 : self.last + 1] - self.knots[gaps]
-        pp, pq, qq = (np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q)))
+        p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe = e @ p.T, e @ q.T
         alpha, beta = qq * pe - pq * qe, pp * qe - pq * pe
         det = pp * qq - pq * pq

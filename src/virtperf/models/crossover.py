@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from virtperf.core.errors import ModelError
+from virtperf.core.mean import satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.linear import LineResult
-from virtperf.models.ratio import fieller, welch_df
+from virtperf.models.ratio import fieller
 from virtperf.models.result import Estimate, inverse_gram, t_interval
 
 CROSSING = "crossing"
@@ -83,9 +84,7 @@ def line_crossover(
     else:
         parts = [first.covariance, second.covariance]
         at = np.array([1.0, -gap[0] / gap[1]])
-        df = welch_df(
-            (float(at @ parts[0] @ at), float(at @ parts[1] @ at)), (float(first.df_resid), float(second.df_resid))
-        )
+        df = satterthwaite([float(at @ part @ at) for part in parts], (first.df_resid, second.df_resid))
     v = parts[0] + parts[1]
     if method == "fieller":
         found = fieller(-float(gap[0]), float(gap[1]), float(v[0, 0]), float(v[1, 1]), -float(v[0, 1]), df, alpha)

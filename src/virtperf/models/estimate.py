@@ -43,10 +43,7 @@ class Estimate:
     warnings: tuple[str, ...] = ()
     origin: Origin | None = None
 
-    @property
-    def available(self) -> bool:
-        """True; `Missing` says False."""
-        return True
+    available: ClassVar[bool] = True  # `Missing` says False
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -122,10 +119,7 @@ class FTest:
     null: str
     origin: Origin | None = None
 
-    @property
-    def available(self) -> bool:
-        """True; `Missing` says False."""
-        return True
+    available: ClassVar[bool] = True
 
 
 def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:

@@ -88,25 +88,10 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
 
 
 def _accepted(kinks: Kinks, residuals: Array, need: Array) -> Ends:
-    """The outermost breakpoints that explain as much as `need` of each data set's sum of squares; see `Kinks.limits`.
-
-    Within a gap these are the places s with ``(p'e - s q'e)**2 >= need |p - s q|**2``.
-    """
-    gaps = slice(kinks.first, kinks.last)
-    p, q, start = kinks.p[gaps], kinks.q[gaps], kinks.knots[gaps]
-    length = kinks.knots[kinks.first + 1 : kinks.last + 1] - start
-    pp, pq, qq = (np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q)))
-    pe, qe, least = residuals @ p.T, residuals @ q.T, need[:, None]
-    a, b, c = qe * qe - least * qq, pe * qe - least * pq, pe * pe - least * pp
-    with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(np.maximum(b * b - a * c, 0.0))
-        big = b + np.copysign(root, b)
-        places = np.stack((np.zeros_like(a), np.broadcast_to(length, a.shape), big / a, c / big))
-        inside = (places >= 0) & (places <= length)
-        inside[:2] = (c >= 0, (a * length - 2 * b) * length + c >= 0)
-        inside[2:] &= b * b >= a * c
-    low = np.where(inside, start + places, np.inf).min(axis=(0, 2))
-    high = np.where(inside, start + places, -np.inf).max(axis=(0, 2))
+    """The outermost breakpoints that explain `need` of each data set's sum of squares; see `Kinks.limits`."""
+    places, counting = kinks.accepted(residuals, need)
+    low = np.where(counting, places, np.inf).min(axis=(0, 2))
+    high = np.where(counting, places, -np.inf).max(axis=(0, 2))
     # Between the last two x no data can place the break.
     return low, np.where(high >= kinks.knots[kinks.last], kinks.knots[-1], high)
 

@@ -14,6 +14,7 @@ from statsmodels.genmod.families.links import Log
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from virtperf.core.errors import ModelError
+from virtperf.core.mean import satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
@@ -62,15 +63,6 @@ def replicates(sample: ArrayLike, name: str) -> Array:
     if len(values) < 2:
         raise ModelError(f"{name} has one value", expected="at least two replicates", remedy="repeat the run")
     return values
-
-
-def welch_df(parts: tuple[float, float], dfs: tuple[float, float]) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of two variances."""
-    total = sum(parts)
-    if total <= 0:
-        return float(sum(dfs))
-    # Shares, not squares of variances: those could underflow.
-    return 1 / sum((part / total) ** 2 / df for part, df in zip(parts, dfs, strict=True))
 
 
 def ratio_of_means(
@@ -196,7 +188,7 @@ def ratio_df(top: Mean, bottom: Mean) -> float:
     if bottom.value == 0:
         raise ModelError("the denominator's mean is zero", remedy="compare differences instead of ratios")
     r = top.value / bottom.value
-    return welch_df((top.se**2, (r * bottom.se) ** 2), (top.df, bottom.df))
+    return satterthwaite((top.se**2, (r * bottom.se) ** 2), (top.df, bottom.df))
 
 
 def _ratio(top: Mean, bottom: Mean, covariance: float, df: float, method: str, alpha: float) -> Estimate:

@@ -52,15 +52,7 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
 
 
 def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """Load `hypotheses.yaml` of a measured study.
-
-    Parameters
-    ----------
-    study : Study
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-    reading : {"strict", "default", "lenient"}
-        How words that stand for a number are read.
+    """Load `hypotheses.yaml` of a measured study; arguments as those of `load_claims`.
 
     Raises
     ------
