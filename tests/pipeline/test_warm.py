@@ -42,12 +42,13 @@ def test_a_command_has_its_own_files_folder_and_status(address, tmp_path):
 
 
 def test_a_command_that_is_killed_has_ended(address):
+    server = next(p for p in psutil.Process().children() if FORKS in p.cmdline())
+    before = server.children()  # those whose end nobody has noticed yet
     asked = socket.socket(socket.AF_UNIX)
     asked.connect(address)  # its process waits to be told what to run
-    server = next(p for p in psutil.Process().children() if FORKS in p.cmdline())
-    while not (found := server.children()):
+    while not (found := set(server.children()) - set(before)):
         time.sleep(0.01)
-    found[0].kill()
+    found.pop().kill()
     assert status(asked) == KILLED
 
 

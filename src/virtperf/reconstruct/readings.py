@@ -10,8 +10,9 @@ import pandas as pd
 
 from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
+from virtperf.core.tables import rounded
 from virtperf.reconstruct.feasible import Feasible, solve, systems_of
-from virtperf.reconstruct.leave_one_out import LeaveOneOut
+from virtperf.reconstruct.leave_one_out import SURE_DIGITS, LeaveOneOut
 from virtperf.reconstruct.remembered import Remembered
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study
@@ -78,7 +79,7 @@ def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[
         system = feasible.system_of(quantity)
         if system is None or not any(system.owner):
             continue
-        low, high = (end.value for end in feasible.interval(quantity))
+        low, high = map(float, rounded([end.value for end in feasible.interval(quantity)], SURE_DIGITS))
         before = float(row["low_text"]), float(row["high_text"])
         if differs(before, (low, high), study.quantities[quantity.name].resolution):
             yield {"kind": "range", "name": row["quantity"], "verdict": "", "verdict_read": "",
