@@ -8,7 +8,9 @@ import shutil
 import pytest
 
 from tests.end_to_end.conftest import STUDY, Workplace
+from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
+from virtperf.exhibits.loaded import load_study
 
 EXAMPLE = "example-xen-9"
 
@@ -28,10 +30,12 @@ def verdicts(workplace: Workplace) -> dict[str, str]:
 @pytest.mark.slow
 def test_an_example_is_drawn_on_request_only_and_decides_nothing(workplace: Workplace, root):
     place(workplace, root, "example")
-    workplace.run("ingest", STUDY)
-    page = workplace.after_ingest()
-    assert "made up for documentation" not in page
+    for stage in ("ingest", "summarize", "judge"):
+        workplace.run(stage, STUDY)
     assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
+    for shown in (False, True):
+        record = load_study(STUDY, workplace.root / "data", show_examples=shown).show("figure-6").record
+        assert record is not None and (Provenance.EXAMPLE in record.provenance) is shown
     parameters = workplace.root / "params.yaml"
     parameters.write_text(parameters.read_text().replace("show_examples: false", "show_examples: true"))
     page = workplace.after_ingest()

@@ -1,6 +1,6 @@
 """Any damage gives a reading or a refusal that names file and line: never another exception, never an endless read.
 
-`VIRTPERF_FUZZ=100000 pytest tests/formats` reads a thousand times as many mutants of each format as CI does;
+`VIRTPERF_FUZZ=100000 pytest tests/formats` reads some hundred times as many mutants of each format as CI does;
 `python benchmarks/fuzz.py` does the same and prints a table. Run one of them after a change of a reader.
 """
 

@@ -18,7 +18,7 @@ from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Reading
 from virtperf.formats.registry import HEAD_BYTES, ranking
 
 FILE = "a/damaged.file"
-INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "100"))
+INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "150"))
 """Damaged files of each format that the tests read."""
 CPU_SECONDS = 1.0
 """What one file of at most a few hundred kilobytes may take; processor time, so that other work does not count."""
