@@ -25,9 +25,9 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-STUDIES = sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml"))
-REPORTS = [path for study in STUDIES if (path := ROOT / "reports" / f"{study}.html").is_file()]
-SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in (*STUDIES, "synthesis"))
+NOTEBOOKS = [*sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml")), "synthesis"]
+REPORTS = [path for name in NOTEBOOKS if (path := ROOT / "reports" / f"{name}.html").is_file()]
+SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in NOTEBOOKS)
 # Opens all parts, or those that were open when the page was loaded.
 PARTS = """all => { window.began ??= new Set(document.querySelectorAll('details[open]'));
     document.querySelectorAll('details').forEach(d => { d.open = all || window.began.has(d); }); scrollTo(0, 0); }"""

@@ -15,7 +15,7 @@ from virtperf.exhibits.range_words import Bounds, range_words
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 from virtperf.synthesis.definition import RATIO, Curve, Reference
-from virtperf.synthesis.values import REFERENCE, WIDE, Value, derived_values, instances, study_named
+from virtperf.synthesis.values import REFERENCE, Value, derived_values, instances, study_named, useful
 
 RATIOS = {
     "cpu": "Virtual CPUs for each real CPU", "memory": "Memory needed or defined for each byte of real memory"
@@ -87,8 +87,7 @@ class Allowed:
         if len(self.tested) == 1:
             return "; ".join(value.said for value in self.values)
         kinds = " and ".join(dict.fromkeys(value.kind for value in self.values if value.kind != REFERENCE))
-        low, high = self.ends
-        words = range_words((low, math.inf if high > WIDE * low else high), Bounds(0.0))
+        words = range_words(useful(self.ends), Bounds(0.0))
         return f"{kinds} {words} between the tested ratios {places}"
 
 

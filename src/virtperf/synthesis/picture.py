@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.transforms import offset_copy
 
-from virtperf.exhibits.plot import lines
-from virtperf.exhibits.plot.theme import MUTED_COLOUR, SURFACE_COLOUR, look, panels, theme
+from virtperf.exhibits.plot import marks
+from virtperf.exhibits.plot.axis import y_axis
+from virtperf.exhibits.plot.legend import OVER, box, bracket, legend
+from virtperf.exhibits.plot.theme import INK_COLOUR, MUTED_COLOUR, SURFACE_COLOUR, Look, look, panels, theme
 from virtperf.exhibits.wording import wrapped
 from virtperf.synthesis.capacity import RATIOS, Course
 from virtperf.synthesis.definition import RATIO, Row
@@ -21,6 +27,12 @@ LINE = 20.0
 """Points of height that one value takes."""
 MOST = 2.5
 """The largest ratio drawn; what lies beyond is an arrow."""
+STEP = 6
+"""Points between curves at one ratio."""
+PLOT = 340
+"""Points of a panel beside its legend, about."""
+MARGIN = 0.06
+"""Of the axis, beyond the smallest and the largest ratio."""
 
 
 def ratios(rows: Mapping[str, Row], found: Mapping[str, Sequence[Value]], studies: Sequence[str]) -> Figure:
@@ -65,25 +77,50 @@ def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Fi
 
     The line at 1 is the reference, itself a range of this one value.
     """
-    rows = [
-        {"ratio": ratio, "system": course.curve.label, "value": value.value, "provenance": value.provenance,
-         "panel": f"{measure.capitalize()}, 1 is that of {course.curve.against} ({course.curve.study})",
-         "low": value.pieces[0][0], "high": value.pieces[-1][1], "pieces": [e for piece in value.pieces for e in piece],
-         "measured": value.kind == "measured"}
-        for course in found if (course.curve.of, course.curve.measure) == (of, measure)
-        if any(value.kind != REFERENCE for _, values in course.points for value in values)
-        for ratio, values in course.points for value in values
-    ]  # fmt: skip
-    if not rows:
+    panes: dict[str, list[Course]] = {}
+    for course in found:
+        curve = course.curve
+        if (curve.of, curve.measure) == (of, measure) and {v.kind for _, vs in course.points for v in vs} - {REFERENCE}:
+            words = f"{measure.capitalize()}, 1 is that of {curve.against} ({curve.study})"
+            panes.setdefault(words, []).append(course)
+    if not panes:
         return None
-    frame = pd.DataFrame(rows)
-    parts = dict(iter(frame.groupby("measured")))
-    figure = lines(
-        parts.get(False), x="ratio", hue="system", row="panel", means=parts.get(True), xlabel=RATIOS[of], level=level
-    )
-    for axes in figure.axes:
-        axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
+    ratios = [ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points]
+    room = MARGIN * (max(ratios) - min(ratios))
+    with theme():
+        figure, every = panels(len(panes))
+        every[-1].set_xlim(min(ratios) - room, max(ratios) + room)
+        every[-1].set_xlabel(RATIOS[of])
+        for axes, (words, chosen) in zip(every, panes.items(), strict=True):
+            y_axis(axes, 0, _top(chosen), words)
+            axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
+            handles = [_course(axes, k - (len(chosen) - 1) / 2, course, look(k)) for k, course in enumerate(chosen)]
+            axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1, 0.5))
+        legend(figure, [], [
+            (box(INK_COLOUR, marks.TEXT), "range"), (bracket(), OVER),
+            (Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"), "goes on above"),
+            (Line2D([], [], marker="o", color=INK_COLOUR), f"measured, {100 * level:g} % interval"),
+        ])  # fmt: skip
     return figure
+
+
+def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
+    """One curve, `place` steps beside its ratios, and its mark in the legend."""
+    left, right = axes.get_xlim()
+    at = offset_copy(axes.transData, axes.get_figure(root=True), x=STEP * place, units="points")
+    rows = pd.DataFrame([
+        {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}
+        for ratio, values in course.points for value in values for low, high in value.pieces
+    ])  # fmt: skip
+    measured = rows[rows["kind"] == "measured"]
+    ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
+    marks.boxes(axes, ranges["x"].to_numpy(), ranges, style, at, 1.1 * STEP * (right - left) / PLOT)
+    marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
+    marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
+    marks.scatter(axes, measured["x"].to_numpy(), measured["value"].to_numpy(), marks.SOLID, style, at)
+    if len(measured):
+        return Line2D([], [], color=style.colour, marker=style.marker, linestyle="none", label=course.curve.label)
+    return Patch(facecolor="none", edgecolor=style.colour, hatch=style.hatch, label=course.curve.label)
 
 
 def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
@@ -103,3 +140,10 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
 
 def _limited(value: Value) -> bool:
     return any(math.isfinite(end) and end > 0 for piece in value.pieces for end in piece)
+
+
+def _top(chosen: Sequence[Course]) -> float:
+    ends = [
+        end for course in chosen for _, values in course.points for v in values for piece in v.pieces for end in piece
+    ]
+    return float(min(MOST, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))

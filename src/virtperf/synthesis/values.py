@@ -110,7 +110,7 @@ def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: 
     rows = data.ranges[(data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)]
     for row in rows.to_dict("records"):
         ends = [turned(v) for v in row["pieces_text"]]
-        words = _in_words(_useful(ends), bounds, searched=row["method"] == "searched")
+        words = _in_words(useful(ends), bounds, searched=row["method"] == "searched")
         pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
         found.append(Value(**common, kind="allows", words=words, pieces=pieces, provenance=Provenance.RECONSTRUCTED))
     estimate = from_runs.estimate(data, number, level)
@@ -129,7 +129,7 @@ def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) 
     return range_words(ends, bounds, searched=searched)
 
 
-def _useful(ends: Sequence[float]) -> list[float]:
+def useful(ends: Sequence[float]) -> list[float]:
     """The ends of a range; of one that reaches over `WIDE` only that end which says something."""
     if not 0 < WIDE * ends[0] < ends[-1]:
         return list(ends)
@@ -183,7 +183,7 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
     turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
     pieces = () if math.isnan(low) or math.isnan(high) else ((turned(low), turned(high)),)
     bounds = _RATIO if unit == RATIO else Bounds()
-    words = _in_words(_useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
+    words = _in_words(useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
     return Value(
         data.study.id, asked.label, claim.says, "states", words, pieces, Provenance.PUBLISHED,
         f"claim:{data.study.id}/{claim.id}", reading=asked.reading,

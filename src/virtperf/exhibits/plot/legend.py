@@ -21,7 +21,8 @@ LINE = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
 MOST = 4  # columns
 WRAP = 32  # characters of a line, so that two columns fit
-BRACKET = [(-0.4, -1), (0.4, -1), (0, -1), (0, 1), (-0.4, 1), (0.4, 1), (0, 1), (0, -1)]  # a mark is a closed line
+OVER = "range over a factor of 2"
+_BRACKET = [(-0.4, -1), (0.4, -1), (0, -1), (0, 1), (-0.4, 1), (0.4, 1), (0, 1), (0, -1)]  # a mark is a closed line
 _RUNS = {
     marks.SOLID: (INK_COLOUR, "single runs, measured"),
     marks.CROSS: (INK_COLOUR, "single runs, made up"), marks.OWN: (INK_COLOUR, "single runs, own data"),
@@ -68,7 +69,7 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
         if (bands["kind"] == kind).any():
             entries.append((box(INK_COLOUR, kind), words))
     if marks.is_wide(bands).any():
-        entries.append((_mark(BRACKET, "none", 13), "range over a factor of 2"))
+        entries.append((bracket(), OVER))
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark("^", INK_COLOUR), "no upper limit"))
     if marks.PRINTED in kinds:
@@ -93,6 +94,11 @@ def box(colour: str, kind: str) -> Patch:
     """The box of a kind of ranges."""
     fill, edge = to_rgba(colour, marks.ALPHAS[kind]), to_rgba(colour, marks.EDGES[kind])
     return Patch(facecolor=fill, edgecolor=edge, linewidth=1)
+
+
+def bracket() -> Line2D:
+    """The mark of a wide range."""
+    return _mark(_BRACKET, "none", 13)
 
 
 def _mark(marker: Any, fill: str, size: float = 7) -> Line2D:
