@@ -16,6 +16,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # Plots appear in notebooks, whatever the shell says.
 unexport MPLBACKEND
+# Each of some hundred processes would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help repro test lab notebooks lock clean
@@ -44,14 +46,15 @@ repro: ## Create the environment, run what is out of date, say where the reports
 	for page in reports/*.html; do echo "report: $$page"; done && \
 	echo "took $$((ready - begin)) s for the environment, $$((done - ready)) s for the pipeline"
 
-# nbval compares every output as it stands: outputs are deterministic, so nothing is sanitized. It runs in one process
-# (a kernel per notebook is enough for two cores), and `-W ignore` leaves the kernel's own warnings to its authors.
+# nbval compares every output as it stands: outputs are deterministic, so nothing is sanitized. A notebook stays in one
+# process, which has its kernel; `-W ignore` leaves the kernel's own warnings to its authors. Tests begin in two halves,
+# so that most fixtures are made once; who is done takes over from the other.
 test: $(STAMP) ## Everything that CI runs: lint, types, pipeline, tests, notebooks, report in a browser
 	@echo "== lint" && ruff check --quiet . && ruff format --check --quiet .
 	@echo "== types" && mypy --no-error-summary
 	@echo "== pipeline" && virtperf pipeline
-	@echo "== tests" && pytest -q -n 2 tests
-	@echo "== notebooks" && pytest -q --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore notebooks
+	@echo "== tests" && pytest -q -n 2 --dist worksteal tests
+	@echo "== notebooks" && pytest -q -n 2 --dist loadfile --nbval --nbval-kernel-name python3 -p no:cacheprovider -W ignore notebooks
 
 lab: $(STAMP) ## JupyterLab on the notebooks
 	@jupyter lab --notebook-dir=notebooks

@@ -1,4 +1,4 @@
-"""USL fits, intervals and a bootstrap against scipy.optimize.curve_fit on the same data; see benchmarks/README.md."""
+"""USL fits and intervals against scipy.optimize.curve_fit on the same data; see benchmarks/README.md."""
 
 import sys
 import time
@@ -7,16 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize, stats
 
-from virtperf.models.bootstrap import bootstrap_usl, draw
-from virtperf.models.usl import USLResult, fit_usl, gradient
-from virtperf.models.usl_law import refit_many
+from virtperf.models.usl import fit_usl
 
 SEED, FITS, INTERVALS, REPLICATES = 20090101, 200, 10, 1_000
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTH = np.array([0.04, 0.0015, 50.0])  # alpha, beta, gamma: a peak at a load of 25
 NOISE = 0.02  # standard deviation of the logarithm of throughput
-BOOTSTRAP, LOOP, ROUNDS = 10_000, 1_000, 5  # refits of the batched bootstrap, of the loop in each round; rounds
-TIMES_FASTER, LONGEST = 15.0, 0.020  # what the bootstrap has to reach; seconds that a profile interval may take
+LONGEST = 0.020  # seconds that a profile interval may take
 BOUNDS = ([0, 0, 0], [1, np.inf, np.inf])  # those of fit_usl
 
 
@@ -68,45 +65,6 @@ def scipy_interval(x: np.ndarray) -> np.ndarray:
     return np.array([optimize.brentq(excess, peak, limit, xtol=1e-6 * peak) for limit in outside])
 
 
-def jacobian(n: np.ndarray, alpha: float, beta: float, gamma: float) -> np.ndarray:
-    return gradient(n, np.array([alpha, beta, gamma]))
-
-
-def check_refits(fit: USLResult) -> None:
-    """The refits of a batch are those of curve_fit."""
-    drawn = draw(fit, np.full((200, 1), fit.scale), np.random.default_rng(SEED))
-    ours, _ = refit_many("usl", LOAD, drawn, noise="constant")
-    theirs = [optimize.curve_fit(usl, LOAD, y, fit.params, bounds=BOUNDS, jac=jacobian)[0] for y in drawn]
-    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
-
-
-def bootstrap_ratios(x: np.ndarray) -> dict[str, float]:
-    """Time of `BOOTSTRAP` refits in a loop over that of as many in a batch, each side the best of `ROUNDS`.
-
-    The loop is given the fit itself as its start and the analytic derivatives, as the batch is; it does `LOOP` refits,
-    whose time is scaled.
-    """
-    fit = fit_usl(LOAD, x, noise="constant")
-    check_refits(fit)
-    sd = np.sqrt(fit.scale)
-    draws = fit.fittedvalues + sd * np.random.default_rng(SEED).standard_normal((LOOP, len(LOAD)))
-    loops: dict[str, Callable[[np.ndarray], object]] = {
-        "bounded": lambda y: optimize.curve_fit(usl, LOAD, y, fit.params, bounds=BOUNDS, jac=jacobian),
-        "unbounded": lambda y: optimize.curve_fit(usl, LOAD, y, fit.params, jac=jacobian),
-    }
-    batch, loop = np.inf, dict.fromkeys(loops, np.inf)
-    for _ in range(ROUNDS):
-        begin = time.perf_counter()
-        bootstrap_usl(fit, BOOTSTRAP, SEED)
-        batch = min(batch, time.perf_counter() - begin)
-        for name, refit in loops.items():
-            begin = time.perf_counter()
-            for y in draws:
-                refit(y)
-            loop[name] = min(loop[name], (time.perf_counter() - begin) * BOOTSTRAP / LOOP)
-    return {name: spent / batch for name, spent in loop.items()}
-
-
 def interval_time(x: np.ndarray) -> float:
     """Seconds of a profile interval of the peak load, without its fit: the best of `REPLICATES` / 10."""
     fit = fit_usl(LOAD, x, noise="constant")
@@ -156,15 +114,11 @@ def main() -> None:
         ("fits of replicates, against bounded curve_fit", our_fit, scipy_fit, replicates),
     ):
         print(f"{what:<50s}{len(data):>7d}{compare(ours, theirs, data):>8.2f}", flush=True)
-    ratios = bootstrap_ratios(one)
-    for name, ratio in ratios.items():
-        print(f"{f'bootstrap, against a loop over {name} curve_fit':<50s}{BOOTSTRAP:>7d}{ratio:>8.2f}", flush=True)
     print(f"{'fit with proportional noise, milliseconds':<57s}{1000 * fit_time(one):>8.2f}")
     spent = interval_time(one)
     print(f"{'profile interval of the peak load, milliseconds':<57s}{1000 * spent:>8.2f}")
-    if min(ratios.values()) < TIMES_FASTER or spent > LONGEST:
-        sys.exit(f"the bootstrap has to be {TIMES_FASTER:g} times as fast as either loop, "
-                 f"an interval may take {1000 * LONGEST:g} ms")  # fmt: skip
+    if spent > LONGEST:
+        sys.exit(f"an interval may take {1000 * LONGEST:g} ms")
 
 
 if __name__ == "__main__":

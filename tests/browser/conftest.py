@@ -28,6 +28,9 @@ ARGUMENTS = [
 STUDIES = sorted(path.parent.name for path in ROOT.glob("data/*/*/study.yaml"))
 REPORTS = [path for study in STUDIES if (path := ROOT / "reports" / f"{study}.html").is_file()]
 SITE = sorted(path for path in ROOT.glob("reports/*.html") if path.stem not in (*STUDIES, "synthesis"))
+# Opens all parts, or those that were open when the page was loaded.
+PARTS = """all => { window.began ??= new Set(document.querySelectorAll('details[open]'));
+    document.querySelectorAll('details').forEach(d => { d.open = all || window.began.has(d); }); scrollTo(0, 0); }"""
 
 
 @pytest.fixture(scope="session")
@@ -43,20 +46,15 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session", params=["toy", *(str(p.relative_to(ROOT)) for p in REPORTS)])
-def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page_file(request: pytest.FixtureRequest) -> Path:
     """A page: that of the toy study, and every report of the repository."""
-    return ROOT / request.param if request.param != "toy" else render_toy(tmp_path_factory)
+    return request.getfixturevalue("toy_page") if request.param == "toy" else ROOT / request.param
 
 
 @pytest.fixture(scope="session")
 def toy_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the toy study."""
-    return render_toy(tmp_path_factory)
-
-
-def render_toy(factory: pytest.TempPathFactory) -> Path:
-    """The toy study's notebook, rendered."""
-    folder = factory.mktemp("page")
+    folder = tmp_path_factory.mktemp("page")
     nbformat.write(of_study(load_study("toy", toy.build(folder), show_examples=True)), folder / "toy.ipynb")
     return render(folder / "toy.ipynb", folder / "toy.html")
 
@@ -103,11 +101,43 @@ class Opener:
         """Close all that were opened."""
         for context in self._contexts:
             context.close()
+        self._contexts.clear()
 
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Opener]:
-    """`visit(file, width=390)` opens a page."""
+    """`visit(file, width=390)` opens a page, for a test that changes it."""
     opener = Opener(browser)
     yield opener
     opener.close()
+
+
+class Look:
+    """The page that is open, loaded once for all tests of it: as wide and as coloured as a test wants it."""
+
+    def __init__(self, browser: Any) -> None:
+        self._opener = Opener(browser)
+        self._open: tuple[Path, Visit] | None = None
+
+    def __call__(self, file: Path, *, width: int = 1280, scheme: str = "light", parts: bool = False) -> Visit:
+        if self._open is None or self._open[0] != file:
+            self.close()
+            self._open = file, self._opener(file)
+        seen = self._open[1]
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        seen.page.emulate_media(media="screen", color_scheme=scheme)
+        seen.page.evaluate(PARTS, parts)
+        return seen
+
+    def close(self) -> None:
+        """Close the page that is open."""
+        self._open = None
+        self._opener.close()
+
+
+@pytest.fixture(scope="session")
+def look(browser: Any) -> Iterator[Look]:
+    """`look(file, width=390, parts=True)` gives a page, its parts opened, to a test that only looks at it."""
+    made = Look(browser)
+    yield made
+    made.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import REPORTS, Look, Opener
 from tests.exhibits.toy import DOLLARS, HOSTILE
 from tests.render.toy_notebook import cell, notebook_of
 from virtperf.exhibits.records import Drawing, Record
@@ -17,19 +17,28 @@ from virtperf.render.report import render
 
 pytestmark = pytest.mark.browser
 
+LARGEST = max(REPORTS, key=lambda path: path.stat().st_size, default=None)
+"""The report on which what every page has from the same script or template is tried once more beside the toy."""
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8").split("\n", 1)[1]
 
 
-def test_it_is_silent(visit: Opener, page_file: Path) -> None:
-    seen = visit(page_file)
+@pytest.fixture(params=["toy", "largest report"])
+def one_page(request: pytest.FixtureRequest) -> Path:
+    """The toy's page, and a report."""
+    if request.param != "toy" and LARGEST is None:
+        pytest.skip("there are no reports: `dvc repro` first")
+    return request.getfixturevalue("toy_page") if request.param == "toy" else LARGEST
+
+
+def test_it_is_silent(look: Look, page_file: Path) -> None:
+    seen = look(page_file)
     seen.page.wait_for_timeout(200)
     assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
-def test_the_page_never_scrolls_sideways(visit: Opener, page_file: Path, width: int) -> None:
-    seen = visit(page_file, width=width)
-    seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+def test_the_page_never_scrolls_sideways(look: Look, page_file: Path, width: int) -> None:
+    seen = look(page_file, width=width, parts=True)
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= width
 
@@ -38,8 +47,8 @@ DRAWINGS = "[...document.querySelectorAll('.vp-picture > svg')].filter(s => s.ch
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_drawing_fits_or_scrolls_in_its_own_box(visit: Opener, page_file: Path, width: int) -> None:
-    page = visit(page_file, width=width).page
+def test_a_drawing_fits_or_scrolls_in_its_own_box(look: Look, page_file: Path, width: int) -> None:
+    page = look(page_file, width=width).page
     found = page.evaluate(f"""() => {DRAWINGS}.map(s => {{ const box = s.parentElement;
         return [box.getBoundingClientRect().right, s.getBoundingClientRect().width, box.clientWidth, box.tabIndex]; }})""")
     assert found and all(right <= width and tab == 0 for right, _, _, tab in found)
@@ -47,8 +56,8 @@ def test_a_drawing_fits_or_scrolls_in_its_own_box(visit: Opener, page_file: Path
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_no_text_of_a_drawing_is_cut_off_or_tiny(visit: Opener, page_file: Path, width: int) -> None:
-    page = visit(page_file, width=width).page
+def test_no_text_of_a_drawing_is_cut_off_or_tiny(look: Look, page_file: Path, width: int) -> None:
+    page = look(page_file, width=width).page
     found = page.evaluate(
         f"""() => {DRAWINGS}.flatMap(s => {{
             const frame = s.getBoundingClientRect(), scale = frame.width / s.viewBox.baseVal.width;
@@ -62,8 +71,8 @@ def test_no_text_of_a_drawing_is_cut_off_or_tiny(visit: Opener, page_file: Path,
     assert min(size for _, size, _ in found) >= 9
 
 
-def test_tick_labels_do_not_overlap(visit: Opener, page_file: Path) -> None:
-    page = visit(page_file).page
+def test_tick_labels_do_not_overlap(look: Look, page_file: Path) -> None:
+    page = look(page_file).page
     overlapping = page.evaluate(
         f"""() => {DRAWINGS}.flatMap(s => {{
             const boxes = [...s.querySelectorAll('text')].map(t => [t.getBoundingClientRect(), t.textContent]);
@@ -77,9 +86,9 @@ def test_tick_labels_do_not_overlap(visit: Opener, page_file: Path) -> None:
     assert overlapping == []
 
 
-def test_drawings_follow_the_theme(visit: Opener, page_file: Path) -> None:
+def test_drawings_follow_the_theme(look: Look, page_file: Path) -> None:
     light, dark = (
-        visit(page_file, color_scheme=scheme).page.evaluate(
+        look(page_file, scheme=scheme).page.evaluate(
             f"""() => {DRAWINGS}.flatMap(s => [...s.querySelectorAll('[style*="stroke:#0072b2"]')]
                 .map(e => getComputedStyle(e).stroke))"""
         )
@@ -109,16 +118,15 @@ def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_contrast(visit: Opener, page_file: Path, scheme: str) -> None:
-    page = visit(page_file, color_scheme=scheme).page
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+def test_text_has_contrast(look: Look, page_file: Path, scheme: str) -> None:
+    page = look(page_file, scheme=scheme, parts=True).page
     *worst, (count, _) = page.evaluate(CONTRAST)
     assert count > 50
     assert worst[0][0] >= 4.5, worst
 
 
-def test_the_theme_button_goes_round(visit: Opener, page_file: Path) -> None:
-    page = visit(page_file, color_scheme="light").page
+def test_the_theme_button_goes_round(visit: Opener, one_page: Path) -> None:
+    page = visit(one_page, color_scheme="light").page
     button = page.locator("#theme")
     grounds = []
     for name in ("automatic", "light", "dark"):
@@ -129,8 +137,8 @@ def test_the_theme_button_goes_round(visit: Opener, page_file: Path) -> None:
     assert grounds[0] == grounds[1] != grounds[2]
 
 
-def test_links_of_the_contents_lead_to_their_headings(visit: Opener, page_file: Path) -> None:
-    page = visit(page_file).page
+def test_links_of_the_contents_lead_to_their_headings(look: Look, page_file: Path) -> None:
+    page = look(page_file).page
     links = page.locator(".vp-contents-wide a")
     assert links.count() > 2
     for position in (0, links.count() // 2, links.count() - 1):
@@ -143,8 +151,8 @@ def test_links_of_the_contents_lead_to_their_headings(visit: Opener, page_file: 
         )
 
 
-def test_contents_on_a_phone_open_and_close(visit: Opener, page_file: Path) -> None:
-    page = visit(page_file, width=390).page
+def test_contents_on_a_phone_open_and_close(visit: Opener, one_page: Path) -> None:
+    page = visit(one_page, width=390).page
     contents = page.locator(".vp-contents-narrow")
     assert not contents.locator("a").first.is_visible()
     contents.locator("summary").click()
@@ -153,8 +161,8 @@ def test_contents_on_a_phone_open_and_close(visit: Opener, page_file: Path) -> N
     assert page.evaluate("scrollY") > 0
 
 
-def test_the_keyboard_reaches_everything(visit: Opener, page_file: Path) -> None:
-    page = visit(page_file).page
+def test_the_keyboard_goes_through_the_page(visit: Opener, one_page: Path) -> None:
+    page = visit(one_page).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "vp-skip"
     assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
@@ -165,7 +173,10 @@ def test_the_keyboard_reaches_everything(visit: Opener, page_file: Path) -> None
         page.keyboard.press("Tab")
         names.add(page.evaluate("document.activeElement.tagName"))
     assert {"A", "SUMMARY"} <= names
-    unreachable = page.evaluate(
+
+
+def test_the_keyboard_reaches_everything(look: Look, page_file: Path) -> None:
+    unreachable = look(page_file).page.evaluate(
         "[...document.querySelectorAll('.vp-scroll, pre')].filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0 && !e.closest('.vp-source')).length"
     )
     assert unreachable == 0
@@ -183,10 +194,13 @@ def test_it_reads_without_scripts(visit: Opener, page_file: Path) -> None:
     assert details.locator("pre").is_visible()
 
 
-def test_it_prints(visit: Opener, page_file: Path) -> None:
-    page = visit(page_file, color_scheme="dark").page
-    pdf = page.pdf(format="A4")
+def test_it_prints(visit: Opener, one_page: Path) -> None:
+    pdf = visit(one_page).page.pdf(format="A4")
     assert pdf.startswith(b"%PDF") and len(pdf) > 10_000
+
+
+def test_on_paper_it_is_black_on_white_and_whole(look: Look, page_file: Path) -> None:
+    page = look(page_file, scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator(".vp-source:visible, #theme:visible, .vp-skip:visible").count() == 0
     assert page.locator(".vp-picture > svg:visible").count() == page.locator(".vp-picture > svg").count()
@@ -197,9 +211,10 @@ def test_it_prints(visit: Opener, page_file: Path) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('.vp-picture')).breakInside") == "avoid"
 
 
-def test_every_drawing_says_in_words_what_it_shows(visit: Opener, page_file: Path) -> None:
-    for picture in visit(page_file).page.locator(".vp-picture").all():
-        assert picture.get_attribute("role") == "img" and len(picture.get_attribute("aria-label")) > 20
+def test_every_drawing_says_in_words_what_it_shows(look: Look, page_file: Path) -> None:
+    pictures = look(page_file).page.locator(".vp-picture")
+    said = pictures.evaluate_all("all => all.map(e => [e.getAttribute('role'), e.getAttribute('aria-label')])")
+    assert said and all(role == "img" and len(words) > 20 for role, words in said)
 
 
 def test_the_numbers_download(visit: Opener, toy_page: Path) -> None:

@@ -6,12 +6,13 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import nbformat
 import pytest
 
-from tests.browser.conftest import SITE, Opener
+from tests.browser.conftest import SITE, Look, Opener
 from tests.browser.test_report import CONTRAST
 from tests.conftest import ROOT
 from tests.exhibits import toy
@@ -23,10 +24,16 @@ from virtperf.exhibits.loaded import load_study
 from virtperf.render.site.build import build_site, build_study_pages
 
 pytestmark = pytest.mark.browser
-CLAIMS = ROOT / "reports" / "claims.html"
+CLAIMS = ROOT / "reports" / "claims-dcss-2011.html"
 
 
-@pytest.fixture(params=[p.name for p in SITE])
+# The largest page of each kind: index, claims, ..., quality of a study, rehearsal of a study, trace of a study.
+KINDS = {
+    path.stem.split("-")[0] + "-" * ("-" in path.stem): path for path in sorted(SITE, key=lambda p: p.stat().st_size)
+}
+
+
+@pytest.fixture(scope="session", params=[p.name for p in SITE])
 def site_file(request: pytest.FixtureRequest) -> Path:
     """Every page of the site."""
     return ROOT / "reports" / request.param
@@ -50,8 +57,8 @@ def test_the_site_is_there() -> None:
     assert {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"} <= names
 
 
-def test_it_is_silent_and_has_one_heading(visit: Opener, site_file: Path) -> None:
-    seen = visit(site_file)
+def test_it_is_silent_and_has_one_heading(look: Look, site_file: Path) -> None:
+    seen = look(site_file)
     seen.page.wait_for_timeout(100)
     assert seen.requests == [] and seen.errors == [] and seen.dialogs == []
     assert seen.page.locator("h1").count() == 1
@@ -59,28 +66,28 @@ def test_it_is_silent_and_has_one_heading(visit: Opener, site_file: Path) -> Non
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_it_never_scrolls_sideways(visit: Opener, site_file: Path, width: int) -> None:
-    page = visit(site_file, width=width).page
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+def test_it_never_scrolls_sideways(look: Look, site_file: Path, width: int) -> None:
+    page = look(site_file, width=width, parts=True).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_contrast(visit: Opener, site_file: Path, scheme: str) -> None:
-    page = visit(site_file, color_scheme=scheme).page
+def test_text_has_contrast(look: Look, site_file: Path, scheme: str) -> None:
+    page = look(site_file, scheme=scheme).page
     *worst, (count, _) = page.evaluate(CONTRAST)
     assert count > 10
     assert worst[0][0] >= 4.5, worst
 
 
-def test_it_reads_without_scripts(visit: Opener, site_file: Path) -> None:
-    seen = visit(site_file, java_script_enabled=False)
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_reads_without_scripts(visit: Opener, kind: str) -> None:
+    seen = visit(KINDS[kind], java_script_enabled=False)
     assert seen.errors == [] and not seen.page.locator("#theme, #filters").first.is_visible()
     assert len(seen.page.locator("main").inner_text()) > 150
 
 
-def test_it_prints(visit: Opener, site_file: Path) -> None:
-    page = visit(site_file, color_scheme="dark").page
+def test_it_prints(look: Look, site_file: Path) -> None:
+    page = look(site_file, scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator("nav:visible, #filters:visible, .vp-skip:visible").count() == 0
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
@@ -125,6 +132,11 @@ def test_ids_are_unique(site_file: Path) -> None:
 # ---- the claims page
 
 
+def data(rows: Any, name: str) -> list[str]:
+    """What all rows say in an attribute."""
+    return rows.evaluate_all("(rows, name) => rows.map(r => r.dataset[name])", name)
+
+
 def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
     page = visit(CLAIMS).page
     rows = page.locator("#claims tbody tr")
@@ -133,7 +145,7 @@ def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
     page.select_option("select[name=verdict]", "contradicted")
     shown = page.locator("#claims tbody tr:visible")
     assert 0 < shown.count() < total
-    assert all("contradicted" in row.get_attribute("data-verdict") for row in shown.all())
+    assert all("contradicted" in verdict for verdict in data(shown, "verdict"))
     assert page.evaluate("location.hash") == "#verdict=contradicted"
     page.fill("input[name=q]", "no such words anywhere")
     assert shown.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} claims"
@@ -144,11 +156,11 @@ def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
 
 def test_a_filter_and_a_claim_have_permanent_links(visit: Opener) -> None:
     page = visit(CLAIMS).page
-    study = page.locator("select[name=study] option").nth(1).get_attribute("value")
+    kind = page.locator("select[name=kind] option").nth(1).get_attribute("value")
     page.goto("about:blank")
-    page.goto(f"{CLAIMS.as_uri()}#study={study}&verdict=independent")
-    assert page.input_value("select[name=study]") == study
-    assert {row.get_attribute("data-study") for row in page.locator("#claims tbody tr:visible").all()} == {study}
+    page.goto(f"{CLAIMS.as_uri()}#kind={kind}&verdict=independent")
+    assert page.input_value("select[name=kind]") == kind
+    assert set(data(page.locator("#claims tbody tr:visible"), "kind")) == {kind}
     row = page.locator("#claims tbody tr").last.get_attribute("id")
     page.goto("about:blank")
     page.goto(f"{CLAIMS.as_uri()}#{row}")
@@ -163,7 +175,7 @@ def test_claims_are_sorted_by_keyboard(visit: Opener) -> None:
     page.locator("th[data-column=printed] button").focus()
     page.keyboard.press("Enter")
     assert page.locator("th[data-column=printed]").get_attribute("aria-sort") == "ascending"
-    values = [float(v) for row in page.locator("#claims tbody tr").all() if (v := row.get_attribute("data-printed"))]
+    values = [float(v) for v in data(page.locator("#claims tbody tr"), "printed") if v]
     assert values == sorted(values) and len(values) > 10
     page.keyboard.press("Enter")
     first = page.locator("#claims tbody tr").first
@@ -180,7 +192,7 @@ def test_hostile_text_is_text(visit: Opener, toy_site: Path) -> None:
         seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert seen.dialogs == [] and seen.errors == [] and seen.requests == [], file.name
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
-    words = visit(toy_site / "claims.html").page.locator("#claims").inner_text().replace("\u200b", "")
+    words = visit(toy_site / "claims-toy.html").page.locator("#claims").inner_text().replace("\u200b", "")
     assert "<script>alert(1)</script> gains 66 %" in words
     trace = visit(toy_site / "trace-toy.html").page.locator("main").text_content().replace("\u200b", "")
     assert HOSTILE in trace

@@ -149,6 +149,19 @@ def test_an_unknown_format_of_a_metric_is_named(repository):
     assert len(problems) == path.read_text().count("xenbottom")
 
 
+def test_a_name_that_the_texts_write_otherwise(repository):
+    path = repository.root / STUDY
+    facts = "workload: {daytrader: DayTrader 2.0 on the web, web_server: one}\n"
+    path.write_text(path.read_text() + facts)
+    (problem,) = found(repository)
+    assert (
+        f"line {line_of(repository, STUDY, 'workload:')}: the report would show 'Daytrader', while the study" in problem
+    )
+    assert "writes 'DayTrader'; say under `names` what daytrader is called" in problem
+    path.write_text(path.read_text() + "names: {daytrader: DayTrader}\n")
+    assert found(repository) == []
+
+
 def test_tables_that_nothing_names(repository):
     (repository.published("mine") / "tables" / "table-2.csv").write_text("a,b\n1,2\n")
     (problem,) = found(repository)

@@ -37,6 +37,7 @@ def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Pa
 def test_a_studys_own_pages(run: Run, place: Path) -> None:
     run("site", "toy")
     assert {p.name for p in (place / "reports").iterdir()} == {
+        "claims-toy.html",
         "quality-toy.html",
         "rehearsal-toy.html",
         "trace-toy.html",

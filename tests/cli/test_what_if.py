@@ -27,7 +27,7 @@ def test_what_studies_say_at_a_ratio(tmp_path: Path, root: Path) -> None:
     lines = said.output.splitlines()
     assert lines[0] == "virtual CPUs for each real CPU: 2"
     assert "throughput, toy, A (1: {guests} guests)" in lines[1] and "allows about 1.66" in lines[2]
-    assert lines[3].startswith("memory defined") and "CPU cost, other" in lines[4]
+    assert lines[3].startswith("memory needed or defined") and "CPU cost, other" in lines[4]
     assert "allows at least 1.8 between the tested ratios 2 and 4" in lines[5]
     assert "name a ratio" in CliRunner().invoke(main, [*at, "what-if"]).output
     assert CliRunner().invoke(main, [*at, "what-if", "--cpu-ratio", "0"]).exit_code == 2

@@ -49,9 +49,10 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
     """The repository's data as the pipeline left it; `make test` runs the pipeline first."""
     if not (root / "data" / "reconstructed" / STUDY / POINTS.file).exists():
         pytest.skip("the pipeline has not run: `dvc repro` first")
-    for part in ("data/published", "data/reconstructed", "notebooks"):
+    for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}"):
         shutil.copytree(root / part, tmp_path / part)
-    for part in ("data/metrics.yaml", "data/readings.yaml", "params.yaml"):
+    (tmp_path / "notebooks").mkdir()
+    for part in ("data/metrics.yaml", "data/readings.yaml", "params.yaml", f"notebooks/{STUDY}.ipynb"):
         shutil.copy(root / part, tmp_path / part)
     if (root / ".cache").exists():
         shutil.copytree(root / ".cache", tmp_path / ".cache")

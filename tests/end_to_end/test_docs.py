@@ -3,13 +3,15 @@
 A block that begins with ```console holds commands (lines that begin with ``$ ``, continued by ``> ``) and what they
 print. Blocks of a page run in order, in a copy of the parts of the repository that they need. Where no output is shown
 a command has to succeed; where one is shown it has to be that one: ``...`` stands for anything within a line, alone on a
-line for any lines or none, and blanks at line ends do not count.
+line for any lines or none, and blanks at line ends do not count. A shell runs them, but for `virtperf` alone with its
+arguments, which runs in this process: starting Python for each would take most of the time.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from virtperf.cli import main
 
 PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "measure", "formats/declared")
 PARTS = (
@@ -74,6 +79,15 @@ def agrees(shown: str, output: str) -> bool:
     return re.fullmatch(pattern, plain) is not None
 
 
+def alone(command: str) -> list[str]:
+    """The arguments of `virtperf` where a command is nothing else, else none."""
+    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    name, *words = lexer
+    shell = name != "virtperf" or any(set(word) <= set("();<>|&") for word in words)
+    return [] if shell else words
+
+
 @pytest.fixture
 def workplace(root: Path, tmp_path: Path) -> Path:
     """The parts of the repository that the pages use."""
@@ -95,23 +109,32 @@ def workplace(root: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_shows_is_what_happens(page: str, root: Path, workplace: Path):
+def test_what_a_page_shows_is_what_happens(
+    page: str, root: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = steps((root / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     assert found
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "DVC_NO_ANALYTICS": "1", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg",
                    "OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}  # fmt: skip
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling all libraries for each command takes most of the time
+    monkeypatch.chdir(workplace)
     for step in found:
-        done = subprocess.run(
-            ["bash", "-c", step.command], cwd=workplace, env=environment, text=True, timeout=300,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        place = f"docs/{page}.md line {step.line}: {step.command}\n{done.stdout}"
-        if step.shown is None:
-            assert done.returncode == 0, place
+        if words := alone(step.command):
+            called = CliRunner().invoke(main, words)
+            assert isinstance(called.exception, SystemExit | None), step.command
+            status, said = called.exit_code, called.output
         else:
-            assert agrees(step.shown, done.stdout), place
+            done = subprocess.run(
+                ["bash", "-c", step.command], cwd=workplace, env=environment, text=True, timeout=300,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            status, said = done.returncode, done.stdout
+        place = f"docs/{page}.md line {step.line}: {step.command}\n{said}"
+        if step.shown is None:
+            assert status == 0, place
+        else:
+            assert agrees(step.shown, said), place
 
 
 # ---- the runner itself
@@ -120,6 +143,17 @@ def test_what_a_page_shows_is_what_happens(page: str, root: Path, workplace: Pat
 def test_commands_and_outputs_are_told_apart():
     text = "```console\n$ a b \\\n>   c\none\n\ntwo\n$ d\n```\n$ no\n```sh\n$ no\n```\n```console\n$ e\n```\n"
     assert steps(text) == [Step(2, "a b \\\n  c", "one\n\ntwo"), Step(7, "d", None), Step(14, "e", None)]
+
+
+def test_commands_that_need_a_shell_are_told_apart():
+    assert alone("virtperf add run s \\\n  --file 'a/*' at_s=3") == ["add", "run", "s", "--file", "a/*", "at_s=3"]
+    for command in (
+        "sed s/a/b/ x | virtperf read -",
+        "virtperf read x > y",
+        "A=b virtperf read x",
+        "cd x && virtperf check",
+    ):
+        assert alone(command) == []
 
 
 @pytest.mark.parametrize(

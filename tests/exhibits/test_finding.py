@@ -100,14 +100,28 @@ def test_a_value_is_told_only_where_the_range_is_narrow(
 def test_points_of_which_the_same_is_known_are_told_together(ranges: Callable[..., pd.DataFrame], say: Say) -> None:
     said = say(ranges((1, 98), (2, 98), (60, 62), (0, 98), ordered=True))
     assert ": order only at 2 guests and 4, about 61 at 8, order only at 16." in said
-    assert ": at most 5 at 2 guests, 6 at 4, 7 at 8, about 8.05 at 16." in say(ranges((0, 5), (0, 6), (0, 7), (8, 8.1)))
+    assert ": at most 5 at 2 guests, at most 6 at 4, at most 7 at 8, about 8.05 at 16." in say(
+        ranges((0, 5), (0, 6), (0, 7), (8, 8.1))
+    )
 
 
 def test_disjoint_pieces_and_a_printed_value_beside_them(ranges: Callable[..., pd.DataFrame], say: Say) -> None:
     points = ranges((10, 90), *[(NAN, NAN)] * 3)
     points.at[0, "pieces"] = [10.0, 12.0, 80.0, 90.0]
     points.loc[0, "printed"] = 95.0
-    assert ": 10 to 12 or 80 to 90 (printed: 95) at 2 guests." in say(points)
+    assert ": 10 to 12 or 80 to 90 (printed: 95) at 2 guests. Two ranges: the paper contradicts itself" in say(points)
+    points.loc[0, "printed"] = 85.0
+    assert ": 10 to 12 or 80 to 90 (printed: 85) at 2 guests." in say(points)
+    points.at[0, "pieces"] = [10.0, 44.9999, 45.0001, 90.0]  # a gap that printed digits do not show
+    assert ": 85 at 2 guests." in say(points) and "Two ranges" not in say(points)
+
+
+def test_series_of_which_the_same_is_known_are_told_together(ranges: Callable[..., pd.DataFrame], say: Say) -> None:
+    points = ranges(*sharp(1, 2, 3, 4))
+    both = pd.concat([points.assign(series="a"), points.assign(series="b")], ignore_index=True)
+    assert "a and b: rising from 1 at 2 guests to 4 at 16." in say(both)
+    both["series"] = both["series"].map({"a": "a, 1", "b": "b, 1"})
+    assert "a, 1; b, 1: rising from 1" in say(both)
 
 
 def test_what_rests_on_our_assumptions_is_counted(ranges: Callable[..., pd.DataFrame], say: Say) -> None:

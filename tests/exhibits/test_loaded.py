@@ -38,12 +38,20 @@ def test_outside_a_repository_it_is_the_packages(tmp_path: Path, monkeypatch: py
         find_data()
 
 
+def test_results_are_those_of_the_exhibits_that_are_named(loaded: LoadedStudy) -> None:
+    every = [shown.record.id for shown in loaded.results()]
+    some = [shown.record.id for shown in loaded.results("figure-3", "table-1")]
+    assert set(every) >= {exhibit.id for exhibit in loaded.study.exhibits}
+    assert some == ["figure-3", "table-1"]
+
+
 @pytest.mark.parametrize(
     ("call", "near"),
     [
         (lambda s: s.runs("figure-22"), "figure-2"),
         (lambda s: s.show("tabel-1"), "table-1"),
         (lambda s: s.claims("figur-2"), "figure-2"),
+        (lambda s: s.results("figure-22"), "figure-2"),
         (lambda s: s.condition("througput", guests=8), "throughput"),
         (lambda s: s.condition("throughput", guest=8), "guests"),
         (lambda s: s.condition("throughput", guests=9), "8"),

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.raw_files import write
 from tests.formats.mutations import mutant
 from tests.formats.seeds import FORMATS, SEEDS
-from tests.formats.trial import FILE, check_reading, last_line
+from tests.formats.trial import FILE, INPUTS, check_reading, last_line
 from virtperf.core.errors import FormatError
 from virtperf.formats import RECORD_COLUMNS, Reading, Streaming, all_formats, base, blocks_of, by_sample, joined, pieces
 
@@ -33,7 +33,6 @@ LONG = {
 }
 STREAMED = [name for name in FORMATS if isinstance(all_formats()[name], Streaming)]
 SIZES = (100, 350, 900)
-MUTANTS = 150
 
 
 def outcome(name: str, data: bytes) -> tuple[Reading | FormatError, int]:
@@ -80,7 +79,7 @@ def test_parts_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_damage_is_seen_in_parts_as_in_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged file gives the same or is refused; a few are refused at another place, none gives other numbers."""
     differ = 0
-    for number in range(MUTANTS):
+    for number in range(INPUTS):
         data, history = mutant(SEEDS[name], number)
         whole, _ = outcome(name, data)
         monkeypatch.setattr(pieces, "PIECE", SIZES[number % len(SIZES)])
@@ -91,7 +90,7 @@ def test_damage_is_seen_in_parts_as_in_the_whole(name: str, monkeypatch: pytest.
         if isinstance(found, Reading) and isinstance(whole, Reading):
             assert same(found, whole), f"{name}, mutant {number} ({history})"
         differ += isinstance(found, Reading) != isinstance(whole, Reading)
-    assert differ <= 0.05 * MUTANTS
+    assert differ <= 0.05 * INPUTS
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

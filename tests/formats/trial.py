@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
@@ -17,6 +18,8 @@ from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Reading
 from virtperf.formats.registry import HEAD_BYTES, ranking
 
 FILE = "a/damaged.file"
+INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "100"))
+"""Damaged files of each format that the tests read."""
 CPU_SECONDS = 1.0
 """What one file of at most a few hundred kilobytes may take; processor time, so that other work does not count."""
 

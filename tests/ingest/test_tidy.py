@@ -39,6 +39,23 @@ def test_a_gauge_is_converted_and_keeps_what_the_tool_said(dictionary):
     assert set(user["metric_unit"]) == {"1"}
 
 
+VMSTAT = b"""\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+ 5  0      0 204380 112204 274892  300  338  1651   987  758 2487 70  7 21  1  0 2026-03-01 10:00:14
+ 5  0      0 204380 112204 274892    0    0   352     0 1224 1944 79 21  0  0  0 2026-03-01 10:00:15
+"""
+
+
+def test_what_vmstat_counts_differently_is_no_metric_of_sar(dictionary):
+    """`us` includes nice, `cache` includes slabs that can be given back: an audit would find that the two disagree."""
+    raw = read_raw(VMSTAT, file="vmstat.txt", dictionary=dictionary)
+    found = {field: set(rows(raw, field=field)["metric"]) for field in ("us", "cache", "sy", "buff")}
+    assert found == {
+        "us": {"cpu_user_and_nice"}, "cache": {"memory_cached_vmstat"}, "sy": {"cpu_system"}, "buff": {"memory_buffers"},
+    }  # fmt: skip
+
+
 def test_a_counter_becomes_a_rate_from_its_second_sample_on(dictionary):
     listing = xentop({"Domain-0": [0.0, 10.0, 10.0]}, {"Domain-0": [100, 112, 118]})
     raw = read_raw(BytesIO(listing), file="xentop.txt", dictionary=dictionary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import resource
@@ -174,7 +175,11 @@ def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repositor
         if kill % 3:  # the others come before it measures, or while it clears away
             wait_for(lambda: state.exists() and state.stat().st_mtime > began, process)  # noqa: B023
         time.sleep(rng.uniform(0.0, 1.0))
+        started = psutil.Process(process.pid).children(recursive=True) if kill % 2 else []
         process.kill()
+        for program in started:  # as when a whole session is killed, or memory runs out
+            with contextlib.suppress(psutil.NoSuchProcess):
+                program.kill()
         process.communicate()
         halves += (repository.own / "running").exists()
         check_runs(repository)

@@ -14,7 +14,6 @@ import pytest
 
 from virtperf.core.errors import ModelError
 from virtperf.models import (
-    bootstrap,
     linear,
     ratio,
     tost,
@@ -169,11 +168,6 @@ X, BAD, ZERO = [1.0, 2, 3, 4], [1.0, math.nan, 3, 4], [1.0, 0, 3, 4]
 FINITE, POSITIVE = r"in row 2 of 4 is not a finite number", r"in row 2 of 4 is not positive"
 
 
-def exact():
-    """A curve through as many points as parameters."""
-    return fit_usl(LOAD[:3], throughput(LOAD[:3], np.array([0.05, 0.02, 10.0])))
-
-
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -184,7 +178,6 @@ def exact():
         (lambda: usl_cost.fit_usl_cost(BAD, X), "load " + FINITE),
         (lambda: usl_cost.fit_usl_cost([1, 2], [1, 2]), "2 rows can't determine 3 parameters"),
         (lambda: usl_cost.fit_usl_cost([2, 2, 2], [1, 2, 3]), "load has too few distinct values"),
-        (lambda: usl_cost.cost_per_transaction(X, ZERO), "throughput " + POSITIVE),
         (lambda: ratio.ratio_of_pairs(X, ZERO), "denominator " + POSITIVE),
         (lambda: ratio.ratio_of_pairs(X, X[:3]), "numerator has 4 rows but denominator has 3"),
         (lambda: ratio.ratio_of_means(X, X[:3], paired=True), "numerator has 4 rows but denominator has 3"),
@@ -193,7 +186,6 @@ def exact():
         (lambda: tost.tost_difference(X, X, math.nan), "margin"),
         (lambda: fit_usl(X, X, noise="white"), "unknown kind of noise"),
         (lambda: fit_segmented(LOAD, -LOAD, noise="proportional"), "y in row 1 of 7 is not positive"),
-        (lambda: bootstrap.bootstrap_usl(exact()), "has no error"),
     ],
 )
 def test_functions_outside_the_catalogue(function, message):

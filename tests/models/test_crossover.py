@@ -10,9 +10,9 @@ from scipy import optimize, stats
 from virtperf.core.errors import ModelError
 from virtperf.models.crossover import line_crossover
 from virtperf.models.linear import fit_line
+from virtperf.models.question import PLACES
 from virtperf.models.usl import fit_usl, throughput
 from virtperf.models.usl_crossing import meetings, usl_crossover
-from virtperf.models.usl_law import PLACES
 
 X = np.arange(0.0, 10)
 

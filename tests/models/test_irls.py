@@ -6,8 +6,9 @@ import statsmodels.api as sm
 from scipy import optimize
 
 from virtperf.models.irls import Mean, solve
+from virtperf.models.question import FREE
 from virtperf.models.usl import fit_usl, throughput
-from virtperf.models.usl_law import columns, refit_many
+from virtperf.models.usl_law import coefficients, columns, mean_of
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {
@@ -17,6 +18,12 @@ TRUTHS = {
     "alpha near 1": (0.97, 0.0005, 10.0),
 }
 NOISES = {"constant": sm.families.Gaussian, "proportional": sm.families.Gamma}
+
+
+def refit_many(kind, load, y, *, noise, weights=1.0, **options):
+    w = np.broadcast_to(weights, y.shape)
+    found = solve(mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), **options)
+    return coefficients(found.b), found.converged
 
 
 def resamples(truth, size, noise=0.05, seed=1):

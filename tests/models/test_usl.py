@@ -149,17 +149,6 @@ def test_choice_agrees_with_the_interval_of_beta():
         assert (compared.preferred().kind == "usl") == excludes_zero
 
 
-def test_the_comparison_table():
-    table = compare_usl(LOAD, RATE).table().set_index("kind")
-    assert list(table.index) == ["linear", "amdahl", "usl"]
-    assert table["deviance"].is_monotonic_decreasing
-    assert table.loc["usl", "lr_pvalue_bound"] == pytest.approx(table.loc["usl", "lr_pvalue"] / 2)
-    on_bound = compare_usl(CPUS, RAYS, noise="constant").table().set_index("kind")
-    assert on_bound.loc["usl", "f_pvalue"] == pytest.approx(1.0)
-    assert on_bound.loc["usl", "lr_pvalue_bound"] == 1.0
-    assert on_bound["aicc"].idxmin() == "amdahl"
-
-
 curves = st.tuples(
     st.floats(0.0, 0.5), st.floats(1e-5, 0.02), st.floats(0.5, 2000.0), st.integers(0, 2**31), st.floats(0.002, 0.05)
 )
@@ -177,7 +166,7 @@ def test_the_unit_of_throughput_does_not_matter(curve, factor):
     assert (f.value, f.low, f.high) == pytest.approx((e.value, e.low, e.high), rel=1e-4)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(curves)
 def test_intervals_contain_their_estimates_and_grow_with_the_level(curve):
     a, b, g, seed, noise = curve

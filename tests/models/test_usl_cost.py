@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from virtperf.core.errors import ModelError
 from virtperf.models.ratio import fieller
-from virtperf.models.usl_cost import cost_per_transaction, fit_usl_cost
+from virtperf.models.usl_cost import fit_usl_cost
 
 GUESTS = np.repeat([1, 2, 4, 10, 20, 50.0], 3)
 
@@ -38,33 +38,27 @@ def test_a_busy_closed_system_has_the_throughput_law_and_the_cost_law_with_one_p
     from virtperf.models.usl import fit_usl, throughput
 
     x = throughput(GUESTS, np.array([0.03, 0.001, 40.0]))
-    cost = cost_per_transaction(GUESTS, x)
-    assert fit_usl_cost(GUESTS, cost).coefficients == pytest.approx([0.03, 0.001, 1 / 40], rel=1e-7)
+    assert fit_usl_cost(GUESTS, GUESTS / x).coefficients == pytest.approx([0.03, 0.001, 1 / 40], rel=1e-7)
     assert fit_usl(GUESTS, x).params == pytest.approx([0.03, 0.001, 40], rel=1e-7)
 
 
-def test_overhead_and_capacity():
+def test_capacity():
     fit = fit_usl_cost(GUESTS, costs())
     a, b, d = fit.coefficients
-    e = fit.overhead(20)
-    assert e.value == pytest.approx(19 * (a + 20 * b), rel=1e-9)
-    assert e.low < e.value < e.high
-    assert 19 * (0.02 + 20 * 0.0005) in e
     c = fit.capacity(20, 24)
-    assert c.value == pytest.approx(24 / (d * (1 + e.value)), rel=1e-9)
+    assert c.value == pytest.approx(24 / (d * (1 + 19 * (a + 20 * b))), rel=1e-9)
     assert c.low < c.value < c.high
-    assert fit.overhead(1).high == 0.0
 
 
-def test_an_overhead_limit_lies_on_the_threshold():
+def test_a_capacity_limit_lies_on_the_threshold():
     fit = fit_usl_cost(GUESTS, costs(), noise="constant")
-    e = fit.overhead(20)
+    e = fit.capacity(20, 24)
     columns = np.column_stack((GUESTS - 1, GUESTS * (GUESTS - 1), np.ones(18)))
     for limit in (e.low, e.high):
-        # overhead c: the combination 19 (A + 20 B) - c D = 0 of the linear coefficients, a constrained least squares fit
-        row = np.array([19, 380, -limit])
+        # capacity c: 19 A + 380 B + D = 24 / c of the linear coefficients, a constrained least squares fit
+        row = np.array([19, 380, 1])
         gram = np.block([[columns.T @ columns, row[:, None]], [row[None, :], np.zeros((1, 1))]])
-        b = np.linalg.solve(gram, np.append(columns.T @ fit.y, 0))[:3]
+        b = np.linalg.solve(gram, np.append(columns.T @ fit.y, 24 / limit))[:3]
         rss = np.sum((fit.y - columns @ b) ** 2)
         assert rss == pytest.approx(fit.rss + fit.scale * 2.131449545559323**2, rel=1e-6)  # t(0.975, 15)
 
@@ -81,22 +75,14 @@ def test_smaller_kinds():
     y = costs(beta=0)
     amdahl = fit_usl_cost(GUESTS, y, kind="amdahl")
     assert amdahl.param_names == ("alpha", "demand")
-    assert amdahl.overhead(10).value == pytest.approx(9 * amdahl.params[0])
     flat = fit_usl_cost(GUESTS, y, kind="linear")
     assert flat.params == pytest.approx([y.mean()])
-    assert flat.overhead(10).value == 0.0
 
 
 def test_bad_input():
-    with pytest.raises(ModelError, match=r"throughput in row 2 of 2 is not positive"):
-        cost_per_transaction([1, 2], [10, 0])
-    with pytest.raises(ModelError, match=r"busy processors has 1 rows but throughput has 2"):
-        cost_per_transaction([1], [10, 20])
     with pytest.raises(ModelError, match=r"cost in row 1 of 3 is not positive"):
         fit_usl_cost([1, 2, 3], [-1, 2, 3])
     with pytest.raises(ModelError, match="too few distinct values"):
         fit_usl_cost([1, 1, 2], [1, 2, 3])
-    with pytest.raises(ModelError, match="overhead needs a load"):
-        fit_usl_cost(GUESTS, costs()).overhead(0.5)
     with pytest.raises(ModelError, match="capacity needs processors"):
         fit_usl_cost(GUESTS, costs()).capacity(2, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -43,10 +44,10 @@ with open("ran.log", "a") as log:
 """
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """Studies a and b, a shared stage, nothing run yet."""
-    root = tmp_path / "repository"
+@pytest.fixture(scope="session")
+def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Studies a and b, a shared stage, nothing run yet; tests copy it."""
+    root = tmp_path_factory.mktemp("pipeline") / "repository"
     for study in ("a", "b"):
         for path, text in {
             f"pipelines/{study}/dvc.yaml": STAGES.format(study=study), f"in/{study}.txt": f"text of {study}",
@@ -59,6 +60,26 @@ def repository(tmp_path: Path) -> Path:
     environment = {**os.environ, "DVC_NO_ANALYTICS": "1"}
     subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "-q"], cwd=root, check=True, env=environment)
     return root
+
+
+@pytest.fixture(scope="session")
+def all_run(nothing_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same after the pipeline; tests copy it."""
+    root = Path(shutil.copytree(nothing_run, tmp_path_factory.mktemp("pipeline") / "repository"))
+    assert pipeline(root) == ""
+    return root
+
+
+@pytest.fixture
+def repository(nothing_run: Path, tmp_path: Path) -> Path:
+    """A copy of the repository in which nothing has run."""
+    return Path(shutil.copytree(nothing_run, tmp_path / "repository"))
+
+
+@pytest.fixture
+def done(all_run: Path, tmp_path: Path) -> Path:
+    """A copy of the repository in which everything has run."""
+    return Path(shutil.copytree(all_run, tmp_path / "repository"))
 
 
 def command(root: Path, *arguments: str) -> list[str]:

@@ -21,40 +21,42 @@ def ran(root: Path) -> list[str]:
     return sorted(names)
 
 
+def wait_for(condition):
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 ALL = ["a-1.txt", "a-2.txt", "b-1.txt", "b-2.txt", "site.txt"]
 
 
-def test_everything_runs_once_and_then_only_what_changed(repository):
-    assert pipeline(repository) == ""
-    assert ran(repository) == ALL
-    before = locks(repository)
+def test_everything_runs_once_and_then_only_what_changed(done):
+    assert ran(done) == ALL
+    before = locks(done)
     assert sorted(before) == ["dvc.lock", "pipelines/a/dvc.lock", "pipelines/b/dvc.lock"]
-    assert pipeline(repository) == "" and ran(repository) == [] and locks(repository) == before
-    (repository / "in" / "b.txt").write_text("another text")
-    pipeline(repository)
-    assert ran(repository) == ["b-1.txt", "b-2.txt", "site.txt"]
-    assert locks(repository)["pipelines/a/dvc.lock"] == before["pipelines/a/dvc.lock"]
+    assert pipeline(done) == "" and ran(done) == [] and locks(done) == before
+    (done / "in" / "b.txt").write_text("another text")
+    pipeline(done)
+    assert ran(done) == ["b-1.txt", "b-2.txt", "site.txt"]
+    changed = locks(done)
+    assert changed["pipelines/a/dvc.lock"] == before["pipelines/a/dvc.lock"] and changed != before
+    # DVC at the root does the same
+    (done / "in" / "b.txt").write_text("text of b")
+    subprocess.run(["dvc", "repro", "-q"], cwd=done, check=True)
+    assert locks(done) == before
 
 
-def test_dvc_at_the_root_does_the_same(repository):
-    pipeline(repository)
-    before = locks(repository)
-    (repository / "in" / "a.txt").write_text("other")
-    pipeline(repository)
-    after = locks(repository)
-    (repository / "in" / "a.txt").write_text("text of a")
-    subprocess.run(["dvc", "repro", "-q"], cwd=repository, check=True)
-    assert locks(repository) == before != after
+def test_everything_by_force(done):
+    before = locks(done)
+    ran(done)
+    pipeline(done, "--force")
+    assert ran(done) == ALL and locks(done) == before
 
 
-def test_one_study_alone_and_by_force(repository):
+def test_one_study_alone(repository):
     pipeline(repository, "a")
     assert ran(repository) == ["a-1.txt", "a-2.txt"]
-    pipeline(repository)
-    ran(repository)
-    before = locks(repository)
-    pipeline(repository, "--force")
-    assert ran(repository) == ALL and locks(repository) == before
     assert "there is no study 'c'" in pipeline(repository, "c", status=1)
 
 
@@ -67,55 +69,59 @@ def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository):
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2.0'\nstages:\n  first:\n    cmd: py"])
-def test_broken_lock_files_are_mended_and_the_end_is_the_same(repository, text):
-    pipeline(repository)
-    before = locks(repository)
-    ran(repository)
+def test_broken_lock_files_are_mended_and_the_end_is_the_same(done, text):
+    before = locks(done)
+    ran(done)
     for path in before:
-        (repository / path).write_text(text)
-    (repository / ".dvc" / "tmp" / "rwlock").write_text(text[:9])
-    said = pipeline(repository).splitlines()
+        (done / path).write_text(text)
+    (done / ".dvc" / "tmp" / "rwlock").write_text(text[:9])
+    said = pipeline(done).splitlines()
     assert len(said) == 4 and all(line.startswith(("restored ", "removed .dvc/tmp/rwlock")) for line in said)
-    assert locks(repository) == before and ran(repository) == []
+    assert locks(done) == before and ran(done) == []
 
 
-def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(repository):
-    pipeline(repository)
-    before = locks(repository)
-    (repository / "pipelines" / "a" / "dvc.lock").write_text("")
-    (repository / ".dvc" / "tmp" / "virtperf-locks" / "pipelines" / "a" / "dvc.lock").unlink()
-    assert "its stages run again" in pipeline(repository)
-    assert locks(repository) == before
+def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(done):
+    before = locks(done)
+    (done / "pipelines" / "a" / "dvc.lock").write_text("")
+    (done / ".dvc" / "tmp" / "virtperf-locks" / "pipelines" / "a" / "dvc.lock").unlink()
+    assert "its stages run again" in pipeline(done)
+    assert locks(done) == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [1.5, 3.5])
-def test_killed_in_the_middle_then_again_gives_the_same_locks(repository, tmp_path, seconds):
-    pipeline(repository)
-    before = locks(repository)
+@pytest.mark.parametrize("ended", [0, 3], ids=["in the first stages", "after three stages"])
+def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended):
+    before = locks(done)
+    ran(done)
     for name in ("in", "out"):
-        for path in (repository / name).iterdir():
+        for path in (done / name).iterdir():
             path.write_text("other")
     for study in "ab":
-        (repository / "in" / f"{study}.txt").write_text(f"another text of {study}")
-    environment = {**os.environ, "PAUSE": "0.5"}
-    process = subprocess.Popen(command(repository), start_new_session=True, env=environment, stderr=subprocess.DEVNULL)
-    time.sleep(seconds)
+        (done / "in" / f"{study}.txt").write_text(f"another text of {study}")
+    log, environment = done / "ran.log", {**os.environ, "PAUSE": "0.5"}
+    process = subprocess.Popen(command(done), start_new_session=True, env=environment, stderr=subprocess.DEVNULL)
+    # DVC removes what a stage is to write before it starts it
+    wait_for(
+        lambda: (
+            len(log.read_text().split()) >= ended
+            if log.exists()
+            else not ended and not (done / "out" / "a-1.txt").exists()
+        )
+    )
+    time.sleep(0.1)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    assert len(ran(done)) < len(ALL)
     for study in "ab":
-        (repository / "in" / f"{study}.txt").write_text(f"text of {study}")
-    pipeline(repository)
-    assert locks(repository) == before
+        (done / "in" / f"{study}.txt").write_text(f"text of {study}")
+    pipeline(done)
+    assert locks(done) == before
 
 
 def test_a_second_one_waits_and_says_for_whom(repository):
     first = subprocess.Popen(command(repository), env={**os.environ, "PAUSE": "1"}, stderr=subprocess.PIPE, text=True)
     file = repository / ".dvc" / "tmp" / "virtperf.lock"
-    for _ in range(200):
-        if file.exists() and file.read_text():
-            break
-        time.sleep(0.05)
+    wait_for(lambda: file.exists() and file.read_text())
     said = pipeline(repository)
     assert re.fullmatch(rf"waiting for process {first.pid}, which has run the pipeline since \d\d:\d\d:\d\d\n", said)
     with first:

@@ -52,16 +52,16 @@ def largest(system: LinearSystem, row: int, claims: set[str]) -> float:
 
 
 def by_enumeration(system: LinearSystem, costs: dict[str, float]) -> set[frozenset[str]]:
-    """All cheapest sets to set aside, every subset tried."""
-    names = list(costs)
-    fits = [
-        frozenset(names) - set(kept)
-        for size in range(len(names) + 1)
-        for kept in combinations(names, size)
-        if possible(system, set(kept))
-    ]
-    least = min(sum(costs[c] for c in dropped) for dropped in fits)
-    return {dropped for dropped in fits if sum(costs[c] for c in dropped) <= least + 1e-9}
+    """All cheapest sets to set aside, every subset tried that costs no more."""
+    subsets = [frozenset(dropped) for size in range(len(costs) + 1) for dropped in combinations(costs, size)]
+    least, found = np.inf, set()
+    for dropped in sorted(subsets, key=lambda names: sum(costs[c] for c in names)):
+        if sum(costs[c] for c in dropped) > least + 1e-9:
+            break
+        if possible(system, set(costs) - dropped):
+            least = sum(costs[c] for c in dropped)
+            found.add(dropped)
+    return found
 
 
 def expected_verdict(system: LinearSystem, others: dict[str, float], claim: str) -> str:

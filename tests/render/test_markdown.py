@@ -14,7 +14,9 @@ def test_headings_get_anchors_that_nothing_else_has() -> None:
 
 
 def test_a_link_may_lead_to_a_later_heading_but_not_nowhere() -> None:
-    (first, _), headings = pages_of(["[on](#later) [off](#gone) [fig](#figure-2)", "## Later"], frozenset({"figure-2"}))
+    (first, _), (_, headings) = pages_of(
+        ["[on](#later) [off](#gone) [fig](#figure-2)", "## Later"], frozenset({"figure-2"})
+    )
     assert '<a href="#later">on</a> off <a href="#figure-2">fig</a>' in first
     assert [heading.anchor for heading in headings] == ["later"]
 

@@ -41,7 +41,7 @@ def test_a_picture_speaks_to_those_who_do_not_see_it() -> None:
 def test_provenance_is_a_word_with_its_meaning() -> None:
     parsed = Parsed(record_html(estimates()))
     (badge,) = [attrs for _, attrs in parsed.tags if "vp-badge" in attrs.get("class", "")]
-    assert badge == {"class": "vp-badge vp-measured", "title": Provenance.MEASURED.words}
+    assert badge == {"class": "vp-badge vp-measured"}  # its meaning stands behind it
     assert f"measured {Provenance.MEASURED.words}" in parsed.text
 
 
@@ -54,10 +54,10 @@ def test_computed_numbers_lead_to_what_they_rest_on() -> None:
 def test_a_grid_says_which_cells_are_numbers_and_where_its_rows_are() -> None:
     parsed = Parsed(record_html(claims()))
     assert [a.get("id") for tag, a in parsed.tags if tag == "tr"] == [None, "claim-more-at-8", "claim-busy"]
-    labels = [a.get("data-label") for tag, a in parsed.tags if tag == "td"]
-    assert labels == [None, "Verdict", "About"] * 2
-    numbers = [a.get("class") for tag, a in Parsed(record_html(table())).tags if tag == "td"]
-    assert numbers == [None, "vp-number"] * 2
+    (style,) = [a.get("style") for tag, a in parsed.tags if tag == "table"]
+    assert style == "--c2:'Verdict: ';--c3:'About: ';"
+    (numbers,) = [a.get("class") for tag, a in Parsed(record_html(table())).tags if tag == "table"]
+    assert numbers == "vp-table vp-n2"
 
 
 def test_every_style_of_a_span_has_its_element() -> None:
@@ -66,6 +66,24 @@ def test_every_style_of_a_span_has_its_element() -> None:
     record = Record(kind="k", id="r", study="toy", title="", blocks=(Paragraph(words=words),))
     tags = [tag for tag, _ in Parsed(record_html(record)).tags]
     assert [tag for tag in tags if tag in styles.values()] == list(styles.values())
+
+
+def test_a_caption_does_not_repeat_the_heading_above_it() -> None:
+    record = figure()
+    whole = f"{record.name}. {record.title}"
+    alone, below = (Parsed(record_html(record, heading=heading)).text for heading in ("Figure 1. Another", f"{whole}."))
+    assert f"{record.name}. {record.title}" in alone and f"{record.name}. {record.title}" not in below
+    assert record.caption in alone and record.caption in below
+    bare = record_html(record.model_copy(update={"caption": ""}), heading=whole)
+    assert "<figcaption" not in bare
+
+
+def test_a_verdict_says_what_it_means_but_not_in_every_row_of_a_table() -> None:
+    word = (Span(text="contradicted", style="verdict"),)
+    grid = Grid(label="g", columns=("a",), rows=((word,), (word,)))
+    record = Record(kind="k", id="r", study="toy", title="", blocks=(Paragraph(words=word), grid))
+    titles = [a.get("title") for tag, a in Parsed(record_html(record)).tags if "vp-verdict" in a.get("class", "")]
+    assert titles == ["the paper's other claims exclude it", None, None]
 
 
 def test_long_words_may_break() -> None:

@@ -196,11 +196,22 @@ def test_a_format_that_prints_nothing_is_written_as_a_text(tmp_path):
     assert found.loc[found["field"] == "read/lat/mean", "value"].tolist() == [0.33] * 3
 
 
+def test_a_file_of_one_entity_has_records_of_others_and_values_of_its_own(tmp_path):
+    each = TEXT.replace("path: fio.json", 'path: "fio-{name}.json"\n        each: drivers')
+    folder = written(tmp_path, RAW + each.replace("round(1 / 3, 2)", "round(last(rate), 3)"))
+    files = [(folder / f"fio-{name}.json").read_bytes() for name in ("d1", "d2")]
+    found = [get_format("fio").read(file).records for file in files]
+    assert [records["entity"].unique().tolist() for records in found] == [["g1", "h7", "g2"]] * 2
+    (one,), (other,) = (set(records.loc[records["field"] == "read/lat/mean", "value"]) for records in found)
+    assert one != other
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
         ("{name}", "{nam}", "nothing stands for 'nam'"),
         ("between: ", "kind: job, between: ", "records have a kind, or the text"),
+        ("kib: 1000 * weight", "kib: last(rate)", "kib varies over  drivers, its records over  guests"),
         ("format: fio\n", "format: no-such\n", "no format is called 'no-such'"),
         ('- {at: {system: a}, text: "\\n]}\\n"}', "- {kind: job, fields: {a: 1}}", "either all records of a file"),
     ],
@@ -218,7 +229,6 @@ REFUSED = {
     "the same path twice": ('"steps/{name}-{guests}.txt"', "steps.txt", "written twice"),
     "out of the folder": ('"steps/', '"../', "leads out of the run folder"),
     "what no tool prints": ("real: 3", "real: -3", "time can't print this reading"),
-    "values of other entities": ("fields: {real: 3", "entities: guests, fields: {real: last(rate)", "mixes|varies over"),
 }  # fmt: skip
 
 

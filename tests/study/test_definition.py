@@ -95,6 +95,7 @@ def test_one_of_a_factor_is_named_in_the_singular(tmp_path):
         "JVMs per guest": "JVM per guest",
         "GB per class": "GB per class",
         "address": "address",
+        "worker processes": "worker process",
     }
     for label, one in labels.items():
         text = STUDY.replace("quantities:", f"  extra: {{label: {label}, levels: [1, 2], default: 1}}\nquantities:", 1)

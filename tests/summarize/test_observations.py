@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from virtperf.core.errors import StudyError
 from virtperf.study.definition import load_study
 from virtperf.summarize.means import maximum, median, steady_mean
 from virtperf.summarize.observations import observe, ratio
@@ -22,7 +23,7 @@ study: observing
 title: Observing
 bibliography: {}
 claims_in_ledger: 0
-factors: {test: {levels: [a], default: a}}
+factors: {test: {levels: [a, b], default: a}}
 quantities:
   observed:
     label: Observed
@@ -69,6 +70,16 @@ def test_all_entities_or_one(tmp_path):
     assert (one["value"], one["entities"]) == (11, 1)
     nobody = seen(tmp_path, "{from: [{metric: rate, entity_kind: driver, entity: night}], combine: sum}")
     assert np.isnan(nobody["value"]) and "no rate of a driver called night" in nobody["note"]
+
+
+def test_a_rule_may_speak_of_some_levels_only(tmp_path):
+    rule = "{from: [{metric: rate, entity_kind: driver}], combine: sum, at: {test: [a, b]}}"
+    assert seen(tmp_path, rule)["value"] == 41
+    row = seen(tmp_path, rule.replace("[a, b]", "b"))
+    assert np.isnan(row["value"]) and row["note"] == "not observed in runs at these levels"
+    with pytest.raises(StudyError, match="unknown level 'c' of test") as err:
+        seen(tmp_path, rule.replace("[a, b]", "c"))
+    assert err.value.line == 10
 
 
 def test_totals_of_a_run(tmp_path):

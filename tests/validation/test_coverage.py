@@ -35,7 +35,7 @@ def test_peak_load_of_the_scalability_law():
     assert_covers(hits, 400)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "log"}, {"paired": True}, {"equal_var": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"method": "log"}, {"paired": True}], ids=str)
 def test_ratio_of_means(options):
     rng = np.random.default_rng(10)
     hits = 0
@@ -52,6 +52,6 @@ def test_breakpoint(form):
     x = np.arange(1.0, 13)
     curve = 20 - 1.5 * np.maximum(x - 6.3, 0) + (0.4 * x if form == "free" else 0)
     hits = sum(
-        6.3 in fit_segmented(x, curve + 0.5 * rng.standard_normal(12), form=form).breakpoint() for _ in range(1000)
+        6.3 in fit_segmented(x, curve + 0.5 * rng.standard_normal(12), form=form).breakpoint() for _ in range(400)
     )
-    assert_covers(hits, 1000)
+    assert_covers(hits, 400)

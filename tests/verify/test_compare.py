@@ -22,7 +22,9 @@ items = st.builds(
     Item, st.just("figure-1"), st.just("a, 1"), st.sampled_from(["value", "low"]), st.sampled_from(KINDS), values,
     st.one_of(st.just(math.nan), st.floats(0.1, 1e3)),
 )  # fmt: skip
-tolerances = st.builds(Tolerance, st.floats(0, 0.1), st.floats(0, 1), st.integers(0, 9))
+tolerances = st.builds(
+    Tolerance, relative=st.floats(0, 0.1), absolute=st.floats(0, 1), exported_digits=st.integers(0, 9)
+)
 
 
 @given(items, tolerances)
@@ -47,7 +49,7 @@ def test_an_item_of_one_side_is_missing_or_new(item: Item, tolerance: Tolerance)
 @given(st.floats(-1e6, 1e6), st.floats(0.1, 1e3), st.floats(-5, 5).filter(lambda v: abs(v) > 0.01))
 def test_a_number_moves_by_the_widths_of_its_interval(value: float, width: float, shift: float) -> None:
     old = Item("e", "l", "value", "means", value, width)
-    found = compare(old, replace(old, value=value + shift * width), Tolerance(0, 0))
+    found = compare(old, replace(old, value=value + shift * width), Tolerance(relative=0, absolute=0))
     assert found.status == MOVED
     assert found.widths == pytest.approx(abs(shift), rel=1e-4)
 

@@ -22,7 +22,7 @@ def test_the_repositorys_file_declares_the_defaults(root: Path) -> None:
 def test_kinds_that_are_not_named_have_their_default(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text("means: {relative: 0.01, absolute: 0}\n")
     found = load_tolerances(tmp_path / "t.yaml")
-    assert found["means"] == Tolerance(0.01, 0) and found["limits"] == DEFAULTS["limits"]
+    assert found["means"] == Tolerance(relative=0.01, absolute=0) and found["limits"] == DEFAULTS["limits"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,13 @@ def test_a_wrong_file_names_its_line(tmp_path: Path, text: str, line: int, said:
 @given(
     st.floats(-1e12, 1e12),
     st.floats(-1e12, 1e12),
-    st.builds(Tolerance, st.floats(0, 1), st.floats(0, 1), st.integers(0, 15), st.floats(0, 1)),
+    st.builds(
+        Tolerance,
+        relative=st.floats(0, 1),
+        absolute=st.floats(0, 1),
+        exported_digits=st.integers(0, 15),
+        widths=st.floats(0, 1),
+    ),
     st.floats(1e-9, 1e9),
 )
 def test_agreement_is_symmetric_and_reflexive(a: float, b: float, tolerance: Tolerance, width: float) -> None:

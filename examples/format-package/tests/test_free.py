@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from virtperf_free import FORMAT
 
+from virtperf.cli import main
 from virtperf.core.errors import FormatError
 from virtperf.formats import all_formats, sniff
 from virtperf.formats.base import Reading
 
-SAMPLE = (Path(__file__).parent.parent / "sample.txt").read_text()
+PLACE = Path(__file__).parent.parent
+SAMPLE = (PLACE / "sample.txt").read_text()
 HEAD, MEM, SWAP = SAMPLE.splitlines(keepends=True)[:3]
 
 
@@ -81,3 +85,11 @@ def test_what_is_written_is_read_again(samples):
     again = FORMAT.read(FORMAT.write(reading))
     pd.testing.assert_frame_equal(again.records, reading.records)
     assert (again.clock, again.info) == (reading.clock, reading.info)
+
+
+def test_virtperf_reads_it_in_the_units_of_the_metrics():
+    command = ["read", str(PLACE / "sample.txt"), "--metrics", str(PLACE / "metrics.yaml"), "-o", "-"]
+    rows = pd.read_csv(StringIO(CliRunner().invoke(main, command).stdout))
+    swapped = rows[rows["metric"] == "swap_used"]
+    assert swapped[["metric_value", "line"]].values.tolist() == [[0, 3], [10240 * 1024, 7], [40960 * 1024, 11]]
+    assert set(swapped["metric_unit"]) == {"B"}

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from virtperf.check.names import check_names
 from virtperf.check.problems import Problems
 from virtperf.core.errors import StudyError
 from virtperf.core.metrics import MetricDictionary
@@ -60,6 +61,7 @@ def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Pro
     if claims is not None and study.kind == "paper":
         _claims(study, claims, problems)
     _tables(study, claims, problems)
+    check_names(study, problems.of(study.folder))
     return study
 
 

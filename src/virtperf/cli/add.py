@@ -98,7 +98,7 @@ def run(
         if not yes:
             click.confirm(f"\nCopy it to {where}?", abort=True)
         accept(copy, target)
-        click.echo(f"\n{where}: copied. `dvc repro` brings it into the report.")
+        click.echo(f"\n{where}: copied. `virtperf pipeline {study.id}` brings it into the report.")
         _large(copy, where)
 
 

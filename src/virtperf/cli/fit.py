@@ -61,6 +61,7 @@ def fit(
         virtperf fit usl load.csv --x guests --y throughput --group system --at 48 --at 64
         virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
     """
+    from virtperf.core.near import near
     from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options, questions
 
     if list_models:
@@ -71,7 +72,7 @@ def fit(
     if model is None or file is None:
         raise click.UsageError("a model and a table are needed: virtperf fit MODEL FILE; --list names the models.")
     if model not in CATALOG:
-        raise click.UsageError(f"there is no model {model!r}; known are {', '.join(CATALOG)}.")
+        raise click.UsageError(f"there is no model {model!r}; {near(model, CATALOG)} --list names them all.")
     chosen = CATALOG[model]
     takes_x, fewest, most = TAKES[chosen.takes]
     missing = [*([] if y else ["--y"]), *(["--x"] if takes_x and x is None else [])]
@@ -202,8 +203,7 @@ def _named(model: str, job: list[Sample], options: Options) -> Report:
         return run(model, job, options)
     except ModelError as err:
         label = " and ".join(s.label for s in job if s.label) if len(job) <= 2 else ""
-        parts = {part: getattr(err, part) for part in ("file", "line", "expected", "found", "remedy")}
-        raise ModelError(f"{label}: {err.problem}" if label else err.problem, **parts) from err
+        raise err.restated(ModelError, problem=f"{label}: {err.problem}" if label else err.problem) from err
 
 
 def _number(value: float) -> float | None:

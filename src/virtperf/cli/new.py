@@ -27,6 +27,5 @@ def study(layout: Layout, study_id: str, title: str, measured: bool) -> None:
 
     for path in write_study(layout, study_id, title, measured=measured):
         click.echo(path.relative_to(layout.root))
-    steps = ["check", *(["measure"] if measured else [])]
-    first = "; ".join(f"virtperf {step} {study_id}" for step in steps)
-    click.echo(f"\nReplace what says EXAMPLE, then: {first}; dvc repro; virtperf keep-outputs {study_id}")
+    steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs"]
+    click.echo(f"\nReplace what says EXAMPLE, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}")

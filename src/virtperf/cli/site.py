@@ -17,8 +17,8 @@ from virtperf.core.paths import Layout
 def site(layout: Layout, study_id: str | None, output: Path | None) -> None:
     """Write the site: studies, claims, contradictions, data quality and methods; with STUDY, that study's pages.
 
-    A study's pages are its data quality and the traces of its values to raw lines. All pages stand beside the reports,
-    link to them, work from file:// and make no request. They show what the stages have written.
+    A study's pages are its claims, its data quality and the traces of its values to raw lines. All pages stand beside
+    the reports, link to them, work from file:// and make no request. They show what the stages have written.
     """
     from virtperf.core.params import load_parameters
     from virtperf.render.site.build import build_site, build_study_pages

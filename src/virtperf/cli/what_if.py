@@ -6,13 +6,13 @@ import click
 
 from virtperf.core.paths import Layout
 
-_TITLES = {"cpu": "virtual CPUs for each real CPU:", "memory": "memory defined for each byte of real memory:"}
+_TITLES = {"cpu": "virtual CPUs for each real CPU:", "memory": "memory needed or defined for each byte of real memory:"}
 _RATIO = click.FloatRange(min=0, min_open=True)
 
 
 @click.command("what-if")
-@click.option("--cpu-ratio", type=_RATIO, help="Virtual CPUs for each real CPU, for example 2.")
-@click.option("--memory-ratio", type=_RATIO, help="Memory defined for each byte of real memory, for example 1.5.")
+@click.option("--cpu-ratio", type=_RATIO, help="Virtual CPUs for each real CPU, such as 2.")
+@click.option("--memory-ratio", type=_RATIO, help="Memory needed or defined for each byte of real memory, such as 1.5.")
 @click.pass_obj
 def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None) -> None:
     """Say what every study allows or measured at an overcommitment ratio: throughput, CPU cost, response time.

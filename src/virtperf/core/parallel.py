@@ -36,7 +36,7 @@ def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload:
         The address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need the same
         package and the repository at the same path. A worker that is lost has its tasks done by others.
     preload : str
-        A module that every process imports first.
+        A module that processes import before they begin, where they are not forked from this one.
 
     Raises
     ------
@@ -52,10 +52,11 @@ def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload:
     if count == 1:
         yield lambda function, tasks: (function(task, *shared) for task in tasks)
         return
-    context = get_context("forkserver")
-    context.set_forkserver_preload([preload])  # imported once, not by every process
+    # A process without other threads can be forked itself; else they are forked from one that has imported the module.
+    context = get_context("fork" if psutil.Process().num_threads() == 1 else "forkserver")
+    context.set_forkserver_preload([preload])
     with ProcessPoolExecutor(count, context, _share, (shared,)) as pool:
-        pool.submit(int)  # the first task starts the server from which the processes are forked
+        pool.submit(int)  # the first task starts the processes, or the server
         yield lambda function, tasks: _in_pool(pool, partial(_with_shared, function), tasks)
 
 

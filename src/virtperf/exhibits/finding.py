@@ -13,15 +13,15 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
-from virtperf.exhibits.joined import allowed, rows_of
+from virtperf.exhibits.joined import allowed, merged, rows_of
+from virtperf.exhibits.range_words import NARROW, WIDE
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
 
-NARROW = 0.1  # half-width of a range, relative to its middle, up to which the middle may stand for it
 NAMED = 6  # points of one series, and measured points, whose values are told
-WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 ORDERS = 3  # claims that are told where they state nothing but an order
 SHORT = 80  # characters of such a claim
+SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
 
 
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
@@ -41,12 +41,18 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in rows_of(points[~own]))
     lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'range')}." if ours and not lead else lead
-    series = [(str(label), rows_of(part)) for label, part in points.groupby("series", sort=False)]
-    sentences = [_series(label, part, factor) for label, part in series]
+    series = {str(label): rows_of(part) for label, part in points.groupby("series", sort=False)}
+    alike: dict[str, list[str]] = {}
+    for label, part in series.items():
+        alike.setdefault(_series(part, factor), []).append(label)
+    sentences = [f"{_all_of(labels)}: {said}." for said, labels in alike.items() if said]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
     short = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
     told = f"The text says: {' '.join(short)}" if short else ""
-    return " ".join(filter(None, [lead, *sentences, told, _measured(rows_of(points[~own]), factor, len(series) > 1)]))
+    split = SPLIT if any(" or " in said for said in alike) else ""
+    return " ".join(
+        filter(None, [lead, *sentences, split, told, _measured(rows_of(points[~own]), factor, len(series) > 1)])
+    )
 
 
 def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -58,40 +64,40 @@ def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 
 
 _ORDER = "order only"
-_AT_MOST = "at most "
 
 
-def _series(label: str, points: list[Any], factor: Factor) -> str:
-    """The points of one series in the order of their levels."""
+def _all_of(labels: list[str]) -> str:
+    return "; ".join(labels) if any("," in label for label in labels) else joined(labels)
+
+
+def _series(points: list[Any], factor: Factor) -> str:
+    """The points of one series in the order of their levels; "" where only runs say something of them."""
     known = [p for p in points if p.known or math.isfinite(p.printed)]
     if not known:
-        return "" if any(math.isfinite(p.measured) for p in points) else f"{label}: no values yet."
+        return "" if any(math.isfinite(p.measured) for p in points) else "no values yet"
     numeric = all(isinstance(p.x, int | float) for p in known)
     course = _course(known, factor) if numeric and len(known) > 2 else ""
     if course:
-        return f"{label}: {course}."
+        return course
     parts: list[str] = []
-    before = ""
     for phrase, group in groupby(known, key=_phrase):
         levels = [p.x for p in group]
         words = [level_text(factor, x) for x in levels]
         words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
-        said = phrase.removeprefix(_AT_MOST) if before.startswith(_AT_MOST) else phrase
-        parts.append(f"{said} at {joined(words)}" if numeric else f"{said} ({joined(words)})")
-        before = phrase
+        parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
     if len(parts) > NAMED:
         parts = [*parts[: NAMED - 1], f"{parts[-1]}; the numbers have the rest"]
-    return f"{label}: {', '.join(parts)}."
+    return ", ".join(parts)
 
 
 def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
+    aside = f" (printed: {_short(point.printed)})" if printed else ""
+    if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
+        return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or point.low <= point.printed <= point.high):
         return _short(point.printed)
-    aside = f" (printed: {_short(point.printed)})" if printed else ""
-    if len(point.pieces) > 2 and math.isfinite(point.high):
-        return f"{allowed(point.pieces)}{aside}"
     if is_narrow(point.low, point.high):
         middle, ends = _short((point.low + point.high) / 2), {_short(point.low), _short(point.high)}
         return f"{middle if ends == {middle} else f'about {middle}'}{aside}"
@@ -101,7 +107,9 @@ def _phrase(point: Any) -> str:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
         return (f"at least {_short(point.low)}" if point.low > 0 else "no upper limit") + aside
-    limits = f"between {_short(point.low)} and {_short(point.high)}" if point.low > 0 else _AT_MOST + _short(point.high)
+    limits = (
+        f"between {_short(point.low)} and {_short(point.high)}" if point.low > 0 else f"at most {_short(point.high)}"
+    )
     return f"{limits}{aside}"
 
 

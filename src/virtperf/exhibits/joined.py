@@ -10,7 +10,7 @@ import pandas as pd
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.wording import interval
+from virtperf.exhibits.wording import interval, pretty
 from virtperf.study.definition import Exhibit
 
 KINDS = ("measured", "example")
@@ -46,9 +46,17 @@ def joined(
 
 def allowed(pieces: Sequence[float]) -> str:
     """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without any."""
-    return (
-        " or ".join(interval(low, high) for low, high in zip(pieces[::2], pieces[1::2], strict=True)) or "not computed"
-    )
+    ends = merged(pieces)
+    return " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True)) or "not computed"
+
+
+def merged(pieces: Sequence[float]) -> list[float]:
+    """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
+    ends = list(pieces[:1])
+    for high, low in zip(pieces[1::2], pieces[2::2], strict=False):
+        if pretty(high) != pretty(low):
+            ends += [high, low]
+    return [*ends, *pieces[-1:]]
 
 
 def rows_of(points: pd.DataFrame) -> list[Any]:

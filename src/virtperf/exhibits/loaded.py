@@ -162,11 +162,18 @@ class LoadedStudy:
         figure = kind.draw(self.context)
         return _shown(kind.record(self.context, figure), figure)
 
-    def results(self) -> list[Shown]:
-        """Every exhibit with its fits and comparisons, as study.yaml declares them (`exhibits.results`)."""
+    def results(self, *exhibit_ids: str) -> list[Shown]:
+        """The exhibits, without names all, with fits and comparisons as study.yaml declares them (`exhibits.results`).
+
+        Raises
+        ------
+        StudyError
+            There is no such exhibit; the error names near ones.
+        """
         from virtperf.exhibits.results import results
 
-        return list(results(self))
+        asked = [frames.named(self.data, exhibit_id) for exhibit_id in exhibit_ids]
+        return list(results(self, asked or self.study.exhibits))
 
     def setup(self) -> Shown:
         """How the study was measured, as its paper says: machines, guests, workload, procedure; what we added."""

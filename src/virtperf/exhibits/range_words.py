@@ -12,6 +12,8 @@ from virtperf.study.derived import Derivation
 
 NARROW = 0.1
 """Half-width of a range, as a share of its middle, up to which one value stands for it."""
+WIDE = 2.0
+"""A range whose upper limit is more than so many times the lower one is no value any more."""
 
 OPEN = "not bounded"
 ORDERED = 1 + NARROW, 5.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,8 +13,8 @@ from virtperf.exhibits.axis_words import level_words
 from virtperf.exhibits.from_runs import ratio
 from virtperf.exhibits.kinds import spec_of
 from virtperf.exhibits.show import Shown
-from virtperf.exhibits.wording import exhibit_name, plural
-from virtperf.study.definition import Factor
+from virtperf.exhibits.wording import exhibit_name, plural, pretty
+from virtperf.study.definition import Exhibit, Factor
 
 if TYPE_CHECKING:
     from virtperf.exhibits.loaded import LoadedStudy
@@ -40,14 +41,14 @@ FITS: Mapping[str, tuple[Callable[..., Any], str, Asked]] = {
 """By the word of `fit` in study.yaml: the function of `virtperf.models`, its name, and what is estimated."""
 
 
-def results(study: LoadedStudy) -> Iterator[Shown]:
-    """Every exhibit in the order of study.yaml, each with what its entry asks for.
+def results(study: LoadedStudy, exhibits: Iterable[Exhibit]) -> Iterator[Shown]:
+    """The exhibits, each with what its entry in study.yaml asks for.
 
     `fit` draws curves through the runs and tables what they estimate. `baseline` (``{factor: level}``, or
     ``{series: label}``) tables the ratio of every condition to that one: within replicates, where both have them, since
     replicates are blocks of runs made one after another.
     """
-    for exhibit in study.study.exhibits:
+    for exhibit in exhibits:
         if not exhibit.series or exhibit.kind == "timeseries":
             yield study.show(exhibit.id)
             continue
@@ -60,7 +61,7 @@ def results(study: LoadedStudy) -> Iterator[Shown]:
             yield study.show(exhibit.id, fits)
             named = {"x": factor.label, "y": study.study.quantities[exhibit.series[0].quantity].label.lower()}
             found = {
-                label: {ask.format(**named): get(fit, alpha) for ask, get in asked.items()}
+                label: {ask.format(**named): warned(get(fit, alpha), fit, alpha) for ask, get in asked.items()}
                 for label, fit in fits.items()
             }
             yield study.estimates(found, title=f"{title}: {words}")
@@ -71,6 +72,18 @@ def results(study: LoadedStudy) -> Iterator[Shown]:
             if any(found.available for found in ratios.values()):  # one run a condition gives none
                 against = level_words(factor, level) if column == factor.name else str(level)
                 yield study.estimates(ratios, title=f"{title}: ratio to {against}")
+
+
+def warned(estimate: Any, fit: Any, alpha: float) -> Any:
+    """The estimate, with a warning where the runs reject the curve: by how much it misses a mean, and the p-value."""
+    test = fit.lack_of_fit() if estimate.available else estimate
+    if not test.available or test.pvalue >= alpha:
+        return estimate
+    means = pd.DataFrame({"x": fit.x, "measured": fit.y, "fitted": fit.y - fit.resid}).groupby("x").mean()
+    miss = 100 * (means["fitted"] / means["measured"] - 1).abs().max()
+    p = "below 0.0001" if test.pvalue < 1e-4 else f"= {pretty(test.pvalue, 2)}"
+    missed = f"misses a mean by {pretty(miss, 2)} %, more than the spread of the runs explains"
+    return replace(estimate, warnings=(*estimate.warnings, f"lack of fit: the curve {missed} (p {p})"))
 
 
 def to_baseline(runs: pd.DataFrame, column: str, level: Any, factor: Factor, alpha: float) -> dict[str, Any]:

@@ -141,7 +141,9 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
     """
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():
-        raise RunError("the file is missing or a link", file=file, remedy="see docs/run-folders.md for what it holds")
+        raise RunError(
+            "the file is missing or a link", file=file, remedy="`virtperf add run` writes it, see docs/add-a-run.md"
+        )
     if path.stat().st_size > LARGEST_RUN_FILE:
         raise RunError("the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes")
 

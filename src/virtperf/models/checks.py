@@ -96,7 +96,7 @@ def same_length(*columns: tuple[str, Array]) -> None:
             raise ModelError(f"{first} has {len(a)} rows but {name} has {len(b)}", expected="equally many rows")
 
 
-def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None = None) -> None:
+def enough(x: Array, params: Sequence[str], *, name: str) -> None:
     """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model needs.
 
     Parameters
@@ -106,8 +106,6 @@ def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None =
         The model's parameters; as many rows are needed.
     name : str
         What `x` is.
-    distinct : int, optional
-        Distinct values needed, if that is not the number of parameters.
     """
     need = len(params)
     if len(x) < need:
@@ -116,7 +114,6 @@ def enough(x: Array, params: Sequence[str], *, name: str, distinct: int | None =
             expected=f"at least {need} rows, and one more for an interval",
             remedy="measure at more points or fit a smaller model",
         )
-    need = need if distinct is None else distinct
     values = np.unique(x, axis=0 if x.ndim > 1 else None)
     found = len(values)
     if found < need:

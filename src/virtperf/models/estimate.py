@@ -27,7 +27,7 @@ class Estimate:
     level : float
         Confidence level of the interval, e.g. 0.95.
     method : str
-        How the interval was made: "profile likelihood", "delta", "Fieller", "log-ratio", "t", "bootstrap",
+        How the interval was made: "profile likelihood", "delta", "Fieller", "log-ratio", "t",
         "noncentral F", "t (groups)", "t (treatment x group)", "t (Kenward-Roger)", "order statistics", "rounding".
     warnings : tuple of str
         Not errors, but a reader should see them beside the number.

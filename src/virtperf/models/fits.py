@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from virtperf.core.errors import ModelError
+from virtperf.core.near import near
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
 from virtperf.models.result import Estimate, FTest, Missing
@@ -45,7 +45,7 @@ class Fit:
             return Missing(str(err), self.origin)
         except AttributeError:
             names = [*dir(self.fit), *getattr(self.fit, "param_names", ())]
-            raise AttributeError(f"the fit has no {name!r}{near(name, [n for n in names if n[0] != '_'])}") from None
+            raise AttributeError(f"the fit has no {name!r}; {near(name, [n for n in names if n[0] != '_'])}") from None
         return self._asked(found) if callable(found) else attributed(self.origin, lambda: found)
 
     def _asked(self, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,9 +79,9 @@ class Fits(Mapping[Hashable, Any]):
     def __getitem__(self, label: Hashable) -> Any:
         if label not in self._fits:
             raise ArgumentError(
-                f"there is no fit {label!r}{near(label, self._fits)}",
-                expected=", ".join(map(repr, self._fits)) or "none",
-            )
+                f"there is no fit {label!r}", expected=", ".join(map(repr, self._fits)) or "none",
+                remedy=near(label, self._fits),
+            )  # fmt: skip
         return self._fits[label]
 
     def __contains__(self, label: object) -> bool:
@@ -171,12 +171,6 @@ def attributed(origin: Origin | None, function: Callable[..., Any], *arguments: 
     return found
 
 
-def near(name: object, known: Iterable[object]) -> str:
-    """`` (near: a, b)``, the names that are like the wrong one, or nothing."""
-    found = difflib.get_close_matches(str(name), [str(k) for k in known], n=3)
-    return f" (near: {', '.join(found)})" if found else ""
-
-
 def columns(frame: pd.DataFrame, *names: str) -> None:
     """Refuse a frame that lacks a column.
 
@@ -188,9 +182,9 @@ def columns(frame: pd.DataFrame, *names: str) -> None:
     for name in names:
         if name not in frame.columns:
             raise ArgumentError(
-                f"the frame has no column {name!r}{near(name, frame.columns)}",
-                expected=f"one of {', '.join(map(str, frame.columns))}",
-            )
+                f"the frame has no column {name!r}", expected=f"one of {', '.join(map(str, frame.columns))}",
+                remedy=near(name, frame.columns),
+            )  # fmt: skip
 
 
 def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -208,8 +202,8 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         known = list(column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique())
         if known and level not in known:
             raise ArgumentError(
-                f"no row has {name} {level!r}{near(level, known)}",
-                expected=f"one of {', '.join(map(repr, known[:20]))}", found=repr(level),
+                f"no row has {name} {level!r}", expected=f"one of {', '.join(map(repr, known[:20]))}",
+                remedy=near(level, known),
             )  # fmt: skip
         chosen = chosen[chosen[name] == level]
     return chosen

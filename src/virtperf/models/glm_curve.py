@@ -23,13 +23,15 @@ from virtperf.models.glm_predict import METHODS
 from virtperf.models.irls import EXACT, Mean, solve
 from virtperf.models.noise import NOISES, gamma_llf
 from virtperf.models.profile import limits
-from virtperf.models.question import NO_DF, NO_NOISE, Question
-from virtperf.models.result import Estimate, FitResult, FTest, f_test, t_interval, t_quantile
+from virtperf.models.question import FREE, NO_DF, NO_NOISE, Question, inverse_of
+from virtperf.models.result import Estimate, FitResult, t_interval, t_quantile
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GLMCurve(FitResult):
     """A fitted curve; see `FitResult` for the common part.
+
+    `formulas` has one for each kind, `names` those of all three parameters.
 
     Parameters
     ----------
@@ -56,23 +58,44 @@ class GLMCurve(FitResult):
     at_bound: tuple[bool, ...]
 
     inverse: ClassVar[bool]
+    formulas: ClassVar[dict[str, str]]
+    names: ClassVar[tuple[str, str, str]]
 
     @staticmethod
     @abstractmethod
     def columns(x: Array) -> Array:
         """The design of the linear form, shape (n, p)."""
 
+    @staticmethod
     @abstractmethod
-    def free(self) -> NDArray[np.bool_]:
-        """Which of the coefficients the kind has, shape (p,)."""
+    def stated(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
+        """The matrix from statsmodels' coefficients to b, where only some are used, and the names of their columns."""
+
+    @staticmethod
+    @abstractmethod
+    def parameters(b: Array) -> tuple[Array, Array]:
+        """All three parameters of b, zero where the kind has none, and their derivatives in b, shape (3, 3)."""
 
     @abstractmethod
     def question(self, name: str) -> Question:
         """The equation of a parameter."""
 
-    @abstractmethod
+    @property
+    def coefficients(self) -> Array:
+        """All three parameters, zero where the kind has no such coefficient."""
+        return self.parameters(self.b)[0]
+
+    def free(self) -> NDArray[np.bool_]:
+        """Which of the coefficients the kind has, shape (p,)."""
+        return np.array(FREE[self.kind])
+
     def at(self, x: float) -> Question:
         """The equation of the mean at x, in units of ``columns(x) @ b``."""
+        row = self.columns(np.array([x]))
+        back = inverse_of if self.inverse else float
+        return Question(
+            lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf), back
+        )
 
     @property
     def rss(self) -> float:
@@ -122,13 +145,6 @@ class GLMCurve(FitResult):
             return super().estimate(name, alpha)
         self.index(name)
         return self.profile(self.question(name), alpha, name)
-
-    def conf_int(self, alpha: float = 0.05, method: str = "profile") -> Array:
-        """Return the limits of all parameters, shape (p, 2); see `estimate`."""
-        return super().conf_int(alpha, method)
-
-    def _default_estimate(self, name: str, alpha: float) -> Estimate:
-        return self.estimate(name, alpha)
 
     def profile(self, asked: Question, alpha: float, name: str, method: str = "profile") -> Estimate:
         """Return the interval of a quantity, by profile likelihood or by the delta method."""
@@ -229,16 +245,10 @@ class GLMCurve(FitResult):
         self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None,
         method: str = "profile",
     ) -> Array | pd.DataFrame:  # fmt: skip
-        """Evaluate the fitted curve.
+        """Evaluate the fitted curve, as `FitResult.predict` does, inside or outside the tested range.
 
         Parameters
         ----------
-        new : array_like, shape (m,)
-            Values of x, inside or outside the tested range.
-        interval : {None, "mean", "observation"}
-            Interval for the curve, or for one new observation.
-        alpha : float
-            One minus the confidence level.
         weights : array_like, shape (m,), optional
             Of new observations. A fit with unequal weights asks for them, because it can't know the noise of new rows.
         method : {"profile", "delta"}
@@ -247,11 +257,8 @@ class GLMCurve(FitResult):
 
         Returns
         -------
-        ndarray, shape (m,)
-            Without `interval`.
-        DataFrame
-            Columns ``value, se, low, high``, and ``extrapolated``: whether x lies outside the tested range. ``se`` is
-            the delta method's.
+        ndarray, shape (m,), or DataFrame
+            With the column ``extrapolated``: whether x lies outside the tested range. ``se`` is the delta method's.
 
         Notes
         -----
@@ -275,21 +282,10 @@ class GLMCurve(FitResult):
         with np.errstate(divide="ignore"):
             return (1 / eta, -design / eta[:, None] ** 2) if self.inverse else (eta, design)
 
-    def lack_of_fit(self) -> FTest:
-        """Test the curve against the spread of replicates (rows with the same x); raises without replicates."""
-        _, group = np.unique(self.x, return_inverse=True)
-        levels, spent = int(group.max()) + 1, self.nobs - self.df_resid
-        if levels == self.nobs or levels <= spent:
-            raise ModelError(
-                f"{levels} distinct x in {self.nobs} rows allow no lack-of-fit test",
-                expected=f"replicates, and more than {spent} distinct x",
-            )
-        means = (np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights))[group]
-        pure = float(
-            Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])[0]
-        )
-        null = "the curve goes through the true means"
-        return f_test(self.deviance - pure, levels - spent, pure, self.nobs - levels, null)
+    def deviance_of(self, means: Array) -> float:
+        """The deviance of given means."""
+        found = Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])
+        return float(found[0])
 
     def summary(self, alpha: float = 0.05) -> str:
         """Return the parameters with their profile intervals, then statsmodels' table of the linear form."""

@@ -2,20 +2,77 @@
 
 from __future__ import annotations
 
+import math
 import warnings as python_warnings
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 import statsmodels.api as sm
+from numpy.typing import ArrayLike
 
+from virtperf.core.errors import ModelError
+from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import GLMCurve
 from virtperf.models.irls import Mean, solve
-from virtperf.models.noise import check_noise
-from virtperf.models.question import NO_DF, NO_NOISE
+from virtperf.models.noise import NOISES, check_noise
+from virtperf.models.question import FREE, KINDS, NO_DF, NO_NOISE, PLACES
 from virtperf.models.result import t_quantile
 
 MISFIT = 0.01  # p-value of a lack-of-fit test below which a fit warns
+
+
+C = TypeVar("C", bound=GLMCurve)
+
+
+def fit_curve(
+    curve: type[C], load: ArrayLike, values: ArrayLike, what: str, *, weights: ArrayLike | None, kind: str,
+    bounded: bool, noise: str,
+) -> C:  # fmt: skip
+    """Fit a curve of a load; `what` names its values, the rest is as in `usl.fit_usl`.
+
+    Raises
+    ------
+    ModelError
+        For rows that are not positive or not finite, too few rows or distinct loads, or a fit that is none.
+    """
+    checks.one_of(kind, KINDS, "kind of scalability curve")
+    mean = Mean(curve.inverse, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
+    x, y = checks.column(load, "load", positive=True), checks.column(values, what, positive=True)
+    checks.same_length(("load", x), (what, y))
+    places = list(PLACES[kind])
+    names = tuple(curve.names[i] for i in places)
+    checks.enough(x, names, name="load")
+    w = checks.weights_or_ones(weights, len(x))
+    design, free = curve.columns(x), np.array(FREE[kind])
+    found = solve(mean, design, y[None, :], w[None, :], free=free, bounded=bounded)
+    best = found.b[0]
+    if not (np.isfinite(found.deviance[0]) and found.converged[0]):
+        raise ModelError(
+            f"the fit did not converge: {curve.formulas[kind]}", remedy="fit a smaller curve or measure more loads"
+        )
+    if not curve.columns(np.ones(1))[0] @ best > 0:
+        raise ModelError(
+            f"the {what} at a load of one would not be positive", remedy="fit a smaller curve or measure small loads"
+        )
+    used = free & (best != 0)
+    turn, labels = curve.stated(used)
+    results = fit_glm(design @ turn, labels, y, w, mean, np.linalg.lstsq(turn, best, rcond=None)[0])
+    b, df = turn @ np.asarray(results.params), len(x) - int(used.sum())
+    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
+    parameters, slope = curve.parameters(b)
+    covariance = slope[places] @ cov_b @ slope[places].T
+    held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
+    at_bound = tuple(held[i] for i in places)
+    covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
+    eta = design @ b
+    fit = curve(
+        model=curve.formulas[kind], param_names=names, params=parameters[places], covariance=covariance, x=x, y=y,
+        weights=w, fittedvalues=1 / eta if curve.inverse else eta, df_resid=df, results=results, noise=noise,
+        kind=kind, bounded=bounded, b=b, cov_b=cov_b, at_bound=at_bound,
+    )  # fmt: skip
+    return replace(fit, warnings=notes_of(fit))
 
 
 def fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array) -> Any:

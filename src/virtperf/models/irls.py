@@ -1,8 +1,9 @@
 """Iteratively reweighted least squares for many small data sets at once, with bounds and one linear constraint.
 
 statsmodels fits one generalized linear model at a time, without bounds, without constraints between coefficients that
-change with each point of a profile, and without halving a step that leads out of the model's domain. Bootstraps and
-profile likelihoods need all four; the coefficients are those of `statsmodels.GLM` to the last digits (tests).
+change with each point of a profile, and without halving a step that leads out of the model's domain. Profile
+likelihoods and identified ranges need all four; the coefficients are those of `statsmodels.GLM` to the last digits
+(tests).
 
 References
 ----------

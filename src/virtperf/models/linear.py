@@ -80,20 +80,6 @@ class LineResult(LinearResult):
         """Return the slope with its t interval."""
         return self.estimate("slope", alpha)
 
-    def joint_region(self, alpha: float = 0.05, points: int = 120) -> Array:
-        """Return the boundary of the joint confidence region, an ellipse, as points of shape (points, 2).
-
-        Intercept and slope in columns; all pairs whose `joint_test` has a p-value of `alpha` (Draper and Smith 1998,
-        section 5.4).
-        """
-        checks.level(alpha)
-        if self.df_resid <= 0:
-            raise ModelError("no degrees of freedom are left for a region", remedy="measure at more points")
-        radius = np.sqrt(2 * special.fdtri(2, self.df_resid, 1 - alpha))
-        angle = np.linspace(0, 2 * np.pi, points)
-        circle = np.column_stack((np.cos(angle), np.sin(angle)))
-        return self.params + radius * circle @ np.linalg.cholesky(self.covariance).T
-
     def linearity_test(self) -> FTest:
         """Test the line against a parabola, with the line's weights (an F test, whatever `cov_type` is)."""
         checks.enough(self.x, ("intercept", "slope", "curvature"), name="x")
@@ -130,42 +116,27 @@ def fit_line(
     xs = checks.column(x, "x")
     checks.enough(xs, ("intercept", "slope"), name="x")
     names = ("intercept", "slope")
-    return _fit(LineResult, np.vander(xs, 2, increasing=True), xs, y, names, weights, noise, cov_type, 1)
+    options: dict[str, Any] = {"weights": weights, "noise": noise, "cov_type": cov_type}
+    return _fit(LineResult, np.vander(xs, 2, increasing=True), xs, y, names, 1, **options)
 
 
-def fit_polynomial(
-    x: ArrayLike,
-    y: ArrayLike,
-    degree: int,
-    *,
-    weights: ArrayLike | None = None,
-    noise: str = "constant",
-    cov_type: str = "nonrobust",
-) -> LinearResult:
-    """Fit a polynomial of the given degree; parameters ``b0, b1, ...``; see `fit_line`."""
+def fit_polynomial(x: ArrayLike, y: ArrayLike, degree: int, **options: Any) -> LinearResult:
+    """Fit a polynomial of the given degree; parameters ``b0, b1, ...``; options as those of `fit_line`."""
     xs = checks.column(x, "x")
     names = tuple(f"b{k}" for k in range(degree + 1))
     checks.enough(xs, names, name="x")
     design = np.vander(xs, degree + 1, increasing=True)
-    return _fit(LinearResult, design, xs, y, names, weights, noise, cov_type, degree)
+    return _fit(LinearResult, design, xs, y, names, degree, **options)
 
 
-def fit_linear(
-    design: ArrayLike,
-    y: ArrayLike,
-    names: Sequence[str],
-    *,
-    weights: ArrayLike | None = None,
-    noise: str = "constant",
-    cov_type: str = "nonrobust",
-) -> LinearResult:
-    """Fit ``y = design @ params`` for any design matrix of shape (n, p); no intercept is added; see `fit_line`."""
+def fit_linear(design: ArrayLike, y: ArrayLike, names: Sequence[str], **options: Any) -> LinearResult:
+    """Fit ``y = design @ params`` for a design of shape (n, p), without intercept; options as those of `fit_line`."""
     matrix = np.asarray(design, dtype=float)
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ModelError("the design has the wrong shape", expected=f"(n, {len(names)})", found=str(matrix.shape))
     for name, values in zip(names, matrix.T, strict=True):
         checks.column(values, name)
-    return _fit(LinearResult, matrix, matrix, y, tuple(names), weights, noise, cov_type, None)
+    return _fit(LinearResult, matrix, matrix, y, tuple(names), None, **options)
 
 
 Result = TypeVar("Result", bound=LinearResult)
@@ -177,10 +148,11 @@ def _fit(
     x: Array,
     y: ArrayLike,
     names: tuple[str, ...],
-    weights: ArrayLike | None,
-    noise: str,
-    cov_type: str,
     degree: int | None,
+    *,
+    weights: ArrayLike | None = None,
+    noise: str = "constant",
+    cov_type: str = "nonrobust",
 ) -> Result:
     checks.one_of(cov_type, COVARIANCES, "covariance type")
     proportional = checks.noise(noise, weights) == "proportional"

@@ -13,7 +13,8 @@ from virtperf.models.breakpoint_search import Kinks
 from virtperf.models.checks import Array
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES
-from virtperf.models.usl_law import FREE, coefficients, columns, fastest
+from virtperf.models.question import FREE
+from virtperf.models.usl_law import coefficients, columns, fastest
 
 SAME_FIT = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""

@@ -79,7 +79,6 @@ def ratio_of_means(
     *,
     method: str | None = None,
     paired: bool = False,
-    equal_var: bool = False,
     alpha: float = 0.05,
 ) -> Estimate:
     """Estimate ``mean(a) / mean(b)`` from replicates.
@@ -91,12 +90,10 @@ def ratio_of_means(
     method : {"log link", "fieller", "log"}
         A gamma model with log link (`fit_log_link`): noise in proportion to the mean, the same share for both, as for
         the other models; Fieller's set (see `fieller`); or ``exp(log ratio +- t se)`` with the delta-method se of the
-        log ratio. The last two give each sample its own variance. Default: "log link" for independent samples whose
-        variances are not said to be equal, else "fieller".
+        log ratio. The last two give each sample its own variance, with Welch's degrees of freedom. Default: "log link"
+        for independent samples, else "fieller".
     paired : bool
         Rows belong together: their covariance counts, with n - 1 degrees of freedom.
-    equal_var : bool
-        Pool the variances (not with `paired`); otherwise Welch's degrees of freedom.
     alpha : float
         One minus the confidence level.
 
@@ -106,29 +103,22 @@ def ratio_of_means(
         For fewer than two replicates, unequal lengths of pairs, a zero denominator, or values that are not positive
         with "log link" (means, with "log").
     """
-    method = checks.one_of(method or default_method(paired, equal_var), METHODS, "interval method")
+    method = checks.one_of(method or ("fieller" if paired else "log link"), METHODS, "interval method")
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
     if method == "log link":
-        if paired or equal_var:
+        if paired:
             raise checks.ArgumentError("a log link is for independent samples of proportional noise")
         return _log_link(x, y, alpha)
+    return _ratio(*sides(x, y, paired), method, alpha)
+
+
+def sides(x: Array, y: Array, paired: bool) -> tuple[Mean, Mean, float, float]:
+    """Both means, the covariance of the two (of pairs), and the degrees of freedom of their ratio."""
     top, bottom = Mean.of(x), Mean.of(y)
-    if paired:
-        checks.same_length(("numerator", x), ("denominator", y))
-        covariance = float(np.cov(x, y)[0, 1]) / len(x)
-        return _ratio(top, bottom, covariance, len(x) - 1, method, alpha)
-    if equal_var:
-        df = len(x) + len(y) - 2
-        pooled = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
-        top = Mean(top.value, math.sqrt(pooled / len(x)), df)
-        bottom = Mean(bottom.value, math.sqrt(pooled / len(y)), df)
-        return _ratio(top, bottom, 0.0, df, method, alpha)
-    return _ratio(top, bottom, 0.0, ratio_df(top, bottom), method, alpha)
-
-
-def default_method(paired: bool, equal_var: bool) -> str:
-    """The method where none is named."""
-    return "fieller" if paired or equal_var else "log link"
+    if not paired:
+        return top, bottom, 0.0, ratio_df(top, bottom)
+    checks.same_length(("numerator", x), ("denominator", y))
+    return top, bottom, float(np.cov(x, y)[0, 1]) / len(x), float(len(x) - 1)
 
 
 def fit_log_link(a: ArrayLike, b: ArrayLike) -> Any:

@@ -78,6 +78,15 @@ class FitResult(ABC):
         return float(np.sum(self.weights * self.resid**2))
 
     @property
+    def deviance(self) -> float:
+        """What the fit minimises."""
+        return self.rss
+
+    def deviance_of(self, means: Array) -> float:
+        """The deviance of given means."""
+        return float(np.sum(self.weights * (self.y - means) ** 2))
+
+    @property
     def scale(self) -> float:
         """Residual variance ``rss / df_resid`` (NaN without degrees of freedom)."""
         return self.rss / self.df_resid if self.df_resid > 0 else math.nan
@@ -127,9 +136,10 @@ class FitResult(ABC):
         i = self.index(name)
         return t_interval(float(self.params[i]), float(self.bse[i]), self.df_resid, alpha)
 
-    def conf_int(self, alpha: float = 0.05, method: str = "t") -> Array:
-        """Return the limits of all parameters, shape (p, 2)."""
-        estimates = [self.estimate(name, alpha, method) for name in self.param_names]
+    def conf_int(self, alpha: float = 0.05, method: str | None = None) -> Array:
+        """Return the limits of all parameters, shape (p, 2); see `estimate`, whose default `method` is taken."""
+        given = {} if method is None else {"method": method}
+        estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
         return np.array([[e.low, e.high] for e in estimates])
 
     def get_prediction(self, *arguments: Any, **named: Any) -> Any:
@@ -184,7 +194,7 @@ class FitResult(ABC):
     def lack_of_fit(self) -> FTest:
         """Test the curve against the spread of replicates (rows with the same x).
 
-        The pure error is the weighted sum of squares around the means of equal x.
+        The pure error is the deviance of the means of equal x.
 
         Raises
         ------
@@ -201,8 +211,10 @@ class FitResult(ABC):
                 expected=f"replicates, and more than {free} distinct x",
             )
         mean = np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights)
-        pure = float(np.sum(self.weights * (self.y - mean[group]) ** 2))
-        return f_test(self.rss - pure, levels - free, pure, self.nobs - levels, "the curve goes through the true means")
+        pure = self.deviance_of(mean[group])
+        return f_test(
+            self.deviance - pure, levels - free, pure, self.nobs - levels, "the curve goes through the true means"
+        )
 
     def summary(self, alpha: float = 0.05) -> str:
         """Return the fit as plain text: the same bytes for the same fit."""
@@ -213,12 +225,9 @@ class FitResult(ABC):
             f"{'':<14}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  {100 * (1 - alpha):g} % interval",
         ]
         for name, se in zip(self.param_names, self.bse, strict=True):
-            e = self._default_estimate(name, alpha)
+            e = self.estimate(name, alpha)
             head.append(f"{name:<14}{e.value:>14.6g}{se:>14.6g}{e.low:>14.6g}{e.high:>14.6g}  {e.method}")
         return "\n".join([*head, *(f"warning: {w}" for w in self.warnings)]) + "\n"
-
-    def _default_estimate(self, name: str, alpha: float) -> Estimate:
-        return self.estimate(name, alpha)
 
     def _new(self, new: ArrayLike) -> Array:
         return checks.column(np.atleast_1d(np.asarray(new)), "new x")

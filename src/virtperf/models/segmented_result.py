@@ -192,23 +192,9 @@ class SegmentedResult(Breaks):
     def predict(
         self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None
     ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve; intervals are profiles with the breakpoint free.
+        """Evaluate the fitted curve, as `GLMCurve.predict` does; intervals are profiles with the breakpoint free.
 
-        Parameters
-        ----------
-        new : array_like, shape (m,)
-        interval : {None, "mean", "observation"}
-            For the curve, or for one new observation (the distances of both kinds of error added in quadrature).
-        alpha : float
-        weights : array_like, shape (m,), optional
-            Of new observations; a fit with unequal weights asks for them.
-
-        Returns
-        -------
-        ndarray, shape (m,)
-            Without `interval`.
-        DataFrame
-            Columns ``value, se, low, high, extrapolated``; ``se`` is the delta method's.
+        In the interval of one new observation the distances of both kinds of error are added in quadrature.
         """
         x = self._new(new)
         value, gradient = self._curve(x)
@@ -246,14 +232,6 @@ class SegmentedResult(Breaks):
                 break
             threshold = max(simulated, least)
         return at, notes
-
-    def conf_int(self, alpha: float = 0.05, method: str | None = None) -> Array:
-        """Return the limits of all parameters, shape (p, 2); see `estimate`."""
-        found = [self.estimate(name, alpha, method) for name in self.param_names]
-        return np.array([[e.low, e.high] for e in found])
-
-    def _default_estimate(self, name: str, alpha: float) -> Estimate:
-        return self.estimate(name, alpha)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         return curve(self.form, new, self.params)

@@ -1,4 +1,4 @@
-"""Processor shares of z/VM guests: who gets how much when not everybody can get what they want."""
+"""Relative processor shares of guests: who gets how much when not everybody can get what they want."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
-KINDS = ("relative", "absolute")
-LIMITS = ("none", "soft", "hard")
 EXCESS = ("proportional", "largest")
-# The largest shares that SET SHARE takes.
-MOST = {"relative": 10_000.0, "absolute": 100.0}
-# Convention: what absolute shares can claim of the machine (per cent) while guests with relative shares want to run.
-ABSOLUTE_CEILING = 99.0
+MOST = 10_000.0
+"""The largest relative share that SET SHARE of z/VM takes."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +26,9 @@ class Guest:
     ----------
     name : str
     share : float
-        Relative: up to 10,000, the default of z/VM being 100. Absolute: per cent of all real processors.
-    kind : {"relative", "absolute"}
+        Relative, up to 10,000; the default of z/VM is 100.
     virtual_cpus : int
         A virtual CPU never gets more than one real one.
-    limit : float, optional
-        Absolute maximum share, per cent of all real processors. (Relative maximum shares are not modelled.)
-    limit_kind : {"none", "soft", "hard"}
-        LIMITHARD: never above the limit. LIMITSOFT: above it only with what nobody below a limit can use.
     demand : float, optional
         Real processors that the guest would keep busy if it had them; default as many as it has virtual CPUs.
 
@@ -49,45 +40,24 @@ class Guest:
 
     name: str
     share: float
-    kind: str = "relative"
     virtual_cpus: int = 1
-    limit: float | None = None
-    limit_kind: str = "none"
     demand: float | None = None
 
     def __post_init__(self) -> None:
-        checks.one_of(self.kind, KINDS, f"kind of share of {self.name}")
-        checks.one_of(self.limit_kind, LIMITS, f"kind of limit of {self.name}")
-        self._within("share", self.share, MOST[self.kind])
+        if not 0 < self.share <= MOST:
+            raise ModelError(
+                f"the share of {self.name} is out of range", expected=f"above 0, at most {MOST:g}",
+                found=repr(self.share),
+            )  # fmt: skip
         if self.virtual_cpus < 1 or self.virtual_cpus != int(self.virtual_cpus):
             raise ModelError(f"{self.name} needs a whole number of virtual CPUs", found=repr(self.virtual_cpus))
-        if (self.limit is None) != (self.limit_kind == "none"):
-            raise ModelError(
-                f"{self.name} has half a limit",
-                expected='both limit and limit_kind ("soft" or "hard"), or neither',
-                found=f"{self.limit!r}, {self.limit_kind!r}",
-            )
-        if self.limit is not None:
-            self._within("limit", self.limit, 100.0)
-            if self.kind == "absolute" and self.limit < self.share:
-                raise ModelError(f"the limit of {self.name} is below its share", found=f"{self.limit!r} %")
         if self.demand is not None and not (math.isfinite(self.demand) and self.demand >= 0):
             raise ModelError(f"the demand of {self.name} must not be negative", found=repr(self.demand))
 
-    def _within(self, what: str, value: float, most: float) -> None:
-        if not 0 < value <= most:
-            raise ModelError(
-                f"the {what} of {self.name} is out of range", expected=f"above 0, at most {most:g}", found=repr(value)
-            )
-
-    def ceilings(self, processors: float) -> dict[str, float]:
-        """Return what the guest can't exceed on so many real processors, by name: the smallest one binds."""
-        most = {"virtual CPUs": float(self.virtual_cpus)}
-        if self.demand is not None:
-            most["demand"] = self.demand
-        if self.limit is not None and self.limit_kind == "hard":
-            most["hard limit"] = self.limit / 100 * processors
-        return most
+    @property
+    def ceiling(self) -> float:
+        """Real processors that the guest can't exceed."""
+        return min(float(self.virtual_cpus), math.inf if self.demand is None else self.demand)
 
 
 def shares(
@@ -132,21 +102,13 @@ def shares(
     )
 
 
-def allocate(
-    guests: Sequence[Guest],
-    processors: float,
-    *,
-    excess: str = "proportional",
-    absolute_ceiling: float = ABSOLUTE_CEILING,
-) -> pd.DataFrame:
+def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "proportional") -> pd.DataFrame:
     """Distribute the real processors over guests as their shares demand, in the long run.
 
-    Shares count among the guests that want to run (demand above 0). An absolute share is its percentage of the machine
-    (all of them scaled down together if they exceed `absolute_ceiling`, or 100 without relative shares); relative
-    shares divide the rest. That is the entitlement. What a guest can't use, because of its demand, its number of
-    virtual CPUs or its limit, goes to the others in proportion to their entitlements, until the processors or the
-    wishes are exhausted: each gets ``min(ceiling, level x entitlement)`` with one level for all. What is left when all
-    are at a ceiling or a soft limit goes to those at a soft limit, again in proportion.
+    Shares count among the guests that want to run (demand above 0): relative to their sum, they are the entitlements.
+    What a guest can't use, because of its demand or its number of virtual CPUs, goes to the others in proportion to
+    their entitlements, until the processors or the wishes are exhausted: each gets ``min(ceiling, level x
+    entitlement)`` with one level for all.
 
     Parameters
     ----------
@@ -157,16 +119,13 @@ def allocate(
     excess : {"proportional", "largest"}
         Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by an error, the guest
         of the largest entitlement that wants more, then the next. Convention: of equal ones the first.
-    absolute_ceiling : float
-        Per cent.
 
     Returns
     -------
     DataFrame
         One row a guest, in the given order: ``guest``; ``entitlement``, ``allocation`` and ``per_virtual_cpu`` in real
-        processors (the virtual CPUs of a guest are taken as equally busy); ``percent`` of all real processors;
-        ``bound_by``: what keeps it from having more ("share", "soft limit" or a ceiling). The attribute
-        ``attrs["unused"]`` is the rest of the processors.
+        processors (the virtual CPUs of a guest are taken as equally busy); ``percent`` of all real processors. The
+        attribute ``attrs["unused"]`` is the rest of the processors.
 
     Raises
     ------
@@ -180,31 +139,25 @@ def allocate(
     describes by one example; that the largest entitlement decides is our reading of it, since no rule is printed.
     """
     checks.one_of(excess, EXCESS, "excess")
-    _check(guests, processors, absolute_ceiling)
-    most = [guest.ceilings(processors) for guest in guests]
-    ceiling = np.array([min(m.values()) for m in most])
-    entitled = _entitlements(guests, ceiling > 0, processors, absolute_ceiling)
-    soft = np.array([g.limit / 100 * processors if g.limit and g.limit_kind == "soft" else math.inf for g in guests])
-    below = np.minimum(ceiling, soft)
-    got = fill(below, entitled, processors) if excess == "proportional" else _in_turn(below, entitled, processors)
-    left = max(processors - math.fsum(got), 0.0)
-    # Processors are left only if all are at a ceiling or a soft limit: only the latter have room.
-    total = got + fill(ceiling - got, entitled, left)
-    reason = [
-        min(m, key=lambda name: m[name]) if x >= c * (1 - 1e-12) else "soft limit" if x >= s * (1 - 1e-12) else "share"
-        for m, x, c, s in zip(most, total, ceiling, soft, strict=True)
-    ]
+    names = [guest.name for guest in guests]
+    if not guests:
+        raise ModelError("there are no guests", expected="at least one")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ModelError(f"several guests are named {twice[0]!r}", expected="different names")
+    if not (math.isfinite(processors) and processors > 0):
+        raise ModelError("the number of processors must be positive", found=repr(processors))
+    ceiling = np.array([guest.ceiling for guest in guests])
+    share = np.array([guest.share for guest in guests]) * (ceiling > 0)
+    entitled = share / (math.fsum(share) or 1.0) * processors
+    got = fill(ceiling, entitled, processors) if excess == "proportional" else _in_turn(ceiling, entitled, processors)
     table = pd.DataFrame(
         {
-            "guest": [guest.name for guest in guests],
-            "entitlement": entitled,
-            "allocation": total,
-            "per_virtual_cpu": total / np.array([guest.virtual_cpus for guest in guests]),
-            "percent": 100 * total / processors,
-            "bound_by": reason,
+            "guest": names, "entitlement": entitled, "allocation": got,
+            "per_virtual_cpu": got / np.array([guest.virtual_cpus for guest in guests]),
+            "percent": 100 * got / processors,
         }
-    )
-    table.attrs["unused"] = max(processors - math.fsum(total), 0.0)
+    )  # fmt: skip
+    table.attrs["unused"] = max(processors - math.fsum(got), 0.0)
     return table
 
 
@@ -240,33 +193,3 @@ def _in_turn(ceilings: Array, entitled: Array, total: float) -> Array:
         if entitled[place] > 0:
             out[place] += min(ceilings[place] - out[place], max(total - math.fsum(out), 0.0))
     return out
-
-
-def _entitlements(guests: Sequence[Guest], running: np.ndarray, processors: float, absolute_ceiling: float) -> Array:
-    share = np.array([guest.share for guest in guests]) * running
-    absolute = np.array([guest.kind == "absolute" for guest in guests])
-    relative = math.fsum(share[~absolute])
-    claimed = math.fsum(share[absolute])
-    most = absolute_ceiling if relative > 0 else 100.0
-    if claimed > most:
-        share = np.where(absolute, share * (most / claimed), share)
-        claimed = most
-    part = share / 100
-    if relative > 0:
-        part = np.where(absolute, part, share / relative * (1 - claimed / 100))
-    return np.asarray(part * processors)
-
-
-def _check(guests: Sequence[Guest], processors: float, absolute_ceiling: float) -> None:
-    if not guests:
-        raise ModelError("there are no guests", expected="at least one")
-    names = [guest.name for guest in guests]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ModelError(f"several guests are named {twice[0]!r}", expected="different names")
-    if not (math.isfinite(processors) and processors > 0):
-        raise ModelError("the number of processors must be positive", found=repr(processors))
-    if not 0 < absolute_ceiling <= 100:
-        raise ModelError(
-            "the ceiling of absolute shares is out of range", expected="0 to 100", found=repr(absolute_ceiling)
-        )

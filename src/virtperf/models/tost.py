@@ -15,7 +15,7 @@ from virtperf.core.errors import ModelError
 from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.ratio import METHODS, Mean, default_method, fieller, ratio_df, ratio_of_means, replicates
+from virtperf.models.ratio import METHODS, Mean, fieller, ratio_of_means, replicates, sides
 from virtperf.models.result import Estimate, t_quantile
 
 RULE = (
@@ -99,7 +99,6 @@ def tost_ratio(
     *,
     method: str | None = None,
     paired: bool = False,
-    equal_var: bool = False,
     alpha: float = 0.05,
 ) -> Equivalence:
     """Test whether the ratio of two means lies within a margin.
@@ -112,7 +111,7 @@ def tost_ratio(
         A number m above 1 stands for (1/m, m).
     method : {"log link", "fieller", "log"}
         As in `ratio_of_means`; "log" takes the ratio of geometric means, tested on the logarithms.
-    paired, equal_var : bool
+    paired : bool
         As in `tost_difference`.
     alpha : float
         Size of each one-sided test.
@@ -123,13 +122,13 @@ def tost_ratio(
         For fewer than two replicates, no spread at all, margins that do not enclose 1, values that are not positive.
     """
     low, high = ratio_margin(margin)
-    method = checks.one_of(method or default_method(paired, equal_var), METHODS, "interval method")
+    method = checks.one_of(method or ("fieller" if paired else "log link"), METHODS, "interval method")
     x, y = _samples(a, b, paired)
     if method != "fieller":
         checks.column(x, "numerator", positive=True)
         checks.column(y, "denominator", positive=True)
     if method == "log":
-        p, estimate = _tost(np.log(x), np.log(y), math.log(low), math.log(high), paired, equal_var, alpha)
+        p, estimate = _tost(np.log(x), np.log(y), math.log(low), math.log(high), paired, False, alpha)
         return _decide(estimate.map(math.exp), (low, high), p, alpha)
     if method == "log link":
         estimate = ratio_of_means(x, y, method=method, alpha=2 * _alpha(alpha))
@@ -139,17 +138,7 @@ def tost_ratio(
         se /= t_quantile(df, 2 * alpha)
         gaps = (math.log(estimate.value / low) / se, math.log(high / estimate.value) / se)
         return _decide(estimate, (low, high), max(float(special.stdtr(df, -gap)) for gap in gaps), alpha)
-    top, bottom, covariance = Mean.of(x), Mean.of(y), 0.0
-    if paired:
-        df = float(len(x) - 1)
-        covariance = float(np.cov(x, y)[0, 1]) / len(x)
-    elif equal_var:
-        df = float(len(x) + len(y) - 2)
-        pooled = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum()) / df
-        top, bottom = (Mean(m.value, math.sqrt(pooled / len(s)), df) for m, s in ((top, x), (bottom, y)))
-    else:
-        df = ratio_df(top, bottom)
-    return _ratio_tost(top, bottom, covariance, df, (low, high), alpha)
+    return _ratio_tost(*sides(x, y, paired), (low, high), alpha)
 
 
 def ratio_margin(margin: float | tuple[float, float]) -> tuple[float, float]:

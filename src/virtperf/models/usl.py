@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
-from virtperf.core.errors import ModelError
 from virtperf.models import checks, usl_law
 from virtperf.models.checks import Array
-from virtperf.models.glm_fit import fit_glm, notes_of
+from virtperf.models.glm_fit import fit_curve
 from virtperf.models.irls import solve
-from virtperf.models.question import Question
+from virtperf.models.question import KINDS, Question, inverse_of
 from virtperf.models.result import FTest, f_test
-from virtperf.models.usl_law import FORMULAS, FREE, KINDS, NAMES, PLACES, gradient, mean_of, throughput
+from virtperf.models.usl_law import FORMULAS, gradient, throughput
 from virtperf.models.usl_quantities import Quantities
 
 __all__ = ["KINDS", "USLComparison", "USLResult", "compare_usl", "fit_usl", "gradient", "throughput"]
@@ -39,20 +36,22 @@ class USLResult(Quantities):
     """
 
     inverse: ClassVar[bool] = True
+    formulas: ClassVar[dict[str, str]] = FORMULAS
+    names: ClassVar[tuple[str, str, str]] = ("alpha", "beta", "gamma")
+    columns = staticmethod(usl_law.columns)
 
     @staticmethod
-    def columns(x: Array) -> Array:
-        """The design in (d, s, k), shape (n, 3)."""
-        return usl_law.columns(x)
+    def parameters(b: Array) -> tuple[Array, Array]:
+        """(alpha, beta, gamma) and their derivatives in (d, s, k)."""
+        return usl_law.coefficients(b), usl_law.derivatives(b)
 
-    def free(self) -> NDArray[np.bool_]:
-        """Which of (d, s, k) the kind has."""
-        return np.array(FREE[self.kind])
-
-    @property
-    def coefficients(self) -> Array:
-        """(alpha, beta, gamma), zero where the kind has no such coefficient."""
-        return usl_law.coefficients(self.b)
+    @staticmethod
+    def stated(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
+        """The matrix from statsmodels' coefficients to (d, s, k), and the names of their columns."""
+        if not used[0]:  # alpha is 1
+            return np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]], ["1", "N - 1"][: 1 + used[2]]
+        turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        return turn[:, used], [n for n, u in zip(("1/N", "(N - 1)/N", "N - 1"), used, strict=True) if u]
 
     def question(self, name: str) -> Question:
         """The equation of a parameter."""
@@ -65,19 +64,8 @@ class USLResult(Quantities):
         if name == "beta":
             return Question(lambda c: np.stack((-c, -c, one(c)), 1), zero, beta, (least, math.inf))
         return Question(
-            lambda c: np.stack((one(c), one(c), zero(c)), 1), lambda c: c, 1 / gamma, (0.0, math.inf), _inverse
+            lambda c: np.stack((one(c), one(c), zero(c)), 1), lambda c: c, 1 / gamma, (0.0, math.inf), inverse_of
         )
-
-    def at(self, x: float) -> Question:
-        """The equation of one over the throughput at a load."""
-        row = usl_law.columns(np.array([x]))
-        return Question(
-            lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf), _inverse
-        )
-
-
-def _inverse(value: float) -> float:
-    return 1 / value if value > 0 else math.inf
 
 
 def fit_usl(
@@ -119,45 +107,8 @@ def fit_usl(
     Gunther, N. J. (2007). Guerrilla Capacity Planning. Springer.
     McCullagh, P., Nelder, J. A. (1989). Generalized Linear Models. Section 8.4 (Gamma family, inverse link).
     """
-    checks.one_of(kind, KINDS, "kind of scalability curve")
-    mean = mean_of(noise)
-    n, x = checks.column(load, "load", positive=True), checks.column(throughput, "throughput", positive=True)
-    checks.same_length(("load", n), ("throughput", x))
-    names = tuple(NAMES[i] for i in PLACES[kind])
-    checks.enough(n, names, name="load")
-    w = checks.weights_or_ones(weights, len(n))
-    design, free = usl_law.columns(n), np.array(FREE[kind])
-    found = solve(mean, design, x[None, :], w[None, :], free=free, bounded=bounded)
-    if not (np.isfinite(found.deviance[0]) and found.converged[0]):
-        raise ModelError(
-            f"the fit did not converge: {FORMULAS[kind]}", remedy="fit a smaller curve or measure more loads"
-        )
-    used = free & (found.b[0] != 0)
-    turn, labels = _stated(used)
-    results = fit_glm(design @ turn, labels, x, w, mean, np.linalg.lstsq(turn, found.b[0], rcond=None)[0])
-    b = turn @ np.asarray(results.params)
-    df = len(n) - int(used.sum())
-    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
-    slope = usl_law.derivatives(b)[list(PLACES[kind])]
-    covariance = slope @ cov_b @ slope.T
-    held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
-    at_bound = tuple(held[i] for i in PLACES[kind])
-    covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
-    fit = USLResult(
-        model=FORMULAS[kind], param_names=names, params=usl_law.coefficients(b)[list(PLACES[kind])],
-        covariance=covariance, x=n, y=x, weights=w, fittedvalues=1 / (design @ b),
-        df_resid=df, results=results, noise=noise, kind=kind, bounded=bounded, b=b, cov_b=cov_b,
-        at_bound=at_bound,
-    )  # fmt: skip
-    return replace(fit, warnings=(*notes_of(fit), *_against_bounds(fit)))
-
-
-def _stated(used: Array) -> tuple[Array, list[str]]:
-    """The matrix that turns statsmodels' coefficients into (d, s, k), and the names of their columns."""
-    if not used[0]:  # alpha is 1
-        return np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]], ["1", "N - 1"][: 1 + used[2]]
-    turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    return turn[:, used], [n for n, u in zip(("1/N", "(N - 1)/N", "N - 1"), used, strict=True) if u]
+    fit = fit_curve(USLResult, load, throughput, "throughput", weights=weights, kind=kind, bounded=bounded, noise=noise)
+    return replace(fit, warnings=(*fit.warnings, *_against_bounds(fit)))
 
 
 def _against_bounds(fit: USLResult) -> tuple[str, ...]:
@@ -211,28 +162,6 @@ class USLComparison:
             if self.tests[kind].pvalue < alpha:
                 return self.fits[kind]
         return self.fits["linear"]
-
-    def table(self) -> pd.DataFrame:
-        """Return one row a curve with its F and likelihood-ratio test against the next smaller one.
-
-        ``lr_pvalue_bound`` is half of ``lr_pvalue``: the extra coefficient lies on the bound of its range under the
-        null, so the statistic is an equal mixture of chi-squared with 0 and 1 degrees of freedom (Self and Liang 1987).
-        """
-        rows = []
-        smaller = None
-        for kind in KINDS:
-            fit = self.fits[kind]
-            row: dict[str, Any] = {"kind": kind, "deviance": fit.deviance, "df_resid": fit.df_resid}
-            row |= {"llf": fit.llf, "aic": fit.aic, "aicc": fit.aicc}
-            if smaller is not None:
-                test = self.tests[kind]
-                ratio = max(2 * (fit.llf - smaller.llf), 0.0)
-                p = float(special.chdtrc(1, ratio))
-                row |= {"f": test.statistic, "f_pvalue": test.pvalue, "lr": ratio, "lr_pvalue": p}
-                row["lr_pvalue_bound"] = p / 2 if ratio > 1e-9 else 1.0  # less is rounding at the bound itself
-            rows.append(row)
-            smaller = fit
-        return pd.DataFrame(rows)
 
 
 def compare_usl(

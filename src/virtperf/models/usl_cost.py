@@ -28,12 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from virtperf.core.errors import ModelError
-from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import GLMCurve
-from virtperf.models.glm_fit import fit_glm, notes_of
-from virtperf.models.irls import Mean, solve
-from virtperf.models.noise import NOISES
+from virtperf.models.glm_fit import fit_curve
 from virtperf.models.question import Question
 from virtperf.models.result import Estimate
 
@@ -42,31 +39,6 @@ FORMULAS = {
     "amdahl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1))",
     "linear": "Cost of a transaction: C(N) = demand",
 }
-# (demand, demand alpha, demand beta): which a kind has, and what statsmodels' table calls their columns.
-FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (True, False, False)}
-COLUMNS = ("1", "N - 1", "N (N - 1)")
-NAMES = ("alpha", "beta", "demand")
-PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
-
-
-def cost_per_transaction(busy: ArrayLike, throughput: ArrayLike) -> Array:
-    """Return the service demand ``busy / throughput``, by the utilization law.
-
-    Parameters
-    ----------
-    busy : array_like, shape (n,)
-        Processors that are busy on average (utilization times processors), hypervisor included.
-    throughput : array_like, shape (n,)
-        Transactions per second.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Processor seconds a transaction.
-    """
-    u, x = checks.column(busy, "busy processors", positive=True), checks.column(throughput, "throughput", positive=True)
-    checks.same_length(("busy processors", u), ("throughput", x))
-    return u / x
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,24 +46,29 @@ class CostResult(GLMCurve):
     """A fitted cost of a transaction: parameters alpha, beta, demand; see `GLMCurve`."""
 
     inverse: ClassVar[bool] = False
+    formulas: ClassVar[dict[str, str]] = FORMULAS
+    names: ClassVar[tuple[str, str, str]] = ("alpha", "beta", "demand")
 
     @staticmethod
     def columns(x: Array) -> Array:
         """The design in (demand, demand alpha, demand beta), shape (n, 3)."""
         return np.column_stack((np.ones(len(x)), x - 1, x * (x - 1)))
 
-    def free(self) -> NDArray[np.bool_]:
-        """Which of (demand, demand alpha, demand beta) the kind has."""
-        return np.array(FREE[self.kind])
+    @staticmethod
+    def parameters(b: Array) -> tuple[Array, Array]:
+        """(alpha, beta, demand) and their derivatives in (demand, demand alpha, demand beta)."""
+        d = b[0]
+        slope = np.array([[-b[1] / d**2, 1 / d, 0], [-b[2] / d**2, 0, 1 / d], [1, 0, 0]])
+        return np.array([b[1] / d, b[2] / d, d]), slope
 
-    @property
-    def coefficients(self) -> Array:
-        """(alpha, beta, demand), zero where the kind has no such coefficient."""
-        return np.array([self.b[1] / self.b[0], self.b[2] / self.b[0], self.b[0]])
+    @staticmethod
+    def stated(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
+        """The columns that are used, as they are."""
+        return np.eye(3)[:, used], [name for name, u in zip(("1", "N - 1", "N (N - 1)"), used, strict=True) if u]
 
     def question(self, name: str) -> Question:
         """The equation of a parameter."""
-        place = NAMES.index(name)
+        place = self.names.index(name)
         value = float(self.coefficients[place])
         one, zero = np.ones_like, np.zeros_like
         if name == "demand":
@@ -100,24 +77,6 @@ class CostResult(GLMCurve):
         return Question(
             lambda c: share - np.outer(c, [1.0, 0.0, 0.0]), zero, value, (0.0 if self.bounded else -math.inf, math.inf)
         )
-
-    def at(self, x: float) -> Question:
-        """The equation of the cost at a load."""
-        row = self.columns(np.array([x]))
-        return Question(lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf))
-
-    def overhead(self, load: float, alpha: float = 0.05) -> Estimate:
-        """Return ``C(N) / C(1) - 1``: what a transaction costs more than at a load of one, as a share."""
-        if not (math.isfinite(load) and load >= 1):
-            raise ModelError("an overhead needs a load", expected="a finite number of at least 1", found=repr(load))
-        if load == 1 or self.kind == "linear":
-            return Estimate(0.0, 0.0, 0.0, 1 - alpha, "profile likelihood")
-        more = np.array([0.0, load - 1, load * (load - 1)])
-        asked = Question(
-            lambda c: more - np.outer(c, [1.0, 0.0, 0.0]), np.zeros_like, float(more @ self.b / self.b[0]),
-            (0.0 if self.bounded else -1.0, math.inf),
-        )  # fmt: skip
-        return self.profile(asked, alpha, "overhead")
 
     def capacity(self, load: float, processors: float, alpha: float = 0.05) -> Estimate:
         """Return ``processors / C(N)``: the throughput at which so many processors would be busy all the time.
@@ -149,7 +108,8 @@ def fit_usl_cost(
     load : array_like, shape (n,)
         Clients, guests: positive.
     cost : array_like, shape (n,)
-        Processor time a transaction (see `cost_per_transaction`), positive; ``demand`` has its unit.
+        Processor time a transaction (busy processors, the hypervisor's included, over throughput), positive; ``demand``
+        has its unit.
     weights : array_like, shape (n,), optional
         Proportional to one over the variance of each cost.
     kind : {"usl", "amdahl", "linear"}
@@ -165,35 +125,4 @@ def fit_usl_cost(
     ModelError
         For rows that are not positive or not finite, or too few rows or distinct loads.
     """
-    checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
-    mean = Mean(False, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
-    n, c = checks.column(load, "load", positive=True), checks.column(cost, "cost", positive=True)
-    checks.same_length(("load", n), ("cost", c))
-    names = tuple(NAMES[i] for i in PLACES[kind])
-    checks.enough(n, names, name="load")
-    w = checks.weights_or_ones(weights, len(n))
-    design, free = CostResult.columns(n), np.array(FREE[kind])
-    found = solve(mean, design, c[None, :], w[None, :], free=free, bounded=bounded)
-    if not (np.isfinite(found.deviance[0]) and found.b[0, 0] > 0):
-        raise ModelError(
-            "the cost at a load of one would not be positive", remedy="fit a smaller curve or measure at smaller loads"
-        )
-    used = free & (found.b[0] != 0)
-    results = fit_glm(
-        design[:, used], [name for name, u in zip(COLUMNS, used, strict=True) if u], c, w, mean, found.b[0, used]
-    )
-    turn, df = np.eye(3)[:, used], len(n) - int(used.sum())
-    b = turn @ np.asarray(results.params)
-    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
-    d = b[0]
-    slope = np.array([[-b[1] / d**2, 1 / d, 0], [-b[2] / d**2, 0, 1 / d], [1, 0, 0]])[list(PLACES[kind])]
-    at_bound = tuple((free[1] and not used[1], free[2] and not used[2], False)[i] for i in PLACES[kind])
-    covariance = slope @ cov_b @ slope.T
-    covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
-    params = np.array([b[1] / d, b[2] / d, d])[list(PLACES[kind])]
-    fit = CostResult(
-        model=FORMULAS[kind], param_names=names, params=params, covariance=covariance, x=n, y=c, weights=w,
-        fittedvalues=design @ b, df_resid=df, results=results, noise=noise, kind=kind, bounded=bounded, b=b,
-        cov_b=cov_b, at_bound=at_bound,
-    )  # fmt: skip
-    return replace(fit, warnings=notes_of(fit))
+    return fit_curve(CostResult, load, cost, "cost", weights=weights, kind=kind, bounded=bounded, noise=noise)

@@ -12,24 +12,17 @@ Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapters 4 to 6.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.irls import Mean, solve
+from virtperf.models.irls import Mean
 from virtperf.models.noise import NOISES
 
-KINDS = ("linear", "amdahl", "usl")
 FORMULAS = {
     "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
     "amdahl": "Amdahl's law: X(N) = gamma N / (1 + alpha (N - 1))",
     "linear": "Linear scaling: X(N) = gamma N",
 }
-# The place of each kind's parameters among (alpha, beta, gamma).
-PLACES = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
-NAMES = ("alpha", "beta", "gamma")
-FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (True, False, False)}
-"""Which of (d, s, k) a kind has."""
 
 
 def throughput(load: Array, theta: Array) -> Array:
@@ -50,9 +43,9 @@ def gradient(load: Array, theta: Array) -> Array:
     return np.column_stack((by_alpha, by_alpha * load, share))
 
 
-def columns(load: Array) -> Array:
-    """Return the design in (d, s, k), shape (n, 3): ``1/N, 1, N - 1``."""
-    return np.column_stack((1 / load, np.ones(len(load)), load - 1))
+def columns(x: Array) -> Array:
+    """Return the design in (d, s, k) at the loads x, shape (n, 3): ``1/N, 1, N - 1``."""
+    return np.column_stack((1 / x, np.ones(len(x)), x - 1))
 
 
 def coefficients(b: Array) -> Array:
@@ -72,38 +65,6 @@ def derivatives(b: Array) -> Array:
 def mean_of(noise: str) -> Mean:
     """Return how mean and variance follow: inverse link, and the variance of the kind of noise."""
     return Mean(True, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
-
-
-def refit_many(
-    kind: str, load: Array, y: Array, *, noise: str, weights: Array | None = None, bounded: bool = True,
-    tolerance: float = 1e-7,
-) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-    """Fit a scalability curve to each row of `y`, all together.
-
-    Parameters
-    ----------
-    kind : {"usl", "amdahl", "linear"}
-    load : ndarray, shape (n,)
-        Positive.
-    y : ndarray, shape (B, n)
-        Throughputs; positive for proportional noise.
-    noise : {"proportional", "constant"}
-    weights : ndarray, shape (n,) or (B, n), optional
-        Zero leaves a row out.
-    bounded : bool
-        As in `fit_usl`.
-    tolerance : float
-        Relative offset at which a fit stops; 1e-7 leaves 1e-14 of the deviance, and 1e-7 standard errors.
-
-    Returns
-    -------
-    coefficients : ndarray, shape (B, 3)
-        (alpha, beta, gamma), zero where the kind has no such coefficient.
-    converged : ndarray of bool, shape (B,)
-    """
-    w = np.broadcast_to(1.0 if weights is None else weights, y.shape)
-    found = solve(mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), bounded=bounded, tolerance=tolerance)
-    return coefficients(found.b), found.converged & np.isfinite(found.deviance)
 
 
 def fastest(b: Array) -> tuple[Array, Array]:

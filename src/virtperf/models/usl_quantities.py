@@ -28,16 +28,12 @@ from virtperf.models.checks import Array
 from virtperf.models.glm_curve import GLMCurve
 from virtperf.models.glm_predict import METHODS
 from virtperf.models.irls import solve
-from virtperf.models.question import NO_DF, NO_NOISE, Question
+from virtperf.models.question import NO_DF, NO_NOISE, Question, inverse_of
 from virtperf.models.result import Estimate
 from virtperf.models.usl_law import fastest
 
 ENDLESS = "no finite upper limit: the data are also compatible with {}"
 FARTHEST, TURNS = 1e4, 4  # times the largest load, where a peak is sought; rounds in which its place is narrowed
-
-
-def _inverse(value: float) -> float:
-    return 1 / value if value > 0 else math.inf
 
 
 class Quantities(GLMCurve):
@@ -59,7 +55,7 @@ class Quantities(GLMCurve):
         zero = np.zeros_like
         asked = Question(
             lambda c: np.stack((-c, zero(c), np.ones_like(c)), 1), zero, k / d if d > 0 else math.inf, (0.0, math.inf),
-            lambda c: math.sqrt(_inverse(c)),
+            lambda c: math.sqrt(inverse_of(c)),
         )  # fmt: skip
         if d <= 0:  # alpha is 1, and the equation is that of N*^2
             asked = Question(
@@ -84,14 +80,14 @@ class Quantities(GLMCurve):
             found = Estimate(math.inf, low, math.inf, 1 - alpha, "profile likelihood")
             return _endless(found, "linear scaling, which has no peak")
         asked = self.at(max(math.sqrt(d / k), 1.0)) if k > 0 else Question(
-            lambda c: np.tile([0.0, 1.0, 0.0], (len(c), 1)), lambda c: c, s, (0.0, math.inf), _inverse
+            lambda c: np.tile([0.0, 1.0, 0.0], (len(c), 1)), lambda c: c, s, (0.0, math.inf), inverse_of
         )  # fmt: skip
         asked = replace(asked, value=least)
         if method == "delta":
             return self.profile(asked, alpha, "peak throughput", method)
         low, high = self._highest(alpha)
         notes = (NO_DF,) if self.df_resid <= 0 else (NO_NOISE,) if self.exact else ()
-        found = Estimate(_inverse(least), low, high, 1 - alpha, "profile likelihood", notes)
+        found = Estimate(inverse_of(least), low, high, 1 - alpha, "profile likelihood", notes)
         return _endless(found, "linear scaling, which has no peak")
 
     def _highest(self, alpha: float) -> tuple[float, float]:
@@ -129,14 +125,16 @@ class Quantities(GLMCurve):
             return self.deviance_at(np.tile([0.0, 1.0, 0.0], (len(c), 1)), c, free)
 
         domain = np.zeros(1), np.full(1, math.inf)
-        return _inverse(float(self._limits(best, best / 4, domain, alpha, deviance)[0][0]))
+        return inverse_of(float(self._limits(best, best / 4, domain, alpha, deviance)[0][0]))
 
     def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``gamma / alpha``: the throughput that contention alone would allow."""
         if self.kind == "linear":
             raise ModelError("linear scaling has no asymptote", remedy="fit Amdahl's law or the USL")
         row = np.array([0.0, 1.0, 0.0])
-        asked = Question(lambda c: np.tile(row, (len(c), 1)), lambda c: c, float(self.b[1]), (0.0, math.inf), _inverse)
+        asked = Question(
+            lambda c: np.tile(row, (len(c), 1)), lambda c: c, float(self.b[1]), (0.0, math.inf), inverse_of
+        )
         return _endless(self.profile(asked, alpha, "alpha", method), "no contention")
 
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
@@ -150,7 +148,7 @@ class Quantities(GLMCurve):
         top = n if self.bounded and self.kind == "amdahl" else math.inf
         asked = Question(
             lambda c: cost - np.stack((c, c, np.zeros_like(c)), 1), np.zeros_like,
-            float(cost @ self.b / (self.b[0] + self.b[1])), (1.0 if self.bounded else 0.0, top), _inverse,
+            float(cost @ self.b / (self.b[0] + self.b[1])), (1.0 if self.bounded else 0.0, top), inverse_of,
         )  # fmt: skip
         return self.profile(asked, alpha, "efficiency", method)
 

@@ -37,8 +37,7 @@ def _paper(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
 
 
 def _measured(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
-    """Figures, fits and comparisons come from study.yaml: a new figure needs no new cell."""
-    yield "markdown", f"# {study.title}"
+    """The title, figures, fits and comparisons come from study.yaml: a new figure needs no new cell."""
     yield from _begin(study, parameters)
     yield from _parts(("What was found", "summary()"), ("Hypotheses", "hypotheses()"))
     yield "markdown", "## Results"

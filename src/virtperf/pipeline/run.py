@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,9 +12,11 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.pipeline.lockfiles import mend, settle
 from virtperf.pipeline.turn import turn
+from virtperf.pipeline.warm import ask, status, warm
 
 Say = Callable[[str], None]
 
+FORKS = "virtperf.cli._warm"
 # The same bytes on every machine: no hash seed, no thread count decides.
 FIXED = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "DVC_NO_ANALYTICS": "1"}
 
@@ -43,23 +43,25 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
     """
     with turn(layout.root, say) as lock:
         mend(layout.root, say)
+        # DVC starts `virtperf` by its name: the one of this environment.
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         try:
-            _lanes(layout, studies or layout.studies(), say, lock, jobs, force)
-            settle(layout.root)  # what all studies share depends on the studies' lock files
-            if not studies and not _dvc(
-                layout.root, [*(("--force", "--single-item") if force else ()), "dvc.yaml"], "", say, lock
-            ):
-                raise _failed(["the pages over all studies"])
+            with warm(FORKS, layout.root, {**os.environ, **FIXED, "PATH": path}, lock) as address:
+                _lanes(layout, studies or layout.studies(), say, address, jobs, force)
+                settle(layout.root)  # what all studies share depends on the studies' lock files
+                alone = ("--force", "--single-item") if force else ()
+                if not studies and not _dvc(layout.root, [*alone, "dvc.yaml"], "", say, address):
+                    raise _failed(["the pages over all studies"])
         finally:
             settle(layout.root)
 
 
-def _lanes(layout: Layout, studies: Sequence[str], say: Say, lock: int, jobs: int, force: bool) -> None:
+def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs: int, force: bool) -> None:
     """Run the studies' stages, each study in a process of its own; one that fails does not stop the others."""
 
     def lane(study: str) -> bool:
         file = str(layout.pipeline(study).relative_to(layout.root))
-        return _dvc(layout.root, [*(("--force",) if force else ()), file], study, say, lock)
+        return _dvc(layout.root, [*(("--force",) if force else ()), file], study, say, address)
 
     for study in studies:
         if not layout.pipeline(layout.known(study).name).is_file():
@@ -86,20 +88,16 @@ def _failed(names: Sequence[str]) -> VirtperfError:
     )
 
 
-def _dvc(root: Path, arguments: Sequence[str], label: str, say: Say, lock: int) -> bool:
+def _dvc(root: Path, arguments: Sequence[str], label: str, say: Say, address: str) -> bool:
     """`dvc repro` with these arguments; says what comes on standard error, and returns whether it ended well."""
-    command = [sys.executable, "-P", "-m", "dvc", "--wait-for-lock", "repro", *arguments]
-    # DVC starts `virtperf` by its name: the one of this environment.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    with (
-        tempfile.TemporaryFile() as unheard,
-        subprocess.Popen(  # noqa: S603 - this interpreter
-            command, cwd=root, env={**os.environ, **FIXED, "PATH": path}, stdin=subprocess.DEVNULL, stdout=unheard,
-            stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace", pass_fds=(lock,),
-        ) as process,
-    ):  # fmt: skip
-        assert process.stderr is not None
-        for line in process.stderr:
+    command = ["dvc", "--wait-for-lock", "repro", *arguments]
+    reading, writing = os.pipe()
+    with Path(os.devnull).open("wb") as unheard, os.fdopen(reading, encoding="utf-8", errors="replace") as said:
+        try:
+            asked = ask(address, command, root, {}, unheard.fileno(), writing)
+        finally:
+            os.close(writing)
+        for line in said:
             if line.strip():
                 say(f"{label}: {line.rstrip()}" if label else line.rstrip())
-    return process.returncode == 0
+        return status(asked) == 0

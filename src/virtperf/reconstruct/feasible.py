@@ -100,16 +100,21 @@ def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
     return ends
 
 
-def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True) -> Feasible:
+def solve(
+    study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True,
+    linear: type[LinearSystem] = LinearSystem,
+) -> Feasible:  # fmt: skip
     """Find the contradictions among the active claims and the system that the others form.
 
-    `explain` is passed on to `find_contradictions`.
+    `explain` is passed on to `find_contradictions`, `linear` to `systems_of`.
     """
     active = claims.active(off)
     costs = {c.id: drop_cost(c) for c in active}
-    systems = systems_of(study, active)
+    systems = systems_of(study, active, linear)
+    members = [set(s.owner) for s in systems]
     found = [
-        find_contradictions(s, {c: costs[c] for c in costs if c in set(s.owner)}, explain=explain) for s in systems
+        find_contradictions(s, {c: costs[c] for c in costs if c in own}, explain=explain)
+        for s, own in zip(systems, members, strict=True)
     ]
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
@@ -120,8 +125,13 @@ def solve(study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: b
     return Feasible(study, active, kept, contradictions, systems, tuple(f.resolutions for f in found))
 
 
-def systems_of(study: Study, active: Sequence[Claim]) -> tuple[LinearSystem, ...]:
-    """One system for each group of quantities that the claims connect, the plotted points among them."""
+def systems_of(
+    study: Study, active: Sequence[Claim], linear: type[LinearSystem] = LinearSystem
+) -> tuple[LinearSystem, ...]:
+    """One system for each group of quantities that the claims connect, the plotted points among them.
+
+    `linear` is what systems without laws are.
+    """
     rows = [row for claim in active for row in claim_rows(study, claim)]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
@@ -129,7 +139,7 @@ def systems_of(study: Study, active: Sequence[Claim]) -> tuple[LinearSystem, ...
     systems: list[LinearSystem] = []
     for group in _groups([*rows, *natural_rows(study, [*named, *plotted])]):
         own = [law for law in laws if any(row.claim == law.claim for row in group)]
-        systems.append(LawSystem(group, own) if own else LinearSystem(group))
+        systems.append(LawSystem(group, own) if own else linear(group))
     return tuple(systems)
 
 

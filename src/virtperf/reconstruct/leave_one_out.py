@@ -12,14 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from virtperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.laws import LawSystem
+from virtperf.reconstruct.remembered import Remembered
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Study
 from virtperf.study.quantities import Expression, Quantity
 
 TOLERANCE = 1e-6
+NOTHING = 1e-10
+"""Below the digits that are exported."""
+
+SURE_DIGITS = 12
+"""Significant digits in which two ways to the same corner of what is allowed agree."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ class LeaveOneOut:
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
+        # each claim is left out of rows that hardly differ from those without the next one
+        self._systems = [s if isinstance(s, LawSystem | Remembered) else Remembered(s.rows) for s in feasible.systems]
         self._active = {c.id: c for c in feasible.active}
         self._members = [[name for name in dict.fromkeys(s.owner) if name] for s in feasible.systems]
         self._intervals: dict[Quantity, tuple[Extreme, Extreme]] = {}
@@ -68,25 +78,28 @@ class LeaveOneOut:
         if claim.id not in self._active:
             return TextVerdict(claim.id, "off", (-np.inf, np.inf), 0.0)
         number = self._group(claim)
-        system = self.feasible.systems[number]
+        system = self._systems[number]
         masks = list(self._without(number, claim))
-        spans = [_implied(system, mask, claim) for mask in masks]
-        implied = min(low for low, _ in spans), max(high for _, high in spans)
+        least = _least(self.feasible.study, claim)
+        spans = [_implied(system, mask, claim, least) for mask in masks]
+        # of a number half-way between two that are exported, the solver's last bits do not decide
+        low, high = rounded((min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS)
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
-        return TextVerdict(claim.id, verdict, implied, 0.0 if dropped else self._information(system, claim))
+        information = 0.0 if dropped else self._information(system, claim)
+        return TextVerdict(claim.id, verdict, (float(low), float(high)), information)
 
     def verdict(self, claim: Claim) -> str:
         """What `judge` finds, in one word; it takes half of the time."""
         if claim.id not in self._active:
             return "off"
         number = self._group(claim)
-        return self._verdict(claim, self.feasible.systems[number], self._without(number, claim))
+        return self._verdict(claim, self._systems[number], self._without(number, claim))
 
     def _verdict(self, claim: Claim, system: LinearSystem, masks: Iterable[np.ndarray]) -> str:
         if claim.assumed:
             return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
-        if is_implied(system, system.mask_of(()), claim.id):
+        if _by_nature(system, claim.id):
             return "convention"
         relations: set[str] = set()
         for mask in masks:
@@ -110,22 +123,24 @@ class LeaveOneOut:
         pool = self._conflicts[number]
         known = [c for c in pool if together.isdisjoint(c)]
         before = len(known)
-        resolutions = cheapest_resolutions(self.feasible.systems[number], others, known)
+        resolutions = cheapest_resolutions(self._systems[number], others, known)
         pool += known[before:]
         for dropped in resolutions:
-            yield self.feasible.systems[number].mask_of(c for c in others if c not in dropped)
+            yield self._systems[number].mask_of(c for c in others if c not in dropped)
 
     def _information(self, system: LinearSystem, claim: Claim) -> float:
         study = self.feasible.study
         about = [e for e in study.exhibits if e.id in claim.exhibits or (claim.assumed and not claim.exhibits)]
         gains = []
+        kept, others = self.feasible.mask(system), self.feasible.mask(system, claim.id)
         for quantity in dict.fromkeys(q for e in about for _, _, q in study.points(e) if q in system.index):
+            one = Expression(((1.0, quantity),))
             if quantity not in self._intervals:
-                self._intervals[quantity] = self.feasible.kept_interval(quantity)
+                self._intervals[quantity] = system.interval(one, kept)
             low, high = self._intervals[quantity]
             with_it = without = high.value - low.value
             if isinstance(system, LawSystem) or claim.id in (*low.held_by, *high.held_by):
-                low, high = self.feasible.kept_interval(quantity, claim.id)
+                low, high = system.interval(one, others)
                 without = high.value - low.value
             if without > TOLERANCE:
                 gains.append(1.0 if not np.isfinite(without) and np.isfinite(with_it) else _gain(with_it, without))
@@ -158,20 +173,39 @@ def verdict_of(relations: set[str]) -> str:
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
     """Whether the (masked) rows leave a claim no way to be wrong; a law, whose row bounds nothing, is never implied."""
     for i in np.flatnonzero(system.owner == claim):
-        row = Expression(tuple((float(c), q) for c, q in zip(system.A[i], system.quantities, strict=True) if c))
-        if not row.terms:
-            return False
-        if system.maximum(row, others).value > system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i])):
+        limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
+        if not system.A[i].any() or system.beyond(system.A[i], limit, others):
             return False
     return True
 
 
-def _implied(system: LinearSystem, others: np.ndarray, claim: Claim) -> tuple[float, float]:
-    found = [_implied_by_instance(system, others, claim, instance.parts) for instance in claim.instances]
-    ends = [end for end in found if end is not None]
-    if not ends:
-        return -np.inf, np.inf
-    return min(low for low, _ in ends), max(high for _, high in ends)
+def _by_nature(system: LinearSystem, claim: str) -> bool:
+    """Whether the natural bounds of the claim's own quantities leave it no way to be wrong."""
+    rows = [system.rows[i] for i in np.flatnonzero(system.owner == claim)]
+    named = {q for row in rows for q, _ in row.terms}
+    small = LinearSystem([*rows, *(row for row in system.rows if not row.claim and row.terms[0][0] in named)])
+    return is_implied(small, small.mask_of(()), claim)
+
+
+def _implied(system: LinearSystem, others: np.ndarray, claim: Claim, least: float) -> tuple[float, float]:
+    """The widest range over the claim's instances; none is below `least`."""
+    low, high = np.inf, -np.inf
+    for instance in claim.instances:
+        found = _implied_by_instance(system, others, claim, instance.parts)
+        if found is None:
+            return -np.inf, np.inf
+        low, high = min(low, found[0]), max(high, found[1])
+        if low <= least + NOTHING and high == np.inf:  # other instances can't widen it
+            break
+    return low, high
+
+
+def _least(study: Study, claim: Claim) -> float:
+    """What the numbers that a claim is about can't be below, whatever is claimed."""
+    terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
+    if claim.kind in ("difference", "ordering") or any(c < 0 or study.quantities[q.name].low < 0 for c, q in terms):
+        return -np.inf
+    return -100.0 if claim.kind == "percent_change" else 0.0
 
 
 def _implied_by_instance(

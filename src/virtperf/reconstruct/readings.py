@@ -8,19 +8,17 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from virtperf.core.parallel import workers
 from virtperf.core.params import Reading
 from virtperf.core.stage_tables import READINGS
 from virtperf.reconstruct.feasible import Feasible, solve, systems_of
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
+from virtperf.reconstruct.remembered import Remembered
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study
 
 MATERIAL = 0.05
 """Share of a range's width by which an end has to move, to count; of the end itself where the range is open."""
 
-FEW = 100
-"""Up to so many claims the readings are computed without other processes, which would take longer to start."""
 _TEXT = ("all",)
 """Assumptions that are off: those of ours are no part of what the words say."""
 
@@ -39,9 +37,7 @@ def other_readings(study: Study, claims: Claims, points: pd.DataFrame, verdicts:
         The tables `POINTS` and `CLAIMS` under that reading.
     """
     readings = [reading for reading in get_args(Reading) if reading != claims.reading]
-    jobs = None if len(verdicts) > FEW else 1
-    with workers(study, claims, points, verdicts, jobs=jobs, preload=__name__) as each:
-        return READINGS.frame([row for rows in each(_read_otherwise, readings) for row in rows])
+    return READINGS.frame([row for r in readings for row in _read_otherwise(r, study, claims, points, verdicts)])
 
 
 def _read_otherwise(
@@ -53,7 +49,7 @@ def _read_otherwise(
     if not touched:
         return []
     again = Claims(tuple(c for c in others if c.id in touched), reading, {}, others.file, others.document)
-    feasible = solve(study, again, _TEXT, explain=False)
+    feasible = solve(study, again, _TEXT, explain=False, linear=Remembered)
     found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
     return [{"reading": reading, **row} for row in found]
 

@@ -108,12 +108,13 @@ def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFra
     with_ours, by_text = LeaveOneOut(feasible), LeaveOneOut(alone)
     rows = []
     for claim in claims:
-        assumed = with_ours.judge(claim)
-        verdict = by_text.judge(claim) if not claim.assumed and with_ours.assumes(claim) else assumed
+        differs = not claim.assumed and with_ours.assumes(claim)
+        verdict = (by_text if differs else with_ours).judge(claim)
+        assumed = with_ours.verdict(claim) if differs else verdict.verdict
         against = {c for conflict in feasible.contradictions.conflicts if claim.id in conflict for c in conflict}
         rows.append({
             "claim": claim.id, "kind": claim.kind, "text_verdict": verdict.verdict,
-            "verdict_with_assumptions": assumed.verdict,
+            "verdict_with_assumptions": assumed,
             "value": np.nan if claim.value is None else claim.value, "low": claim.low, "high": claim.high,
             "implied_low": verdict.implied[0], "implied_high": verdict.implied[1], "information": verdict.information,
             "conflicts": sorted(against - {claim.id}),

@@ -102,6 +102,11 @@ class LinearSystem:
         """Whether some values obey all (masked) rows."""
         return self._solve(np.zeros(len(self.quantities)), mask).status == OPTIMAL
 
+    def beyond(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
+        """Whether ``c @ x`` can be larger than a limit where x obeys all (masked) rows."""
+        found = self._solve(-c, mask)
+        return found.status != OPTIMAL or -found.value > limit
+
     def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
         """Values of all quantities at which ``c @ x`` is smallest; None where it has no smallest value."""
         found = self._solve(c, mask)
@@ -145,10 +150,14 @@ class LinearSystem:
         c, d = self.vector(of), self.vector(to)
         if c is None or d is None:
             return -np.inf, np.inf
+        low, high = (self._ratio(end, d, mask) for end in (c, -c))
+        return (low.value if low.status == OPTIMAL else -np.inf), -(high.value if high.status == OPTIMAL else -np.inf)
+
+    def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> Outcome:
+        """The smallest ``c @ x / d @ x``; x is given as ``(x t, t)``."""
         if self._ratios is None:
             self._ratios = _Ratios(*self._scaled)
-        low, high = (self._ratios.minimum(end, d, mask) for end in (c, -c))
-        return low, -high
+        return self._ratios.minimum(c, d, mask)
 
     def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
         """Indices of rows that together are infeasible (not yet the fewest), from the duals of a phase-one program.
@@ -174,15 +183,14 @@ class _Ratios:
         self._mask = np.ones(rows, dtype=bool)
         self._below = np.zeros(columns)
 
-    def minimum(self, above: np.ndarray, below: np.ndarray, mask: np.ndarray | None) -> float:
-        """The smallest ``above @ x / below @ x`` over the (masked) rows, -inf where there is none."""
+    def minimum(self, above: np.ndarray, below: np.ndarray, mask: np.ndarray | None) -> Outcome:
+        """The smallest ``above @ x / below @ x`` over the (masked) rows."""
         rows = len(self._mask)
         self._mask = _switched(self._model, self._mask, mask, np.zeros(rows))
         for i in np.flatnonzero(below != self._below):
             self._model.changeCoeff(rows, int(i), float(below[i]))
         self._below = below.copy()
-        found = _minimum(self._model, np.append(above, 0.0), rows)
-        return found.value if found.status == OPTIMAL else -np.inf
+        return _minimum(self._model, np.append(above, 0.0), rows)
 
 
 def _switched(model: highspy.Highs, now: np.ndarray, mask: np.ndarray | None, b: np.ndarray) -> np.ndarray:

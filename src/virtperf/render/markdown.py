@@ -46,13 +46,18 @@ class Writer:
         return Markup(body)  # noqa: S704 (written by the renderer below, which escapes)
 
 
-def pages_of(sources: Sequence[str], taken: frozenset[str]) -> tuple[list[Markup], list[Heading]]:
-    """All Markdown cells of one page, and its headings; a link may lead to a heading that comes later."""
+def pages_of(sources: Sequence[str], taken: frozenset[str]) -> tuple[list[Markup], list[list[Heading]]]:
+    """All Markdown cells of one page, and the headings of each; a link may lead to a heading that comes later."""
     first = Writer(taken=taken)
     for source in sources:
         first.html(source)
     last = Writer(taken=taken, known=taken | {heading.anchor for heading in first.headings})
-    return [last.html(source) for source in sources], last.headings
+    written, headings = [], []
+    for source in sources:
+        before = len(last.headings)
+        written.append(last.html(source))
+        headings.append(last.headings[before:])
+    return written, headings
 
 
 class _Renderer(mistune.HTMLRenderer):

@@ -70,21 +70,26 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
     shown = {k: [(o, record_of(o)) for o in c.outputs] for k, c in enumerate(cells) if c.cell_type == "code"}
     records = distinct(record for pairs in shown.values() for _, record in pairs if record is not None)
     taken = frozenset(ids(records))
-    prose, headings = pages_of([c.source for c in cells if c.cell_type == "markdown"], taken)
+    prose, of_cells = pages_of([c.source for c in cells if c.cell_type == "markdown"], taken)
+    headings = [heading for found in of_cells for heading in found]
     place = Place(taken | {heading.anchor for heading in headings})
-    written, chosen = iter(prose), iter(records)
+    written, chosen, heading = iter(zip(prose, of_cells, strict=True)), iter(records), ""
     parts: list[Part] = []
     quiet: list[str] = []  # code that shows nothing stands with the next one that does
     for position, cell in enumerate(cells):
         if cell.cell_type == "markdown":
-            parts.append(Part("prose", next(written)))
+            body, found = next(written)
+            heading = found[-1].text if found else heading
+            parts.append(Part("prose", body))
             continue
-        outputs = [_output(o, record, next(chosen) if record else None, place) for o, record in shown[position]]
-        found = tuple(output for output in outputs if output is not None)
+        outputs = [
+            _output(o, record, next(chosen) if record else None, place, heading) for o, record in shown[position]
+        ]
+        seen = tuple(output for output in outputs if output is not None)
         quiet.append(cell.source)
-        if found or not any(shown.get(later) for later in range(position + 1, len(cells))):
+        if seen or not any(shown.get(later) for later in range(position + 1, len(cells))):
             source = "\n\n".join(quiet)
-            parts.append(Part("code", _code(source), _summary(cell.source), found))
+            parts.append(Part("code", _code(source), _summary(cell.source), seen))
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
@@ -106,9 +111,12 @@ def _code(source: str) -> Markup:
     return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)))  # noqa: S704
 
 
-def _output(output: NotebookNode, record: Record | None, chosen: Record | None, place: Place) -> Output | None:
+def _output(
+    output: NotebookNode, record: Record | None, chosen: Record | None, place: Place, heading: str
+) -> Output | None:
     if record is not None and chosen is not None:
-        return Output("html", record_html(chosen, repeated=chosen.id != record.id, place=place))
+        html = record_html(chosen, repeated=chosen.id != record.id, place=place, heading=heading)
+        return Output("html", html)
     if for_notebook_only(output):
         return None
     if output.output_type == "stream":

@@ -26,14 +26,14 @@ def rehearsal_page(study: str) -> str:
     return f"rehearsal-{study}.html"
 
 
+def claims_page(study: str) -> str:
+    """The file name of the page of all claims of a paper."""
+    return f"claims-{study}.html"
+
+
 def trace_place(key: str) -> str:
     """The anchor of a key on its study's trace page: the key without the study's name."""
     return slug(key.partition("/")[2])
-
-
-def listed_claim(study: str, claim: str) -> str:
-    """The anchor of a claim on the page of all claims."""
-    return f"{study}.{claim}"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Place:
     elsewhere : bool
         Whether exhibits and claims stand on another page, the study's report.
     listed : frozenset of str
-        Claims whose links lead to the page of all claims.
+        Claims whose links lead to the page of all claims of their paper.
     """
 
     known: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ class Place:
         if link.startswith("#"):
             return self._anchor(link[1:], study)
         if kind == "claim" and rest in self.listed:
-            return f"{self.folder}claims.html#{quote(listed_claim(study, rest))}"
+            return f"{self.folder}{quote(claims_page(study))}#{quote(f'claim-{rest}')}"
         if kind in ("claim", "exhibit") and "/" in rest:
             of, _, name = rest.partition("/")
             return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"

@@ -14,7 +14,7 @@ from virtperf.render.templating import environment
 
 
 def record_html(
-    record: Record, *, notebook: bool = False, repeated: bool = False, place: Place | None = None
+    record: Record, *, notebook: bool = False, repeated: bool = False, place: Place | None = None, heading: str = ""
 ) -> Markup:
     """A record's markup.
 
@@ -28,6 +28,8 @@ def record_html(
         The page has this picture already: it goes in as an image, since the ids in it may stand on a page only once.
     place : Place, optional
         Where it is shown; without one, a page that holds this record alone.
+    heading : str
+        What stands above it: a caption does not repeat it.
     """
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
     blocks, tail = _split(record.blocks)
@@ -35,8 +37,16 @@ def record_html(
         blocks, tail = ([_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail))
     macros: Any = environment().get_template("record.html.j2").module
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
+    titled = ". ".join(filter(None, (record.name, record.title))).rstrip(".") != heading.strip().rstrip(".")
     html = macros.record(
-        record, blocks, tail, picture, notebook, downloads.address, lambda link: where.address(link, record.study)
+        record,
+        titled,
+        blocks,
+        tail,
+        picture,
+        notebook,
+        downloads.address,
+        lambda link: where.address(link, record.study),
     )
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
 

@@ -40,6 +40,7 @@ def equip(made: Environment) -> None:
     made.filters |= {
         "breakable": breakable, "slug": slug, "printable": printable, "exhibit_name": exhibit_name, "pretty": pretty,
         "plural": plural, "image_address": image_address, "file_address": quote,
+        "css_string": css_string,
     }  # fmt: skip
     made.globals |= {"VERDICTS": VERDICTS, "PROVENANCES": {str(p): p.words for p in Provenance}, "palette": palette}
 
@@ -54,6 +55,11 @@ def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
         pieces = re.findall(rf"[^_/.:-]{{1,{longest}}}[_/.:-]*|[_/.:-]+", word)
         words.append(Markup("<wbr>").join(pieces))
     return Markup("").join(words)
+
+
+def css_string(text: object) -> str:
+    """Text as a string of a style sheet, which ends where it should whatever the text holds."""
+    return "'" + re.sub(r"[^\w .,:%()/-]", lambda found: f"\\{ord(found[0]):x} ", printable(text)) + "'"
 
 
 def image_address(svg: str) -> str:

@@ -99,7 +99,7 @@ class _Table:
         for name, text in written.items():
             spot = (*place, "when") if name == _T else (*place, "fields", name)
             found = self.values[name] = run.value(text, spot, times, members)
-            if found.times not in ("", times) or found.entities not in ("", members):
+            if found.times not in ("", times) or found.entities not in ("", members, self.each):
                 problem = f"{name} varies over {found.times} {found.entities}, its records over {times} {members}"
                 raise run.error(problem, spot)
         start = run.start.replace(tzinfo=UTC).timestamp()

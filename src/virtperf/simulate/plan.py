@@ -18,7 +18,7 @@ class Condition:
     levels : dict
         Every factor's level.
     truth : dict of str to float
-        Observed quantities by name, in the study's unit; without those that the text does not speak of.
+        Quantities that a run at the levels can tell, in the study's unit; without those that the text is silent about.
     references : dict of str to Condition
         For quantities without absolute scale: the condition at their reference point.
     """
@@ -49,13 +49,13 @@ def plan_runs(
     """
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:
-        """Every observed quantity under a condition: its centre, or the borrowed one; absent where neither exists."""
+        """Every quantity that runs under a condition tell: its centre, or the borrowed one; absent where neither is."""
         found = {}
         for name, kind in study.quantities.items():
             quantity = study.quantity_at(name, levels)
             if quantity not in centre and name in borrow:
                 quantity = quantity.moved(borrow[name])
-            if kind.observed and quantity in centre:
+            if quantity in centre and kind.observable(study.filled(levels)):
                 found[name] = centre[quantity]
         return found
 

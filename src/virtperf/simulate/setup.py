@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from virtperf.core.yamlio import Document
+from virtperf.study.parts import listed
 from virtperf.study.quantities import Level
 
 Place = tuple[str | int, ...]
@@ -60,8 +61,3 @@ class Raw:
 def applies(part: Mapping[str, Any], levels: Mapping[str, Level]) -> bool:
     """Whether a block, or records of a file, are meant for a run: each factor of `at` has the level, or one of them."""
     return all(levels[factor] in listed(wanted) for factor, wanted in part.get("at", {}).items())
-
-
-def listed(wanted: Any) -> list[Any]:
-    """A level, or a list of them, as a list."""
-    return wanted if isinstance(wanted, list) else [wanted]

@@ -15,7 +15,7 @@ from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.near import near
 from virtperf.core.yamlio import Document
 from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
 
@@ -46,6 +46,8 @@ class Study(Model):
         What we had to add to the paper's description to be able to compute.
     telling : str or None
         The figure that stands for the study.
+    names : dict
+        What facts of machines, guests, networks, workload and procedure are called whose names are no words.
     inputs : tuple of Declaration
         Raw formats of the study's own.
     """
@@ -69,6 +71,7 @@ class Study(Model):
     machines: dict[str, Machine] = {}
     guests: dict[str, Guest] = {}
     networks: dict[str, Network] = {}
+    names: dict[str, str] = {}
     software: dict[str, dict[str, Any]] = {}
     workload: dict[str, Any] = {}
     procedure: Procedure = Procedure()
@@ -242,8 +245,13 @@ def _check(study: Study, report: Report) -> None:
                 study.quantity_at(name, at)
             except ValueError as err:
                 report(study.document.error(str(err), "quantities", name, "references", position))
-    if study.telling not in (None, *(e.id for e in study.exhibits if e.series)):
-        expected = "the id of a line or bar figure"
+        for known, wanted in (kind.observed_by.at if kind.observed_by else {}).items():
+            for level in listed(wanted):
+                if wrong := study.level_problem(known, level):
+                    place = ("quantities", name, "observed", "at")
+                    report(study.document.error(wrong.pop("problem"), *place, **wrong))
+    if study.telling not in (None, *(e.id for e in study.exhibits if e.series or e.spec.get("bars"))):
+        expected = "the id of a line or bar figure, or of a table with bars"
         report(study.document.error("it names no figure with points", "telling", expected=expected))
     for position, exhibit in enumerate(study.exhibits):
         try:

@@ -35,7 +35,8 @@ class Factor(Model):
         """
         many, per, what = self.label.partition(" per ") if level not in self.level_labels else (self.label, "", "")
         plural = many.endswith("s") and not many.lower().endswith("ss")
-        return f"{many[:-1]}{per}{what}" if level == 1 and plural else self.label
+        end = 2 if many.lower().endswith(("sses", "shes", "tches", "xes")) else 1
+        return f"{many[:-end]}{per}{what}" if level == 1 and plural else self.label
 
 
 class _Metric(Model):
@@ -51,6 +52,7 @@ class _Observed(Model):
     cpus: Count | None = Field(None, description="the sum is a share of so many processors")
     per: _Metric | None = Field(None, description="divide by this metric, summed over its entities")
     relative: Flag = False
+    at: dict[str, Level | Levels] = Field({}, description="only of runs at these levels")
 
 
 class _Reference(Model):
@@ -95,8 +97,18 @@ class QuantityKind(Model):
 
     @property
     def observed(self) -> Mapping[str, Any]:
-        """How `summarize` gets it from a run, as study.yaml says it: from, combine, statistic, per, relative."""
+        """How `summarize` gets it from a run, as study.yaml says it: from, combine, statistic, per, relative, at."""
         return self.observed_by.model_dump(mode="json", by_alias=True, exclude_unset=True) if self.observed_by else {}
+
+    def observable(self, levels: Mapping[str, Any]) -> bool:
+        """Whether a run at these levels, one of every factor, can tell it."""
+        wanted = self.observed_by.at if self.observed_by else {}
+        return self.observed_by is not None and all(levels[f] in listed(w) for f, w in wanted.items())
+
+
+def listed(wanted: Any) -> list[Any]:
+    """A level, or several, as a list."""
+    return list(wanted) if isinstance(wanted, list | tuple) else [wanted]
 
 
 class Series(Model):

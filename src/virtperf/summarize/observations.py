@@ -51,6 +51,8 @@ def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, C
     row: Row = {"quantity": kind.name, "entities": 0, "n": 0}
     row |= dict.fromkeys(_NUMBERS, np.nan) | dict.fromkeys(_TEXTS, "")
     rule = kind.observed
+    if not kind.observable(run.info["factors"]):
+        return row | {"note": "not observed in runs at these levels"}, []
     how, statistic = rule["combine"], rule.get("statistic", "mean")
     found = next(filter(None, (_found(run, source, how, statistic) for source in rule["from"])), None)
     if found is None:

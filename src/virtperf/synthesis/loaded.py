@@ -102,7 +102,7 @@ class Synthesis:
         from virtperf.synthesis import picture
 
         made = tables.capacities(self.courses, of, ratios)
-        figure = picture.capacity(self.courses, of, measure)
+        figure = picture.capacity(self.courses, of, measure, self.level)
         return Shown(made) if figure is None else _drawn(made, figure)
 
     def coverage(self) -> Shown:

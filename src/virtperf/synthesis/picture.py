@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from virtperf.exhibits.plot.theme import MUTED_COLOUR, SURFACE_COLOUR, WIDTH, look, panels, theme
+from virtperf.exhibits.plot import lines
+from virtperf.exhibits.plot.theme import MUTED_COLOUR, SURFACE_COLOUR, look, panels, theme
 from virtperf.exhibits.wording import wrapped
-from virtperf.synthesis.capacity import Course
+from virtperf.synthesis.capacity import RATIOS, Course
 from virtperf.synthesis.definition import RATIO, Row
 from virtperf.synthesis.values import REFERENCE, Value
 
@@ -20,7 +21,6 @@ LINE = 20.0
 """Points of height that one value takes."""
 MOST = 2.5
 """The largest ratio drawn; what lies beyond is an arrow."""
-_WORDS = {"cpu": "Virtual CPUs for each real CPU", "memory": "Memory defined / real memory"}
 
 
 def ratios(rows: Mapping[str, Row], found: Mapping[str, Sequence[Value]], studies: Sequence[str]) -> Figure:
@@ -60,28 +60,29 @@ def ratios(rows: Mapping[str, Row], found: Mapping[str, Sequence[Value]], studie
     return figure
 
 
-def capacity(found: Sequence[Course], of: str, measure: str) -> Figure | None:
-    """One measure against an overcommitment ratio, relative to each curve's reference; None without such curves."""
-    chosen = [course for course in found if (course.curve.of, course.curve.measure) == (of, measure) and course.points]
-    if not chosen:
+def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Figure | None:
+    """One measure against an overcommitment ratio, a panel for each study and reference; None without such curves.
+
+    The line at 1 is the reference, itself a range of this one value.
+    """
+    rows = [
+        {"ratio": ratio, "system": course.curve.label, "value": value.value, "provenance": value.provenance,
+         "panel": f"{measure.capitalize()}, 1 is that of {course.curve.against} ({course.curve.study})",
+         "low": value.pieces[0][0], "high": value.pieces[-1][1], "pieces": [e for piece in value.pieces for e in piece],
+         "measured": value.kind == "measured"}
+        for course in found if (course.curve.of, course.curve.measure) == (of, measure)
+        if any(value.kind != REFERENCE for _, values in course.points for value in values)
+        for ratio, values in course.points for value in values
+    ]  # fmt: skip
+    if not rows:
         return None
-    with theme():
-        figure, (axes,) = panels()
-        spread = 0.012 * max(ratio for course in chosen for ratio, _ in course.points)
-        for k, course in enumerate(chosen):
-            style, shift = look(k), spread * (k - (len(chosen) - 1) / 2)
-            for ratio, values in course.points:
-                for value in values:
-                    _upright(axes, ratio + shift, value, style)
-            axes.plot(
-                [], [], color=style.colour, marker=style.marker, label=f"{course.curve.label} ({course.curve.study})"
-            )
+    frame = pd.DataFrame(rows)
+    parts = dict(iter(frame.groupby("measured")))
+    figure = lines(
+        parts.get(False), x="ratio", hue="system", row="panel", means=parts.get(True), xlabel=RATIOS[of], level=level
+    )
+    for axes in figure.axes:
         axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
-        axes.set_ylim(0, _top(chosen))
-        axes.set_xlabel(_WORDS[of])
-        axes.set_title(f"{measure.capitalize()}, relative", loc="left")
-        figure.legend(loc="outside lower left", ncols=1)
-        figure.set_size_inches(WIDTH / 72, (250 + 18 * len(chosen)) / 72)
     return figure
 
 
@@ -100,32 +101,5 @@ def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
             axes.plot([MOST], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3)
 
 
-def _upright(axes: Axes, x: float, value: Value, style: Any) -> None:
-    for low, high in value.pieces:
-        top = min(high, MOST)
-        if high > MOST:
-            axes.plot([x], [MOST], "^", color=style.colour, markersize=7, clip_on=False, zorder=3)
-        if value.kind == REFERENCE:
-            continue  # the line at 1 stands for it
-        if value.kind == "measured":
-            axes.plot((x, x), (low, top), color=style.colour, linewidth=1.5, zorder=3)
-            axes.plot([x], [value.value], style.marker, color=style.colour, markersize=6, zorder=4)
-        else:
-            axes.plot(
-                (x, x), (max(low, 0), top), color=style.colour, linewidth=7, alpha=0.4, solid_capstyle="butt", zorder=2
-            )
-            if high - low < 0.02:
-                axes.plot(
-                    [x], [(low + high) / 2], style.marker, color=style.colour, markeredgecolor=SURFACE_COLOUR, zorder=4
-                )
-
-
 def _limited(value: Value) -> bool:
     return any(math.isfinite(end) and end > 0 for piece in value.pieces for end in piece)
-
-
-def _top(chosen: Sequence[Course]) -> float:
-    ends = [
-        end for course in chosen for _, values in course.points for v in values for piece in v.pieces for end in piece
-    ]
-    return float(min(MOST, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))

@@ -52,13 +52,16 @@ def frame(rows: Mapping[str, Row], found: Found) -> pd.DataFrame:
 
 
 def matrix(questions: Sequence[Question], found: Found, studies: Sequence[str]) -> Record:
-    """Studies by quantities, a table a question: what each allows, states or measured, or that it is silent."""
+    """Studies by quantities, a table a question: what each allows, states or measured, and which are silent."""
     blocks: list[Block] = []
     for asked in questions:
+        speak = {value.study for row in asked.rows for value in found[row.id]}
         rows = tuple((study, *(_cell([v for v in found[row.id] if v.study == study]) for row in asked.rows))
-                     for study in studies)  # fmt: skip
+                     for study in studies if study in speak)  # fmt: skip
         columns = ("Study", *(row.says for row in asked.rows))
         blocks += [Heading(text=asked.label), Grid(label=asked.label, columns=columns, rows=rows, stacks=True)]
+        if silent := [study for study in studies if study not in speak]:
+            blocks.append(Paragraph(words=f"Silent: {joined(silent)}.", style="small"))
     shown = [value for values in found.values() for value in values]
     numbers = frame({row.id: row for asked in questions for row in asked.rows}, found)
     remark = Paragraph(words=KINDS_OF_WORDS, style="small")
@@ -120,8 +123,7 @@ def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Rec
         curve = course.curve
         system = _with(f"{curve.study}: {curve.label}", f"relative to {curve.against}")
         rows.append((curve.measure, system, *(course.at(ratio).words for ratio in ratios)))
-    words = {"cpu": "Virtual CPUs for each real CPU", "memory": "Memory defined for each byte of real memory"}[of]
-    title = f"{words}: {joined(f'{ratio:g}' for ratio in ratios)}"
+    title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
     values = [value for course in chosen for _, values in course.points for value in values]
     grid = Grid(
         label=title,

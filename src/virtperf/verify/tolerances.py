@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, Strict
+from pydantic import Field, Strict, create_model
 
 from virtperf.core.model import Model, NotNegative, load_model
 from virtperf.verify.items import KINDS
@@ -16,8 +15,10 @@ from virtperf.verify.items import KINDS
 NOISE = 1e-9  # what another order of additions, or another linear algebra library, may change
 
 
-@dataclass(frozen=True)
-class Tolerance:
+_Share = Annotated[float, Strict(), Field(ge=0, le=1)]
+
+
+class Tolerance(Model):
     """How far two numbers may lie apart.
 
     Attributes
@@ -33,10 +34,10 @@ class Tolerance:
         Of the width of its interval, for a value between two limits: what the solver that places it leaves open.
     """
 
-    relative: float = NOISE
-    absolute: float = NOISE
-    exported_digits: int = 0
-    widths: float = 0.0
+    relative: _Share
+    absolute: NotNegative
+    exported_digits: Annotated[int, Strict(), Field(ge=0, le=15)] = 0
+    widths: _Share = 0.0
 
     def same(self, a: float, b: float, width: float = math.nan) -> bool:
         """Whether two numbers agree; NaN agrees with NaN, and an absent limit with an absent one.
@@ -64,35 +65,17 @@ class Tolerance:
 Tolerances = Mapping[str, Tolerance]
 
 DEFAULTS: Tolerances = {
-    "limits": Tolerance(exported_digits=7, widths=1e-6),
-    "means": Tolerance(),
-    "verdicts": Tolerance(exported_digits=7),
-    "estimates": Tolerance(exported_digits=6),
-    "tables": Tolerance(0.0, 0.0),
-    "registers": Tolerance(exported_digits=4),
-    "drawings": Tolerance(0.0, 0.01),
+    "limits": Tolerance(relative=NOISE, absolute=NOISE, exported_digits=7, widths=1e-6),
+    "means": Tolerance(relative=NOISE, absolute=NOISE),
+    "verdicts": Tolerance(relative=NOISE, absolute=NOISE, exported_digits=7),
+    "estimates": Tolerance(relative=NOISE, absolute=NOISE, exported_digits=6),
+    "tables": Tolerance(relative=0.0, absolute=0.0),
+    "registers": Tolerance(relative=NOISE, absolute=NOISE, exported_digits=4),
+    "drawings": Tolerance(relative=0.0, absolute=0.01),
 }
 """Of each kind of item; what `tolerances.yaml` of the repository declares, too."""
 
-
-_Share = Annotated[float, Strict(), Field(ge=0, le=1)]
-
-
-class _Entry(Model):
-    relative: _Share
-    absolute: NotNegative
-    exported_digits: Annotated[int, Strict(), Field(ge=0, le=15)] = 0
-    widths: _Share = 0.0
-
-
-class _File(Model):
-    limits: _Entry | None = None
-    means: _Entry | None = None
-    verdicts: _Entry | None = None
-    estimates: _Entry | None = None
-    tables: _Entry | None = None
-    registers: _Entry | None = None
-    drawings: _Entry | None = None
+_File = create_model("_File", __base__=Model, **dict.fromkeys(KINDS, (Tolerance | None, None)))  # type: ignore[call-overload]
 
 
 def load_tolerances(path: Path) -> Tolerances:
@@ -104,11 +87,9 @@ def load_tolerances(path: Path) -> Tolerances:
         The file is missing or against its model, with the line.
     """
     file, _ = load_model(path, _File)
-    return {
-        kind: Tolerance(**entry.model_dump()) if (entry := getattr(file, kind)) else DEFAULTS[kind] for kind in KINDS
-    }
+    return {kind: getattr(file, kind) or DEFAULTS[kind] for kind in KINDS}
 
 
 def described(tolerances: Tolerances) -> dict[str, dict[str, float]]:
     """Tolerances as JSON holds them."""
-    return {kind: asdict(tolerances[kind]) for kind in KINDS}
+    return {kind: tolerances[kind].model_dump() for kind in KINDS}

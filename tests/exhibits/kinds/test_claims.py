@@ -40,6 +40,22 @@ def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
     assert counted in "".join(plain(shown).splitlines()[3:12])
 
 
+def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "claims.yaml"
+    text = path.read_text()
+    assert text.count("about: [figure-3]") == 1  # of the utilization, which figure 2 does not plot
+    path.write_text(text.replace("about: [figure-3]", "about: [figure-2, text]"))
+    study = load_study("toy", data)
+    told, elsewhere = (" ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text"))
+    assert "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 contradicted" in told
+    assert "on what is plotted" not in elsewhere
+    path.write_text(text.replace("about: [figure-3]", "about: [figure-4]"))
+    assert "1 claim on the set-up and other things that are not plotted." in plain(
+        load_study("toy", data).claims("figure-4")
+    )
+
+
 def test_claims_about_the_text_and_all_claims(loaded: LoadedStudy) -> None:
     assert "flat" in repr(loaded.claims("text")) and "busy" not in repr(loaded.claims("text"))
     assert all(name in repr(loaded.claims()) for name in ("more-at-8", "best-at-8", "flat", "busy"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,19 @@ def test_a_new_kind_is_one_file(repository: Path) -> None:
     assert repr(shown).splitlines()[-2:] == ["one", "<two>"]
     html = record_html(shown.record)
     assert "&lt;two&gt;" in html and "Some dots" in html and ">published</span>" in html
+
+
+def test_the_pages_example_is_a_kind(repository: Path, root: Path, tmp_path: Path, monkeypatch) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "add-a-study.md").read_text(), re.DOTALL)[:1]
+    (tmp_path / "dots.py").write_text(example)
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
+    path = repository / "data" / "published" / "toy" / "study.yaml"
+    entry = "kind: dots, title: Runs, quantity: throughput, over: guests, series: [{label: a, levels: [4, 8], at: {system: a}}]"
+    path.write_text(path.read_text().replace(ENTRY, f"  - {{id: figure-9, {entry}}}\n"))
+    record = load_study("toy", repository / "data").show("figure-9").record
+    assert (record.kind, record.name) == ("dots", "Figure 9")
+    assert record.drawing is not None and "<svg" in record.drawing.svg
+    sys.modules.pop("virtperf.exhibits.kinds.dots")
 
 
 @pytest.mark.usefixtures("dot")

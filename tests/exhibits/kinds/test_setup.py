@@ -54,5 +54,17 @@ def test_every_fact_of_study_yaml_is_told_and_what_is_ours_stands_apart(tmp_path
         assert words in told
 
 
+def test_names_that_are_no_words_have_those_of_study_yaml(tmp_path: Path) -> None:
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    more = "networks: {lan: {label: Guest LAN, zvm: VSWITCH}}\nguests: {web: {name: w, label: Web, vcpus: 1, memory_mb: 1, networks: [lan]}}\n"
+    path.write_text(
+        path.read_text() + more + "workload: {disk: {sr_option: LOAD}}\nnames: {zvm: z/VM, sr_option: SR option}\n"
+    )
+    told = plain(load_study("toy", data).setup())
+    assert "z/VM" in told and "SR option: LOAD" in told and "Zvm" not in told and "Sr option" not in told
+    assert told.count("Guest LAN") == 2  # the network, and in the guest's row
+
+
 def test_a_study_without_a_description_says_so(loaded: LoadedStudy) -> None:
-    assert "no description of its set-up" in plain(loaded.setup())
+    assert "no description of the set-up" in plain(loaded.setup())

@@ -10,6 +10,7 @@ from tests.exhibits import toy
 from tests.exhibits.plain import links, plain
 from virtperf.core.errors import StudyError
 from virtperf.core.provenance import Provenance
+from virtperf.exhibits.kinds import check_exhibits
 from virtperf.exhibits.kinds.table import REWORDED
 from virtperf.exhibits.loaded import LoadedStudy, load_study
 from virtperf.exhibits.trace_tables import table_text, table_traces
@@ -40,6 +41,22 @@ def test_a_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStu
     assert "not stated" in html  # the empty cell
     assert shown.record.numbers[0].rows[1] == ("lnwas", "2", "81921")  # the download is as printed
     assert "trace:toy/table-1" in links(shown)
+
+
+def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(loaded: LoadedStudy, tmp_path: Path) -> None:
+    assert loaded.show("table-1").record.drawing is None
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    plain_text = path.read_text()
+    bars = 'table: table-1, bars: {column: "# CPUs", label: Processors}}'
+    path.write_text(plain_text.replace("table: table-1}", bars) + "telling: table-1\n")
+    study = load_study("toy", data)
+    record = study.show("table-1").record
+    assert record.drawing is not None and "Processors" in record.drawing.svg
+    assert study.summary().record.title == f"Table 1: {record.title}"
+    path.write_text(plain_text.replace("table: table-1}", bars.replace("# CPUs", "Disk")))
+    with pytest.raises(StudyError, match="table-1: bars of 'Disk' can't be drawn"):
+        check_exhibits(load_study("toy", data).study)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ def test_an_axis_begins_above_zero_only_where_zero_would_press_all_into_a_line(
     assert axis.bottom_of(values, top) == pytest.approx(min(0.0, floor))
 
 
+def test_a_share_near_its_bound_has_little_room_above() -> None:
+    assert axis.lowered(105.0, 99.0, [99.9, 100.0], 100.0) == pytest.approx(100.06)
+    assert axis.lowered(105.0, 99.0, [100.5], 100.0) == pytest.approx(100.59)  # an interval may end above
+    assert axis.lowered(105.0, 0.0, [100.0], 100.0) == axis.lowered(105.0, 99.0, [100.0], math.inf) == 105.0
+
+
 def test_own_numbers_ascend_and_words_stay_in_their_order() -> None:
     assert list(levels(8, 1, 4, 1).where) == [1, 4, 8]
     assert levels("b", "a").where == {"b": 0.0, "a": 1.0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ import statsmodels.formula.api as smf
 from matplotlib import rcParams
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tests.exhibits.plot.drawn import across, boxes, dots, legend, lines, words
+from tests.exhibits.plot.drawn import across, boxes, brackets, dots, legend, lines, words
 from tests.exhibits.toy import DOLLARS, HOSTILE
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits import plot
@@ -70,7 +72,8 @@ def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
         assert outer[0] < inner[0] < inner[1] < outer[1]
     arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
     assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
-    assert set(legend(axes)) == {HOSTILE, DOLLARS, "text alone", "with our assumptions", "no upper limit"}
+    words = {"text alone", "with our assumptions", "range over a factor of 2", "no upper limit"}
+    assert set(legend(axes)) == {HOSTILE, DOLLARS, *words}
     assert dots(axes) == [] and lines(axes) == [
         [tuple(place) for place in arrows[0]]
     ]  # nothing stands for a range, nothing joins them
@@ -86,9 +89,24 @@ def test_pieces_stand_apart(loaded: LoadedStudy) -> None:
 
 
 def test_anybodys_ranges_need_no_more_than_two_columns() -> None:
-    mine = pd.DataFrame({"users": [1, 2], "low": [3.0, 4.0], "high": [5.0, 9.0]})
+    mine = pd.DataFrame({"users": [1, 2], "low": [3.0, 4.0], "high": [5.0, 8.0]})
     (axes,) = plot.lines(mine, x="users").axes
-    assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 9)] and legend(axes) == ["range"]
+    assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 8)] and legend(axes) == ["range"]
+
+
+@pytest.mark.parametrize("draw", [plot.lines, plot.bars])
+def test_a_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) -> None:
+    mine = pd.DataFrame({"users": [1, 2, 4, 8], "low": [3.0, 4.0, 0.0, 5.0], "high": [5.0, 9.0, 0.0, math.inf]})
+    (axes,) = draw(mine, x="users").axes
+    found = [part for _, part in brackets(axes, "given")]
+    assert [(part[0, 1], part[3, 1], part[4, 1]) for part in found] == [
+        (4, 9, 9), (5, axes.get_ylim()[1], pytest.approx(math.nan, nan_ok=True)),  # its head is the arrow
+    ]  # fmt: skip
+    assert len(boxes(axes, "given")) == 4 and set(legend(axes)) == {
+        "range",
+        "range over a factor of 2",
+        "no upper limit",
+    }
 
 
 def test_a_range_that_goes_on_beyond_the_axis_has_an_open_arrow(own: pd.DataFrame) -> None:

@@ -85,6 +85,19 @@ def test_bars_that_look_alike_are_one_path_and_name_each_coordinate_once() -> No
     assert re.fullmatch(r"(M[\d. ]+H[\d.]+V[\d.]+H[\d.]+z ?){3}", bars[0])
 
 
+def test_what_labels_and_marks_share_is_said_once() -> None:
+    with plot.theme():
+        figure, axes = plt.subplots()
+        axes.scatter([0, 1, 2], [1, 2, 3], color="red")
+    svg = plot.svg(figure, "p")
+    root = ET.fromstring(svg)
+    (marks,) = [g for g in root.iter(f"{SVG}g") if [e.tag for e in g] == [f"{SVG}use"] * 3]
+    assert "fill:#ff0000" in marks.get("style", "") and not any(use.get("style") for use in marks)
+    assert root.get("font-size") == "11px" and "font-size:11px" not in svg
+    assert not [path for path in root.iter(f"{SVG}path") if path.get("style") == "fill:none"]
+    assert not re.search(r"\d\.0\b", svg)
+
+
 def test_labels_that_are_not_turned_do_not_say_so() -> None:
     assert "rotate(" not in draw("a")
 

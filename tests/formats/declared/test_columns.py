@@ -96,6 +96,7 @@ def test_what_is_not_declared_may_be_read_too() -> None:
     ("data", "line", "words"),
     [
         ("time,host,tpss\n1,a,2\n", 1, "there is no column 'tps'; found time, host, tpss. Did you mean 'tpss'?"),
+        ("time;host;tps\n1;a;2\n", 1, "found time;host;tps. Another `delimiter` may stand between the columns"),
         ("time,host,tps,tps\n1,a,2,3\n", 1, "two columns are called 'tps'"),
         ("time,host,tps\n1,a\n", 2, "does not fit the heading; expected 3 cells"),
         ("time,host,tps\n1,a,2,3\n", 2, "does not fit the heading"),

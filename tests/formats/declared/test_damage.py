@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.formats.declared.declaring import declared
 from tests.formats.mutations import mutant
-from tests.formats.trial import TooSlow, trial
-
-INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "500"))
+from tests.formats.trial import INPUTS, TooSlow, trial
 
 CASES = {
     "csv": (

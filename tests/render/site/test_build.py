@@ -25,7 +25,8 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 def test_the_pages_of_the_navigation_and_of_the_study(pages: dict[str, str]) -> None:
-    assert set(pages) == {*dict(PAGES), "quality-toy.html", "rehearsal-toy.html", "trace-toy.html", "trace-toy.json"}
+    own = {f"{name}-toy.html" for name in ("claims", "quality", "rehearsal", "trace")}
+    assert set(pages) == {*dict(PAGES), *own, "trace-toy.json"}
     assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
 
 

@@ -10,7 +10,7 @@ from virtperf.render.site.gather import StudyFacts
 
 def test_a_claim_leads_to_its_row_among_all_claims(facts: StudyFacts) -> None:
     page = Parsed(contradictions_page([facts]))
-    assert {"claims.html#toy.flat", "claims.html#toy.more-at-8"} <= set(page.links)
+    assert {"claims-toy.html#claim-flat", "claims-toy.html#claim-more-at-8"} <= set(page.links)
     assert "1 claim set aside" in page.text and f"{HOSTILE} gains 66 %" in page.text
 
 

@@ -31,7 +31,7 @@ def test_the_telling_exhibit_is_the_named_one_else_the_best_known(layout: Layout
 
 def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts) -> None:
     place = facts.place
-    assert place.address("claim:busy", "toy") == "claims.html#toy.busy"
+    assert place.address("claim:busy", "toy") == "claims-toy.html#claim-busy"
     assert place.address("claim:bends-down", "toy") == "toy.html#claim-bends-down"
     assert place.address("exhibit:figure-2", "toy") == "toy.html#figure-2"
     assert place.address("trace:toy/figure-2/a/4", "toy") == "trace-toy.html#figure-2-a-4"

@@ -21,9 +21,9 @@ def test_a_card_shows_the_telling_drawing_and_leads_to_it(facts: StudyFacts) -> 
 
 def test_counts_lead_to_the_claims_that_they_count(facts: StudyFacts) -> None:
     parsed = Parsed(index_page([facts]))
-    assert "claims.html#study=toy&verdict=contradicted" in parsed.links
-    assert "claims.html#study=toy&verdict=refuted" in parsed.links
-    assert "claims.html#study=toy&verdict=reproduced" not in parsed.links  # there is none
+    assert "claims-toy.html#verdict=contradicted" in parsed.links
+    assert "claims-toy.html#verdict=refuted" in parsed.links
+    assert "claims-toy.html#verdict=reproduced" not in parsed.links  # there is none
     assert "8 of 16" in parsed.text
 
 

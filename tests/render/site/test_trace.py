@@ -37,7 +37,7 @@ def test_raw_files_of_measured_runs_are_linked(page: Parsed) -> None:
 
 
 def test_limits_name_their_claims(page: Parsed) -> None:
-    assert "claims.html#toy.flat" in page.links and "toy.html#claim-bends-down" in page.links
+    assert "claims-toy.html#claim-flat" in page.links and "toy.html#claim-bends-down" in page.links
     assert "natural bounds, or a scale set by convention" in page.text
     assert f"{HOSTILE} gains 66 %" in page.text
 

@@ -122,7 +122,7 @@ def drawing(
         return None
     from virtperf.exhibits import plot
 
-    picture = plot.svg(figure, anchor, title=title, description=description)
+    picture = plot.svg(figure, anchor, title=title)
     text = "\n".join(n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers)
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
     return Drawing(svg=picture, description=description, digest=digest)

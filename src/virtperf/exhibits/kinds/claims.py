@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from virtperf.exhibits.arithmetic import quantities
 from virtperf.exhibits.claim_words import Said, said
 from virtperf.exhibits.frames import named
 from virtperf.exhibits.kinds import Context, Kind, note
@@ -16,6 +17,7 @@ from virtperf.exhibits.kinds.contradictions import places
 from virtperf.exhibits.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
+from virtperf.study.definition import Study
 
 _ORDER = ("contradicted", "depends", "independent", "corroborated", "convention", "refuted", "undecided", "reproduced")
 _SAID = ("once", "twice")
@@ -33,7 +35,7 @@ Row = tuple[Words, ...]
 def record(context: Context, about: str | None = None) -> Record:
     """A table of claims: what is said and where, the printed number, what the other claims allow, the verdicts.
 
-    The verdicts are counted; the table opens below.
+    The verdicts are counted, those of a figure's claims on what it plots; the table opens below.
 
     Parameters
     ----------
@@ -68,7 +70,9 @@ def record(context: Context, about: str | None = None) -> Record:
     measured = (table["measured_verdict"] != "no measurement").any()
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if chosen:
-        blocks = [Paragraph(words=_tally(table)), _table(rows, title, _COLUMNS[: 5 if measured else 4])]
+        plotted = _plotted(data.study, about)
+        shown = [not plotted or any(name in plotted for name in _names(claim)) for claim in chosen]
+        blocks = [Paragraph(words=_tally(table, shown)), _table(rows, title, _COLUMNS[: 5 if measured else 4])]
     anchor = f"{about or 'all'}-claims"
     return Record(
         kind="claims", id=anchor, study=data.study.id, title=title, claims=tuple(c.id for c in chosen),
@@ -76,8 +80,24 @@ def record(context: Context, about: str | None = None) -> Record:
     )  # fmt: skip
 
 
-def _tally(table: pd.DataFrame) -> Words:
-    """The verdicts counted, those from the text first."""
+def _plotted(study: Study, about: str | None) -> set[str]:
+    """Names of the quantities that a figure plots; empty for anything else."""
+    found = (exhibit for exhibit in study.exhibits if exhibit.id == about)
+    return {quantity.name for exhibit in found for _, _, quantity in study.points(exhibit)}
+
+
+def _names(claim: Claim) -> set[str]:
+    return {quantity.name for instance in claim.instances for quantity in quantities(instance)}
+
+
+def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
+    """The verdicts counted, those from the text first, of claims that are `shown`: the others are told by number."""
+    everything, table = len(table), table[list(shown)]
+    lead = f"{plural(everything, 'claim')}. "
+    if len(table) < everything:
+        lead = f"{plural(everything, 'claim')}, {len(table)} of them on what is plotted. "
+    if not len(table):
+        return f"{plural(everything, 'claim')} on the set-up and other things that are not plotted."
     from_text, measured = Counter(table["text_verdict"]), Counter(table["measured_verdict"])
     nothing = measured.pop("no measurement", 0)
 
@@ -88,7 +108,7 @@ def _tally(table: pd.DataFrame) -> Words:
             yield Span(text=word, style="verdict")
 
     parts: list[str | Span] = [
-        f"{plural(len(table), 'claim')}. By the paper's other claims: ",
+        f"{lead}By the paper's other claims: ",
         *counted(from_text),
         ". ",
     ]

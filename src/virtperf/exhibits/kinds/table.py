@@ -1,32 +1,78 @@
-"""A printed table of the paper as it stands there, with its corrections marked."""
+"""A printed table of the paper as it stands there, with its corrections marked; on request one column as bars."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from virtperf.core.errors import StudyError
+from virtperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, note, source, spec_of, trace
+from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.exhibits.wording import exhibit_name, plural
-from virtperf.study.definition import Exhibit
+from virtperf.study.definition import Exhibit, Study
 from virtperf.study.printed import Correction, corrections, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
 
 
+class Bars(Model):
+    """The column whose printed numbers are drawn, and what their axis says, with the unit."""
+
+    column: str
+    label: str
+
+
 class Spec(ExhibitSpec):
     """`table`: a file in tables/, without its suffix; `reworded`: its words are ours, its numbers the paper's.
 
-    `footnotes`: what stands below the table, in our words.
+    `footnotes`: what stands below the table, in our words. `bars`: a column that is drawn above it, a bar a row.
     """
 
     table: str
     reworded: bool = False
     footnotes: tuple[str, ...] = ()
+    bars: Bars | None = None
 
 
-def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+    """The numbers of one column as bars; None where study.yaml asks for none."""
+    bars = spec_of(exhibit).bars
+    if bars is None:
+        return None
+    from virtperf.exhibits import plot
+
+    cells = read_table(context.study, exhibit)
+    found = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
+    return plot.bars(printed=pd.DataFrame(found), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label)
+
+
+def _numbers(exhibit: Exhibit, cells: pd.DataFrame, column: str) -> list[float]:
+    try:
+        return [float(cell.rstrip(" %").replace(",", "")) for cell in cells[column]]
+    except (KeyError, ValueError) as err:
+        raise StudyError(
+            f"{exhibit.id}: bars of {column!r} can't be drawn", file="study.yaml", found=str(err),
+            expected="a column of numbers",
+        ) from err  # fmt: skip
+
+
+def check(study: Study, exhibit: Exhibit) -> None:
+    """Whether the table is there, and numbers where bars are asked for."""
+    cells, bars = read_table(study, exhibit), spec_of(exhibit).bars
+    if bars is not None:
+        _numbers(exhibit, cells, bars.column)
+
+
+def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
     """The printed table; a cell that is corrected shows both values, and the reason stands below.
 
     Raises
@@ -63,12 +109,14 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
         trace(study, exhibit, "File and lines"),
         source(study, exhibit, "Printed in ", f"; {how} into ", Span(text=file, style="code"), "."),
     ]
+    words = f"Download {'reworded' if spec.reworded else 'as printed'} (CSV)"
+    numbers = (Numbers.of(cells, f"{study.id}-{exhibit.id}", words=words),)
+    whole = f"{name}: {exhibit.title}"
     return Record(
         kind="table", id=exhibit.id, study=study.id, name=name, title=exhibit.title,
         caption=f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes say why." if wrong else "",
-        provenance=(Provenance.PUBLISHED,), blocks=tuple(blocks),
-        numbers=(Numbers.of(cells, f"{study.id}-{exhibit.id}",
-                            words=f"Download {'reworded' if spec.reworded else 'as printed'} (CSV)"),),
+        provenance=(Provenance.PUBLISHED,), blocks=tuple(blocks), numbers=numbers,
+        drawing=drawing(figure, exhibit.id, whole, whole, numbers),
     )  # fmt: skip
 
 
@@ -82,4 +130,4 @@ def _corrected(mark: int, correction: Correction) -> Words:
     )  # fmt: skip
 
 
-KIND = Kind("table", record, spec=Spec, check=read_table)
+KIND = Kind("table", record, spec=Spec, draw=draw, check=check)

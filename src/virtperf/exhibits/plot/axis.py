@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from virtperf.exhibits.plot.theme import CHARACTER, FONT, WIDTH
+from virtperf.exhibits.range_words import WIDE
 from virtperf.exhibits.wording import pretty, printable, wrapped
 
 CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top
@@ -148,10 +149,10 @@ def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf
     values : iterable of float
         Of marks and curves.
     bands : DataFrame
-        Ranges in low and high; one whose upper limit is at most twice the lower one is known well.
+        Ranges in low and high; one that is not over `WIDE` is known well.
     """
     low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
-    known = finite(np.fromiter(values, float), high[high <= 2 * low])
+    known = finite(np.fromiter(values, float), high[high <= WIDE * low])
     ends = [*known, *finite(high), *(1.25 * v for v in finite(low[np.isinf(high)]))]
     well, top = max(known, default=0.0), max(ends, default=1.0)
     if 0 < FAR * well < top and well >= max(finite(low), default=0.0):
@@ -172,6 +173,14 @@ def bottom_of(values: Iterable[float], top: float, bound: float = 0.0, *, lines:
         return 0.0
     step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
     return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
+
+
+def lowered(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
+    """The end of an axis that begins above 0, with a natural bound: room above that for the part that is shown only."""
+    if bottom <= 0 or not math.isfinite(bound):
+        return top
+    full = max(bound, *values)
+    return min(top, full + 0.06 * (full - bottom))
 
 
 def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:

@@ -21,6 +21,7 @@ LINE = FONT * 1.6  # height of a line of the legend
 HANDLE = 44  # width of a mark with the space around it
 MOST = 4  # columns
 WRAP = 32  # characters of a line, so that two columns fit
+BRACKET = [(-0.4, -1), (0.4, -1), (0, -1), (0, 1), (-0.4, 1), (0.4, 1), (0, 1), (0, -1)]  # a mark is a closed line
 _RUNS = {
     marks.SOLID: (INK_COLOUR, "single runs, measured"),
     marks.CROSS: (INK_COLOUR, "single runs, made up"), marks.OWN: (INK_COLOUR, "single runs, own data"),
@@ -66,6 +67,8 @@ def layer_entries(layers: Layers, *, curves: bool, level: float) -> list[Entry]:
     for kind, words in ((marks.TEXT, "text alone"), (marks.GIVEN, "with our assumptions" if text else "range")):
         if (bands["kind"] == kind).any():
             entries.append((box(INK_COLOUR, kind), words))
+    if marks.is_wide(bands).any():
+        entries.append((_mark(BRACKET, "none", 13), "range over a factor of 2"))
     if np.isinf(bands["high"].astype(float)).any():
         entries.append((_mark("^", INK_COLOUR), "no upper limit"))
     if marks.PRINTED in kinds:

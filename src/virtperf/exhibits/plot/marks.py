@@ -16,6 +16,7 @@ from matplotlib.transforms import Transform
 
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.plot.theme import SURFACE_COLOUR, Look
+from virtperf.exhibits.range_words import WIDE
 
 PRINTED, SOLID, CROSS, OWN = "printed", "solid", "cross", "own"
 _OF = {Provenance.PUBLISHED: PRINTED, Provenance.MEASURED: SOLID, Provenance.EXAMPLE: CROSS}
@@ -95,10 +96,14 @@ def link(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform:
 
 
 def boxes(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float) -> None:
-    """Ranges as upright boxes of `width` data units, cut off at the ends of the y axis; edges show the narrowest."""
+    """Ranges as upright boxes of `width` data units, cut off at the ends of the y axis; edges show the narrowest.
+
+    A range over `WIDE` is a bracket: a tall box would look like data.
+    """
     bottom, top = axes.get_ylim()
+    brackets(axes, x, bands, style, transform, width)
     for kind, share in SHARES.items():
-        chosen = (bands["kind"] == kind).to_numpy()
+        chosen = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
         low, high = (bands.loc[chosen, end].clip(bottom, top).to_numpy(dtype=float) for end in ("low", "high"))
         named: dict[str, Any] = {"bottom": low, "transform": transform, "zorder": 2 if kind == TEXT else 2.2}
         edge = to_rgba(style.colour, EDGES[kind])
@@ -107,6 +112,29 @@ def boxes(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform
         if style.hatch and kind == TEXT:  # a pattern within a pale box would be as pale as the box
             axes.bar(x[chosen], high - low, width * share, **named, label="hatch", linewidth=0, edgecolor=edge,
                      color="none", hatch=style.hatch)  # fmt: skip
+
+
+def is_wide(bands: pd.DataFrame) -> np.ndarray:
+    """Which ranges are over `WIDE`, a factor, so that all of them are above 0; shape (n,)."""
+    return ((bands["low"] >= 0) & (bands["high"] > WIDE * bands["low"])).to_numpy(dtype=bool)
+
+
+def brackets(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform: Transform, width: float) -> None:
+    """Wide ranges as upright lines with a foot and a head; without a head where they go on beyond the y axis."""
+    bottom, top = axes.get_ylim()
+    for kind, share in SHARES.items():
+        chosen = (bands["kind"] == kind).to_numpy() & is_wide(bands)
+        if not chosen.any():
+            continue
+        at, half, gap = x[chosen], np.full(chosen.sum(), width * share / 2), np.full(chosen.sum(), np.nan)
+        low, high = (bands.loc[chosen, end].to_numpy(dtype=float) for end in ("low", "high"))
+        foot, end = low.clip(bottom, top), high.clip(bottom, top)
+        head = np.where(high > top, np.nan, end)
+        axes.plot(
+            np.stack([at - half, at + half, at, at, at - half, at + half, gap], axis=1).ravel(),
+            np.stack([foot, foot, foot, end, head, head, gap], axis=1).ravel(),
+            color=to_rgba(style.colour, EDGES[kind]), linewidth=1, label=kind, transform=transform, zorder=2,
+        )  # fmt: skip
 
 
 def arrows(axes: Axes, x: np.ndarray, bands: pd.DataFrame, colour: str, transform: Transform) -> None:

@@ -32,7 +32,7 @@ def draw(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, p
     low, high = layers.bounds
     top = axis.top_of(values, layers.bands, high)
     bottom = axis.bottom_of([*values, *axis.finite(layers.bands["low"])], top, low, lines=not bars)
-    axis.y_axis(axes, bottom, top, layers.label)
+    axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), layers.label)
     # A group of bars holds only those that it has; a line stands equally far from all of its levels.
     groups = {level: [label for label in at if level in at[label] or not bars] for level in levels.where}
     beside = len(layers.bands) and (len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any())

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from itertools import groupby
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from virtperf.exhibits.plot import hatches
+from virtperf.exhibits.plot.theme import FONT, INK_COLOUR
 from virtperf.exhibits.wording import printable
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -20,6 +23,9 @@ _DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 _SIZE = re.compile(r"[\d.]+px")
 _COMMANDS = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _NOT_TURNED = re.compile(r"rotate\(-?0(\.0)? [^)]*\)")
+_PATH, _TEXT, _USE, _GROUP = (f"{{{_SVG}}}{tag}" for tag in ("path", "text", "use", "g"))
+_INHERITED = {f"font-size:{FONT}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
+"""What the root element says for all text in it."""
 
 
 def svg(figure: Figure, name: str, *, title: str = "", description: str = "", background: str = "") -> str:
@@ -51,6 +57,7 @@ def svg(figure: Figure, name: str, *, title: str = "", description: str = "", ba
             "class": "vp-drawing", "role": "img", "viewBox": f"0 0 {width} {height}", "width": width, "height": height,
             # Matplotlib writes these as a style rule for "*".
             "stroke-linejoin": "round", "stroke-linecap": "butt", "font-family": "sans-serif",
+            "font-size": f"{FONT}px", "fill": INK_COLOUR,
         },
     )  # fmt: skip
     words = [(tag, printable(text)) for tag, text in (("title", title), ("desc", description)) if text]
@@ -76,9 +83,12 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
+    for pattern in raw.iter(f"{{{_SVG}}}pattern"):
+        hatches.shorten(pattern)
     used = {v[1:] for e in raw.iter() for n, v in e.attrib.items() if n == _HREF}
     used |= {name for e in raw.iter() for v in e.attrib.values() for name in _REFERENCE.findall(v)}
     names: dict[str, str] = {}
+    axes = {element for element in raw.iter() if element.get("id", "").startswith("matplotlib.axis")}
     for element in raw.iter():
         own = element.attrib.pop("id", "")
         if own in used:
@@ -94,13 +104,22 @@ def _cleaned(raw: ET.Element, prefix: str) -> list[ET.Element]:
             if name == _HREF:
                 value = f"#{names.get(value[1:], value[1:])}" if value.startswith("#") else value
             elif name == "style":
-                value = _FONT.sub(_inherited, value) if element.tag == f"{{{_SVG}}}text" else value
-                value = ";".join(filter(None, (part.strip().replace(": ", ":") for part in value.split(";"))))
+                text = element.tag == _TEXT
+                value = _FONT.sub(_inherited, value) if text else value
+                parts = (part.strip().replace(": ", ":") for part in value.split(";"))
+                value = ";".join(part for part in parts if part and not (text and part in _INHERITED))
             elif name in ("d", "x", "y", "transform"):  # a tenth of a pixel is finer than any screen
-                value = " ".join(_DECIMALS.sub(lambda m: f"{float(m[0]):.1f}", value).split())
+                value = " ".join(_DECIMALS.sub(_rounded, value).split())
                 value = _shorter(value) if name == "d" else value
             element.set(name, _REFERENCE.sub(lambda m: f"url(#{names.get(m[1], m[1])})", value))
-    return _joined(_unwrapped(raw))
+        if not element.get("style", "-"):
+            del element.attrib["style"]
+    return _joined(_unwrapped(raw, axes))
+
+
+def _rounded(number: re.Match[str]) -> str:
+    text = f"{float(number[0]):.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
 
 
 def _shorter(shape: str) -> str:
@@ -121,18 +140,33 @@ def _shorter(shape: str) -> str:
 def _joined(elements: Iterable[ET.Element]) -> list[ET.Element]:
     """Paths that look alike and follow each other, as one: bars of one series say their style once.
 
-    A path without a shape, which Matplotlib writes where nothing is to be drawn, is left out.
+    A path without a shape, which Matplotlib writes where nothing is to be drawn, is left out, and so is one without
+    fill and stroke, which it writes behind a figure and its panels.
     """
     kept: list[ET.Element] = []
     for element in elements:
-        if element.tag == f"{{{_SVG}}}path" and "d" not in element.attrib:
+        if element.tag == _PATH and ("d" not in element.attrib or element.get("style") == "fill:none"):
             continue
         element[:] = _joined(element)
-        if kept and element.tag == kept[-1].tag == f"{{{_SVG}}}path" and _look(element) == _look(kept[-1]):
+        if kept and element.tag == kept[-1].tag == _PATH and _look(element) == _look(kept[-1]):
             kept[-1].set("d", f"{kept[-1].get('d')} {element.get('d')}")
         else:
             kept.append(element)
-    return kept
+    return list(_grouped(_grouped(kept, "style", (_USE, _TEXT)), "clip-path", (_PATH, _GROUP, _USE)))
+
+
+def _grouped(elements: Iterable[ET.Element], name: str, tags: Container[str]) -> Iterator[ET.Element]:
+    """Elements of these tags that follow each other with one value of an attribute, in a group that says it once."""
+    for value, alike in groupby(elements, key=lambda element: element.get(name) if element.tag in tags else None):
+        members = list(alike)
+        if value is None or len(members) == 1:
+            yield from members
+            continue
+        group = ET.Element(_GROUP, {name: value})
+        for member in members:
+            del member.attrib[name]
+        group.extend(members)
+        yield group
 
 
 def _look(path: ET.Element) -> dict[str, str]:
@@ -140,11 +174,13 @@ def _look(path: ET.Element) -> dict[str, str]:
     return {name: value for name, value in path.attrib.items() if name != "d"}
 
 
-def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
-    """The children of an element, those of a group that says nothing in its place."""
+def _unwrapped(parent: ET.Element, axes: Container[ET.Element]) -> Iterator[ET.Element]:
+    """The children of an element, those of a group that says nothing in its place; of an axis the labels last."""
     for child in list(parent):
-        inner = list(_unwrapped(child))
-        if child.tag == f"{{{_SVG}}}g" and not child.attrib:
+        inner = list(_unwrapped(child, axes))
+        if child in axes:
+            inner.sort(key=lambda element: element.tag == _TEXT)
+        if child.tag == _GROUP and not child.attrib:
             yield from inner
         else:
             child[:] = inner

@@ -134,5 +134,5 @@ def _check_names(names: list[str], declaration: Declaration, line: int, file: st
         if name not in names and name not in optional:
             raise FormatError(
                 f"there is no column {name!r}", file=file, line=line, found=", ".join(filter(None, names)),
-                remedy=near(name, names),
+                remedy=near(name, names) if len(names) > 1 else "another `delimiter` may stand between the columns.",
             )  # fmt: skip

@@ -13,7 +13,7 @@ from virtperf.exhibits.data import load
 from virtperf.exhibits.records import Record
 from virtperf.exhibits.trace import traces
 from virtperf.render.outputs import records_of
-from virtperf.render.places import quality_page, rehearsal_page, trace_page
+from virtperf.render.places import claims_page, quality_page, rehearsal_page, trace_page
 from virtperf.render.site import claims, contradictions, index, methods, quality, rehearsal, trace
 from virtperf.render.site.gather import gather
 from virtperf.render.templating import refuse_large
@@ -41,7 +41,7 @@ def build_site(
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
     pages = {
         "index.html": index.index_page(studies, _together(layout)),
-        "claims.html": claims.claims_page(papers),
+        "claims.html": claims.overview_page(papers),
         "contradictions.html": contradictions.contradictions_page(papers),
         "quality.html": quality.overview_page(studies),
         "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
@@ -55,7 +55,7 @@ def _together(layout: Layout) -> Record | None:
 
 
 def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
-    """Write one study's pages into the folder `out`: data quality, rehearsal, traces of its values (also as JSON).
+    """Write one study's pages into the folder `out`: claims, data quality, rehearsal, traces (also as JSON).
 
     Raises as `build_site` does.
     """
@@ -68,6 +68,7 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
     }
     if facts.data.study.kind == "paper":
         simulated = load(study, layout.root / "data", rehearsal=True)
+        pages[claims_page(study)] = claims.study_page(facts)
         pages[rehearsal_page(study)] = rehearsal.rehearsal_page(facts, simulated)
     return _write(pages, out)
 

@@ -1,36 +1,36 @@
-"""All claims of all studies on one page: to be filtered, searched, sorted and linked, and readable without scripts."""
+"""All claims: an overview of every paper, and a page a paper, to be filtered, searched, sorted and linked."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from virtperf.exhibits.claim_words import Said, said, verdict_words
+from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS
+from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Numbers
 from virtperf.exhibits.wording import exhibit_name
 from virtperf.render import downloads
-from virtperf.render.places import listed_claim
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.intervals import Interval, interval
 from virtperf.render.site.shell import page
 from virtperf.study.claims import Claim
 
 FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
+MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One claim as the page shows it.
+    """One claim as its page shows it.
 
     Attributes
     ----------
-    anchor : str
-        Its permanent place on the page.
     about : tuple of (str, str, bool)
         Id and name of each exhibit that it speaks of, and whether the report has that exhibit.
     against : tuple of str
@@ -39,8 +39,6 @@ class Row:
         What filters and sorting look at.
     """
 
-    study: str
-    anchor: str
     claim: Claim
     where: str
     said: Said
@@ -50,14 +48,35 @@ class Row:
     seen: Mapping[str, str]
 
 
-def claims_page(studies: Sequence[StudyFacts]) -> str:
-    """The page; its rows carry what filters look at in data attributes."""
-    found = [(facts, claim, facts.data.result(claim.id)) for facts in studies for claim in facts.claims]
-    rows = [_row(*one) for one in found]
-    numbers = _numbers(found)
+def overview_page(studies: Sequence[StudyFacts]) -> str:
+    """How many claims each paper has by verdict, and those that contradict their paper however it is read."""
+    found = [(facts, [(claim, said(claim, facts.data)) for claim in sure(facts)]) for facts in studies]
     return page(
-        "claims", "claims.html", "Claims", scripts=("claims.js",), wide=True, rows=rows,
-        filters=_filters(rows, studies), download=downloads.address(numbers), numbers=numbers,
+        "claims", "claims.html", "Claims", studies=studies, by_text=TEXT_VERDICTS, by_runs=MEASURED, sure=found,
+        count=sum(len(claims) for _, claims in found),
+    )  # fmt: skip
+
+
+def sure(facts: StudyFacts) -> Iterator[Claim]:
+    """Claims that are set aside since the text alone excludes them, whichever way its words are read."""
+    found = facts.data.readings
+    changed = set(found.loc[found["kind"] == "verdict", "name"])
+    aside = {entry.aside for entry in contradictions(facts.data)} - changed
+    for claim in facts.claims:
+        if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
+            yield claim
+
+
+def study_page(facts: StudyFacts) -> str:
+    """The claims of one paper; rows carry what filters look at in data attributes."""
+    found = [(claim, facts.data.result(claim.id)) for claim in facts.claims]
+    rows = [_row(facts, *one) for one in found]
+    numbers = _numbers(facts, found)
+    return page(
+        "study_claims", "claims.html", f"Claims: {facts.title}", scripts=("claims.js",), wide=True, facts=facts,
+        rows=rows, measured=any(facts.measured[word] for word in MEASURED), filters=_filters(rows, facts),
+        verdicts=[word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]],
+        download=downloads.address(numbers), numbers=numbers,
     )  # fmt: skip
 
 
@@ -66,13 +85,12 @@ def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     return Row(
-        study=facts.id, anchor=listed_claim(facts.id, claim.id), claim=claim,
-        where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        claim=claim, where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told, interval=interval(claim, result),
         against=tuple(result.get("conflicts", ())) if told.text_verdict == "contradicted" else (),
         about=tuple((e, _exhibit(e), e in known) for e in claim.exhibits),
         seen={
-            "study": facts.id, "exhibit": " ".join(f"{facts.id}/{e}" for e in claim.exhibits), "kind": claim.kind,
+            "exhibit": " ".join(claim.exhibits), "kind": claim.kind,
             "verdict": f"{told.text_verdict}|{told.measured_verdict}",
             "printed": "" if claim.value is None else str(claim.value),
         },
@@ -83,20 +101,15 @@ def _exhibit(exhibit_id: str) -> str:
     return "in the text" if exhibit_id == "text" else exhibit_name(exhibit_id, "")
 
 
-def _filters(rows: Sequence[Row], studies: Sequence[StudyFacts]) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def _filters(rows: Sequence[Row], facts: StudyFacts) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Name, label and choices of every filter."""
-    order = {f"{f.id}/{e.id}": k for f in studies for k, e in enumerate(f.data.study.exhibits)}
-    named = dict.fromkeys((f"{row.study}/{e}", f"{row.study}: {name}") for row in rows for e, name, _ in row.about)
-    exhibits = sorted(named, key=lambda pair: (pair[0].partition("/")[0], order.get(pair[0], len(order))))
+    order = {e.id: k for k, e in enumerate(facts.data.study.exhibits)}
+    named = dict.fromkeys((e, name) for row in rows for e, name, _ in row.about)
+    verdicts = (word for row in rows for word in (row.said.text_verdict, row.said.measured_verdict))
     return [
-        ("study", "Study", _counted(row.study for row in rows)),
-        ("exhibit", "Exhibit", exhibits),
+        ("exhibit", "Exhibit", sorted(named, key=lambda pair: order.get(pair[0], len(order)))),
         ("kind", "Kind of claim", _counted(row.claim.kind for row in rows)),
-        (
-            "verdict",
-            "Verdict",
-            _counted(word for row in rows for word in (row.said.text_verdict, row.said.measured_verdict)),
-        ),
+        ("verdict", "Verdict", _counted(verdicts)),
     ]
 
 
@@ -105,10 +118,10 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
 
 
-def _numbers(found: Sequence[tuple[StudyFacts, Claim, dict[str, Any]]]) -> Numbers:
+def _numbers(facts: StudyFacts, found: Sequence[tuple[Claim, dict[str, Any]]]) -> Numbers:
     """One row a claim: what is printed, what follows, both verdicts."""
     rows = []
-    for facts, claim, result in found:
+    for claim, result in found:
         from_text, measured = verdict_words(claim, result)
         rows.append({
             "study": facts.id, "claim": claim.id, "kind": claim.kind, "says": claim.says,
@@ -116,4 +129,4 @@ def _numbers(found: Sequence[tuple[StudyFacts, Claim, dict[str, Any]]]) -> Numbe
             "printed_low": claim.low, "printed_high": claim.high, "text_verdict": from_text,
             "measured_verdict": measured, **{name: result.get(name) for name in FROM_STAGES},
         })  # fmt: skip
-    return Numbers.of(pd.DataFrame(rows), "claims", words="Download all claims (CSV)")
+    return Numbers.of(pd.DataFrame(rows), f"{facts.id}-claims", words="Download all claims (CSV)")

@@ -86,7 +86,8 @@ class StudyFacts:
     @property
     def place(self) -> Place:
         """Where links within this study's records lead from a page of the site."""
-        return Place(elsewhere=True, listed=frozenset(c.id for c in self.claims))
+        listed = self.claims if self.data.study.kind == "paper" else ()
+        return Place(elsewhere=True, listed=frozenset(c.id for c in listed))
 
     def record(self, kind: str) -> Record:
         """An exhibit that speaks of the whole study, such as ``quality``."""

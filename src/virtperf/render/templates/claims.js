@@ -2,7 +2,7 @@
   "use strict";
   var form = document.getElementById("filters"), table = document.getElementById("claims"), body = table.tBodies[0];
   var rows = Array.prototype.slice.call(body.rows), status = document.getElementById("count");
-  var names = ["study", "exhibit", "kind", "verdict"];
+  var names = Array.prototype.map.call(form.querySelectorAll("select"), function (field) { return field.name; });
   rows.forEach(function (row, k) { row.place = k; row.words = row.textContent.toLowerCase() + " " + row.id.toLowerCase(); });
   form.hidden = false;
 

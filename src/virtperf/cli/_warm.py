@@ -1,0 +1,100 @@
+"""The process from which `virtperf pipeline` forks DVC and the stages (`virtperf.pipeline.warm`)."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import multiprocessing
+import os
+import re
+import select
+import shlex
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from virtperf.cli import main as virtperf
+from virtperf.pipeline.warm import ask, status
+
+LOADED = (
+    "dvc.commands.repro", "dvc.repo.reproduce", "virtperf.reconstruct.stage", "virtperf.ingest.stage",
+    "virtperf.summarize.stage", "virtperf.verdicts.from_runs", "virtperf.render.execute", "virtperf.render.report",
+    "virtperf.render.site.build", "virtperf.synthesis.loaded",
+)  # fmt: skip
+"""What DVC and the stages import when they begin."""
+
+PLAIN = re.compile(r"virtperf( [\w./=-]+)*")
+"""A command of ours that a shell takes as it stands."""
+
+
+def main() -> None:
+    """Fork a process for every command that is asked for, until whoever started this one has ended."""
+    listener, address = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # those who ask are interrupted themselves, and so are the commands
+    for module in LOADED:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # what is shared with the forked processes is not written to
+    while listener in select.select([listener, sys.stdin], (), ())[0]:
+        connection, _ = listener.accept()
+        multiprocessing.get_context("fork").Process(target=_serve, args=(listener, connection, address)).start()
+        connection.close()
+    listener.close()  # commands that are still running ask in vain
+
+
+def _serve(listener: socket.socket, connection: socket.socket, address: str) -> None:
+    """Run one command with the files, folder and environment that were sent, and send its status."""
+    listener.close()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with connection:
+        for number, file in enumerate(socket.recv_fds(connection, 1, 2)[1], start=1):
+            os.dup2(file, number)
+            os.close(file)
+        with connection.makefile(encoding="utf-8") as sent:
+            words, folder, environment = json.load(sent)
+        os.chdir(folder)
+        os.environ.update(environment)
+        ended = _run(words, address)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        connection.sendall(str(ended).encode())
+
+
+def _run(words: Sequence[str], address: str) -> int:
+    try:
+        return _dvc(words[1:], address) if words[0] == "dvc" else virtperf(words[1:], prog_name="virtperf")
+    except SystemExit as err:
+        return err.code if isinstance(err.code, int) else int(err.code is not None)
+    except BaseException:  # as the interpreter would end
+        traceback.print_exc()
+        return 1
+
+
+def _dvc(words: Sequence[str], address: str) -> int:
+    """DVC, whose stages are forked where they are commands of ours."""
+    from dvc.cli import main as dvc
+    from dvc.stage import run
+    from dvc.stage.exceptions import StageCmdFailedError
+
+    started = run._run
+
+    def forked(executable: str, command: str, *, cwd: str, env: Mapping[str, str], **others: Any) -> None:
+        if not PLAIN.fullmatch(command):
+            started(executable, command, cwd=cwd, env=env, **others)
+            return
+        changed = {name: value for name, value in env.items() if os.environ.get(name) != value}
+        ended = status(ask(address, shlex.split(command), Path(cwd), changed, 1, 2))
+        if ended:
+            raise StageCmdFailedError(command, ended)
+
+    run._run = forked
+    return int(dvc(words))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""A linear system that answers without solving a program where answers that it gave before prove the new one.
+
+The smallest value of an objective under some rows is known where two things are: a point that obeys the rows, and rows
+among them that hold the objective at or above its value there. Both come with every program that is solved: its
+solution, and the rows with non-zero dual values (weak duality: whatever other rows there are, these alone bound it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from virtperf.reconstruct.constraints import Row
+from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, Outcome
+
+EXACT = 1e-9
+"""Relative distance that counts as none, of a point from a row and of two values: far below what solvers promise."""
+
+
+@dataclass
+class _Told:
+    """What programs with one objective told: values and the rows that hold them, and rows that leave it no limit."""
+
+    solved: list[tuple[Outcome, np.ndarray]] = field(default_factory=list)
+    free: list[np.ndarray] = field(default_factory=list)
+
+
+class Remembered(LinearSystem):
+    """A linear system that is asked much about the same quantities, under different sets of its rows.
+
+    Its values are those of a `LinearSystem`; of several points with the same value, and of several proofs, it may give
+    others. Sets of rows are bits, packed into whole numbers.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__(rows)
+        self._sparse = csr_array(self._scaled[0])
+        self._most = self._scaled[1] + EXACT * np.maximum(1.0, np.abs(self._scaled[1]))
+        self._points = np.empty((len(self.quantities), 16))  # a column each
+        self._broken = np.empty((len(self._bits(None)), 16), dtype=np.uint64)
+        self._count = 0
+        self._told: dict[bytes, _Told] = {}
+        self._impossible = np.empty((0, len(self._broken)), dtype=np.uint64)
+
+    def feasible(self, mask: np.ndarray | None = None) -> bool:
+        """Whether some values obey all (masked) rows."""
+        return bool(self._obeying(self._bits(mask)).any()) or super().feasible(mask)
+
+    def beyond(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
+        """Whether ``c @ x`` can be larger than a limit where x obeys all (masked) rows."""
+        obeying = self._obeying(self._bits(mask))
+        return bool((self._values(c)[obeying] > limit).any()) or super().beyond(c, limit, mask)
+
+    def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
+        on = self._bits(mask)
+        c = c + 0.0  # no negative zeros: equal objectives have equal bytes
+        found = self._recalled(c.tobytes(), on, self._values(c))
+        if found is None:
+            found = super()._solve(c, mask)
+            self._learn(c.tobytes(), on, found)
+            if found.status == INFEASIBLE:
+                self._impossible = np.vstack([self._impossible, on])
+            elif found.status == OPTIMAL:
+                self._keep(found.x)
+        return found
+
+    def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> Outcome:
+        on = self._bits(mask)
+        key = (c + 0.0).tobytes() + (d + 0.0).tobytes()
+        above, below = self._values(c), self._values(d)
+        ratios = np.divide(above, below, out=np.full(self._count, np.inf), where=below > EXACT)
+        found = self._recalled(key, on, ratios)
+        if found is None:
+            found = super()._ratio(c, d, mask)
+            self._learn(key, on, found)
+            if found.status == OPTIMAL and found.x[-1] > EXACT:
+                self._keep(found.x[:-1] / found.x[-1])
+        return found
+
+    def _bits(self, mask: np.ndarray | None) -> np.ndarray:
+        wanted = np.ones(len(self.rows), dtype=bool) if mask is None else mask
+        return np.packbits(np.pad(wanted, (0, -len(wanted) % 64))).view(np.uint64)
+
+    def _obeying(self, on: np.ndarray) -> np.ndarray:
+        """Which of the known points obey some rows."""
+        return ~(self._broken[:, : self._count] & on[:, None]).any(axis=0)
+
+    def _values(self, c: np.ndarray) -> np.ndarray:
+        """The objective at the known points."""
+        named = np.flatnonzero(c)
+        return c[named] @ self._points[named, : self._count]
+
+    def _recalled(self, key: bytes, on: np.ndarray, values: np.ndarray) -> Outcome | None:
+        """The answer for an objective that has these values at the known points, if it is known."""
+        if not (self._impossible & ~on).any(axis=1).all():
+            return Outcome(INFEASIBLE, np.inf, np.zeros(0), ())
+        told = self._told.get(key)
+        if told is None:
+            return None
+        values = np.where(self._obeying(on), values, np.inf)
+        least = float(values.min(initial=np.inf))
+        if least < np.inf and any(not (on & ~rows).any() for rows in told.free):
+            return Outcome(UNBOUNDED, -np.inf, np.zeros(0), ())
+        for proof, rows in told.solved:
+            if least <= proof.value + EXACT * max(1.0, abs(proof.value)) and not (rows & ~on).any():
+                return Outcome(OPTIMAL, proof.value, self._points[:, values.argmin()].copy(), proof.held)
+        return None
+
+    def _learn(self, key: bytes, on: np.ndarray, found: Outcome) -> None:
+        told = self._told.setdefault(key, _Told())
+        if found.status == UNBOUNDED:
+            told.free.append(on)
+        elif found.status == OPTIMAL:
+            held = np.zeros(len(self.rows), dtype=bool)
+            held[list(found.held)] = True
+            told.solved.append((found, self._bits(held)))
+
+    def _keep(self, x: np.ndarray) -> None:
+        if self._count == self._points.shape[1]:
+            self._points = np.hstack([self._points, np.empty_like(self._points)])
+            self._broken = np.hstack([self._broken, np.empty_like(self._broken)])
+        self._points[:, self._count] = x
+        self._broken[:, self._count] = self._bits(self._sparse @ x > self._most)
+        self._count += 1

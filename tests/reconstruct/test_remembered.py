@@ -1,0 +1,72 @@
+"""What is remembered gives the values that programs would, with fewer programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reconstruct.test_system import random_system
+from virtperf.reconstruct import system as module
+from virtperf.reconstruct.remembered import Remembered
+from virtperf.reconstruct.system import LinearSystem
+from virtperf.study.quantities import Expression
+
+
+@pytest.fixture
+def solved(monkeypatch) -> list[int]:
+    """Grows with every program that is solved."""
+    found: list[int] = []
+    minimum = module._minimum
+    monkeypatch.setattr(module, "_minimum", lambda *arguments: found.append(1) or minimum(*arguments))
+    return found
+
+
+def asked(system: LinearSystem, mask: np.ndarray, others: np.ndarray) -> list[float]:
+    """Answers to all kinds of questions under some rows."""
+    found: list[float] = [system.feasible(mask)]
+    if not found[0]:
+        return found
+    for first in system.quantities:
+        one = Expression(((1.0, first),))
+        found += [end.value for end in system.interval(one, mask)]
+        for second in system.quantities:
+            found += system.ratio_interval(one, Expression(((1.0, second),)), mask)
+    found += [system.beyond(row, bound + 1e-6, mask) for row, bound in zip(system.A, system.b, strict=True)]
+    return [*found, system.feasible(mask & others)]
+
+
+def test_the_values_are_those_of_programs(solved):
+    counts = np.zeros(2, dtype=int)
+    for seed in range(20):
+        rng = np.random.default_rng([4, seed])
+        plain = random_system(rng)
+        remembered = Remembered(plain.rows)
+        for _ in range(8):
+            mask, others = (plain.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.7]) for _ in range(2))
+            answers = []
+            for k, system in enumerate((plain, remembered)):
+                before = len(solved)
+                answers.append(asked(system, mask, others))
+                counts[k] += len(solved) - before
+            assert answers[1] == pytest.approx(answers[0], rel=1e-7, abs=1e-7), seed
+    assert counts[1] < 0.5 * counts[0]
+
+
+def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_about(solved):
+    rng = np.random.default_rng(7)
+    plain = random_system(rng)
+    system = Remembered(plain.rows)
+    recalled = 0
+    for _ in range(30):
+        mask = plain.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.7])
+        for c in np.vstack([np.eye(5), -np.eye(5)]):
+            before = len(solved)
+            found = system._solve(c, mask)
+            if found.status != module.OPTIMAL or len(solved) > before:
+                continue
+            recalled += 1
+            assert mask[list(found.held)].all()
+            assert len(plain.obeying(found.x[None], mask)) == 1 and c @ found.x == pytest.approx(found.value)
+            alone = np.isin(np.arange(len(mask)), found.held)
+            assert LinearSystem(plain.rows)._solve(c, alone).value == pytest.approx(found.value)
+    assert recalled > 50
