@@ -39,7 +39,7 @@ def runs(root: Path, kinds: list[str], megabytes: int) -> float:
             root, name, {}, replicate=number + 1, **CLOCK,
             files=[{"path": "raw.log", "format": kind, "start_s": 0, "interval_s": 1}],
         )  # fmt: skip
-        write(kind, folder / "raw.log", megabytes * 1_000_000 + number)  # no two runs have the same bytes
+        write(kind, folder / "raw.log", megabytes * 1_000_000, number)  # no two runs may have the same bytes
     return sum(path.stat().st_size for path in root.rglob("raw.log")) / 1e6
 
 
