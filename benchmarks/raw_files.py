@@ -114,12 +114,12 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
 """By format what makes its file, and what ends it."""
 
 
-def write(kind: str, path: Path, size: int) -> None:
-    """Write a file of at least `size` bytes."""
+def write(kind: str, path: Path, size: int, number: int = 0) -> None:
+    """Write a file of at least `size` bytes; another number, other values."""
     make, end = KINDS[kind]
     with path.open("w", encoding="ascii") as file:
         written = 0
-        for part in make(np.random.default_rng(SEED)):
+        for part in make(np.random.default_rng(SEED + number)):
             written += file.write(part)
             if written >= size:
                 break

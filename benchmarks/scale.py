@@ -1,7 +1,7 @@
 """Many large runs ingested: `benchmarks/scale.py [FILES] [MEGABYTES]`, each run having one file of that size.
 
 Prints a table of one file that grows, of more and more runs, and of one process beside two: size, seconds, the most
-memory of any process, and seconds a megabyte beside those of the case before. Each case is a process of its own.
+memory of any process, and processor seconds a megabyte over those of the case before. Each case has its own process.
 See docs/performance.md.
 """
 
@@ -28,7 +28,7 @@ from virtperf.study.definition import load_study
 FILES, MEGABYTES = 8, 10
 METRICS = Path(__file__).resolve().parents[1] / "data" / "metrics.yaml"
 CLOCK = {"start": "2026-01-05T00:00:00", "duration_s": 366 * 86400, "warmup_s": 0, "window_s": [0, 3600]}
-EVERY_S = 0.2
+EVERY_S = 0.1
 
 
 def runs(root: Path, kinds: list[str], megabytes: int) -> float:
@@ -39,27 +39,28 @@ def runs(root: Path, kinds: list[str], megabytes: int) -> float:
             root, name, {}, replicate=number + 1, **CLOCK,
             files=[{"path": "raw.log", "format": kind, "start_s": 0, "interval_s": 1}],
         )  # fmt: skip
-        write(kind, folder / "raw.log", megabytes * 1_000_000 + number)  # no two runs have the same bytes
+        write(kind, folder / "raw.log", megabytes * 1_000_000, number)  # no two runs may have the same bytes
     return sum(path.stat().st_size for path in root.rglob("raw.log")) / 1e6
 
 
-def peaks(found: dict[int, float], over: threading.Event) -> None:
-    """Note the most memory, in MB, of this process and those that it started, for as long as it takes."""
+def watched(found: dict[int, tuple[float, float]], over: threading.Event) -> None:
+    """Note the most memory, in MB, and the processor time of this process and those that it started."""
     while not over.wait(EVERY_S):
         for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
             try:
                 lines = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8").splitlines()
-            except OSError:
+                used = process.cpu_times()
+            except (OSError, psutil.Error):
                 continue
             peak = next((line for line in lines if line.startswith("VmHWM")), "VmHWM 0")
-            found[process.pid] = int(peak.split()[1]) / 1024
+            found[process.pid] = int(peak.split()[1]) / 1024, used.user + used.system
 
 
 def one(folder: Path, jobs: int) -> None:
-    """Ingest the runs in this process, and print seconds and MB."""
-    found: dict[int, float] = {}
+    """Ingest the runs in this process, and print seconds, processor seconds and MB."""
+    found: dict[int, tuple[float, float]] = {}
     over = threading.Event()
-    watch = threading.Thread(target=peaks, args=(found, over))
+    watch = threading.Thread(target=watched, args=(found, over))
     watch.start()
     start = time.perf_counter()
     done = ingest(
@@ -71,11 +72,12 @@ def one(folder: Path, jobs: int) -> None:
     watch.join()
     if done.quarantined:
         raise RuntimeError(str(done.quarantined))
-    print(json.dumps([seconds, max(found.values())]))
+    memory, used = zip(*found.values(), strict=True)
+    print(json.dumps([seconds, sum(used), max(memory)]))
 
 
 def case(what: str, kinds: list[str], megabytes: int, jobs: int, before: float | None = None) -> float:
-    """Measure and print a row; seconds a MB."""
+    """Measure and print a row; processor seconds a MB."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         toy_study(folder)
@@ -85,12 +87,10 @@ def case(what: str, kinds: list[str], megabytes: int, jobs: int, before: float |
         )
     if done.returncode:
         raise RuntimeError(done.stderr)
-    seconds, memory = json.loads(done.stdout)
-    ratio = "" if before is None else f"{seconds / size / before:.2f}"
-    print(
-        f"| {what} | {jobs} | {size:.0f} | {seconds:.1f} | {size / seconds:.1f} | {ratio} | {memory:.0f} |", flush=True
-    )
-    return float(seconds / size)
+    seconds, used, memory = json.loads(done.stdout)
+    ratio = "" if before is None else f"{used / size / before:.2f}"
+    print(f"| {what} | {jobs} | {size:.0f} | {seconds:.1f} | {used:.1f} | {ratio} | {memory:.0f} |", flush=True)
+    return float(used / size)
 
 
 def main() -> int:
@@ -99,7 +99,7 @@ def main() -> int:
         one(Path(sys.argv[2]), int(sys.argv[3]))
         return 0
     files, megabytes = map(int, (*sys.argv[1:3], *(str(FILES), str(MEGABYTES))[len(sys.argv[1:3]) :]))
-    print("| runs | processes | MB | seconds | MB/s | seconds a MB, over those above | peak memory, MB |")
+    print("| runs | processes | MB | seconds | processor seconds | a MB, over that above | peak memory, MB |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for kind in ("sar", "xentop"):
         before = None

@@ -181,7 +181,7 @@ def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
 def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:
     """In a process of its own, since Python keeps memory that it had once."""
     folder = write_run(tmp_path, raw={}, files=[{"path": "x.log", "format": "xentop", "start_s": 0, "interval_s": 1}])
-    write("xentop", folder / "x.log", 40_000_000)
+    write("xentop", folder / "x.log", 20_000_000)
     toy_study(tmp_path)
     read = (
         "import sys\n"

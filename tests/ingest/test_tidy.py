@@ -49,7 +49,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 
 def test_what_vmstat_counts_differently_is_no_metric_of_sar(dictionary):
     """`us` includes nice, `cache` includes slabs that can be given back: an audit would find that the two disagree."""
-    raw = read_raw(VMSTAT, file="vmstat.txt", dictionary=dictionary)
+    raw = read_raw(BytesIO(VMSTAT), file="vmstat.txt", dictionary=dictionary)
     found = {field: set(rows(raw, field=field)["metric"]) for field in ("us", "cache", "sy", "buff")}
     assert found == {
         "us": {"cpu_user_and_nice"}, "cache": {"memory_cached_vmstat"}, "sy": {"cpu_system"}, "buff": {"memory_buffers"},

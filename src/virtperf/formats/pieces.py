@@ -96,14 +96,17 @@ def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:
 
 
 def whole(stream: BinaryIO, name: str, file: str) -> bytes:
-    """All of a file whose format `name` reads it as a whole; raises `FormatError` where that is too much."""
+    """All of a file whose format `name` reads it as a whole; raises `FormatError` where that is too much.
+
+    Of a text the byte order mark and the colours of a terminal are dropped.
+    """
     data = stream.read(LARGEST_WHOLE + 1)
     if len(data) > LARGEST_WHOLE:
         raise FormatError(
             f"the file is too large for {name}, which reads it as a whole", file=file,
             expected=f"at most {LARGEST_WHOLE} bytes", remedy="split it.",
         )  # fmt: skip
-    return data
+    return data if b"\0" in data[:PIECE] else uncoloured(data.removeprefix(codecs.BOM_UTF8))
 
 
 def line_end(lines: bytes) -> int:

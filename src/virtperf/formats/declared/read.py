@@ -23,7 +23,7 @@ from virtperf.formats.declared.lines import read_lines, read_pairs
 from virtperf.formats.packed import SUFFIXES
 from virtperf.formats.pieces import Pieces, line_end, recoded, whole
 from virtperf.formats.rows import Warnings, record_table
-from virtperf.formats.text import decode, strings, uncoloured
+from virtperf.formats.text import decode, strings
 
 CERTAINTY = 0.95
 
@@ -109,7 +109,7 @@ class DeclaredFormat:
             data = whole(stream, self.name, file)
             gathered.info = read_elements(data, declaration, gathered.sink, gathered.said, file)
         else:
-            text, warnings = decode(uncoloured(whole(stream, self.name, file)), file)
+            text, warnings = decode(whole(stream, self.name, file), file)
             gathered.said += warnings
             gathered.info = _READERS[declaration.reads](text, declaration, gathered.sink, gathered.said, file)
         yield gathered.last()
