@@ -157,7 +157,7 @@ def test_a_name_that_the_texts_write_otherwise(repository):
     assert (
         f"line {line_of(repository, STUDY, 'workload:')}: the report would show 'Daytrader', while the study" in problem
     )
-    assert "writes 'DayTrader'; say under `names` what daytrader is called" in problem
+    assert "writes 'DayTrader'. Say under `names` what daytrader is called" in problem
     path.write_text(path.read_text() + "names: {daytrader: DayTrader}\n")
     assert found(repository) == []
 
