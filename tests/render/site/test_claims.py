@@ -46,7 +46,7 @@ def test_a_claim_says_what_speaks_for_and_against_it(page: Parsed) -> None:
     assert f"{HOSTILE} gains 66 %" in page.text
     assert " 52 (48 to 56) " in page.text and "66.0 (64.0 to 68.0)" not in page.text
     assert "the interval lies below the printed limits" in page.text
-    assert "against another" in page.text and "#claim-more-at-8" in page.links
+    assert "against another" in page.text and "claims-toy.html#claim-more-at-8" in page.links
     assert {"toy.html#figure-2", "toy.html#figure-3", "#claim-busy"} <= set(page.links)
 
 

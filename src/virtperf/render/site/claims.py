@@ -34,7 +34,7 @@ class Row:
     about : tuple of (str, str, bool)
         Id and name of each exhibit that it speaks of, and whether the report has that exhibit.
     against : tuple of str
-        The claims that exclude it.
+        Where the claims stand that exclude it.
     seen : mapping of str to str
         What filters and sorting look at.
     """
@@ -84,10 +84,11 @@ def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
     told = said(claim, facts.data)
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
+    against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
     return Row(
         claim=claim, where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told, interval=interval(claim, result),
-        against=tuple(result.get("conflicts", ())) if told.text_verdict == "contradicted" else (),
+        against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
         about=tuple((e, _exhibit(e), e in known) for e in claim.exhibits),
         seen={
             "exhibit": " ".join(claim.exhibits), "kind": claim.kind,
