@@ -7,10 +7,11 @@ STAMP := $(VENV)/.installed
 UV := $(VENV)/bin/uv pip install --python $(VENV)/bin/python
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-# The same bytes on every machine: no hash seed, no thread count decides.
+# The same bytes on every machine: no hash seed, no thread count, no kind of processor decides.
 export PYTHONHASHSEED := 0
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+export OPENBLAS_CORETYPE := Haswell
 export DVC_NO_ANALYTICS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYDEVD_DISABLE_FILE_VALIDATION := 1

@@ -42,7 +42,7 @@ def traced(value, t=T, file="a.txt", line=1):
 
 
 def run_of(series, **info):
-    facts = {"run_id": "r", "provenance": "measured", "window_s": [300, 900], "warmup_s": 300} | info
+    facts = {"run_id": "r", "provenance": "measured", "factors": {}, "window_s": [300, 900], "warmup_s": 300} | info
     return RunSeries(facts, METRICS, series, 0.95)
 
 

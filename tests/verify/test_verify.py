@@ -159,7 +159,7 @@ def test_no_result_is_copied_into_the_place_of_a_replay(stored, tmp_path) -> Non
     found = {p.relative_to(tmp_path / "clean").parts[:2] for p in (tmp_path / "clean").rglob("*") if p.is_file()}
     assert found == {
         ("data", "published"), ("data", "measured"), ("data", "metrics.yaml"), ("notebooks", "toy.ipynb"),
-        ("params.yaml",), ("dvc.yaml",), ("pipelines", "toy"),
+        ("params.yaml",), ("pipelines", "toy"),
     }  # fmt: skip
 
 

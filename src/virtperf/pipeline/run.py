@@ -17,8 +17,11 @@ from virtperf.pipeline.warm import ask, status, warm
 Say = Callable[[str], None]
 
 FORKS = "virtperf.cli._warm"
-# The same bytes on every machine: no hash seed, no thread count decides.
-FIXED = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "DVC_NO_ANALYTICS": "1"}
+# The same bytes on every machine: no hash seed, no thread count decides, nor which kernels suit the processor best.
+FIXED = {
+    "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell",
+    "DVC_NO_ANALYTICS": "1",
+}  # fmt: skip
 
 
 def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: bool = False) -> None:

@@ -18,7 +18,7 @@ from virtperf.synthesis.definition import RATIO, Curve, Reference
 from virtperf.synthesis.values import REFERENCE, Value, derived_values, instances, study_named, useful
 
 RATIOS = {
-    "cpu": "Virtual CPUs for each real CPU", "memory": "Memory needed or defined for each byte of real memory"
+    "cpu": "Virtual CPUs for each real CPU", "memory": "Memory needed or defined / real memory"
 }  # fmt: skip
 """Overcommitment ratios in words."""
 _SAME = 1e-6  # of a ratio, for one that was tested to be met
