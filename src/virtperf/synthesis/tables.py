@@ -23,7 +23,7 @@ SILENT = "silent"
 KINDS_OF_WORDS = (
     "Allows: the range of all values that agree with a paper's text. States: one statement of a paper, with the room "
     "of its printed digits. Measured: mean and confidence interval of runs. Order only: the text says which is larger, "
-    "and no more. Silent: the study does not speak of it."
+    "and no more. Silent: the study says nothing about it."
 )
 MOST = 4  # pairs of values without a common one that are named
 Found = Mapping[str, Sequence[Value]]
