@@ -74,6 +74,8 @@ class Part(Model):
             raise ValueError("each is for rows that are summed up: every_s is missing")
         if self.every_s is not None and (self.others or self.names):
             raise ValueError("rows that are summed up (every_s) have declared fields only")
+        if self.names is not None and any(rule.per for rule in self.fields):
+            raise ValueError("per is for a row with both fields; a row of a name and a number (names) has one")
         return self
 
 
@@ -152,7 +154,7 @@ class Declaration(Part):
             yield from filter(None, (part.time.field, part.time.plus) if part.time else ())
             yield from (*part.entity.name, *part.where, *part.unless, *filter(None, (part.names, part.value)))
             for rule in part.fields:
-                yield from (*rule.where, *([rule.needs] if rule.needs else []))
+                yield from (*rule.where, *filter(None, (rule.needs, rule.per)))
                 if rule.field and part.names is None:
                     yield rule.field
 

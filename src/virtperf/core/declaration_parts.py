@@ -151,6 +151,8 @@ class FieldRule(Model):
         What stands behind the number in the file, and the unit or factor that it means.
     needs : str or None
         Another field: where it is 0 or missing, this one has no value.
+    per : str or None
+        Another field, in seconds, that the number is divided by: the rate of what was counted in an interval.
     each : str
         Of the rows of an interval: their mean, largest, sum, how many there are; ``rate`` is the sum, or how many there
         are where no field is given, per second.
@@ -167,6 +169,7 @@ class FieldRule(Model):
     printed: Printed = None
     where: Condition = {}
     needs: str | None = None
+    per: str | None = None
     each: Each = "mean"
     optional: Flag = False
 

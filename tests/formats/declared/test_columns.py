@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.formats.declared.declaring import FILE, declared, read, rows
-from virtperf.core.errors import FormatError
+from virtperf.core.errors import FormatError, StudyError
 
 DRIVER = """
 reads: csv
@@ -165,3 +165,30 @@ def test_many_rows_are_read_in_pieces() -> None:
     assert np.array_equal(reading.records["value"], np.arange(n) * 0.5)
     assert reading.lines is not None and np.array_equal(reading.lines, np.arange(n) + 2)
     assert reading.records["entity"].iloc[-1] == f"h{(n - 1) % 3}"
+
+
+COUNTS = """
+reads: csv
+time: {field: t, since: start}
+fields:
+  - {field: n, per: s, metric: transaction_rate, unit: 1/s, kind: gauge}
+"""
+
+
+def test_counts_of_intervals_are_divided_by_their_length() -> None:
+    assert rows(read(COUNTS, "t,s,n\n1.25,1.25,10\n2,0.75,9\n3,0,\n"), "field", "t", "value") == [
+        ("n", 1.25, 8.0), ("n", 2.0, 12.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("length", "found"), [("0", "0"), ("-1", "-1"), ("", "nothing"), ("1e-308", "1e-308")])
+def test_an_interval_without_a_length_is_refused(length: str, found: str) -> None:
+    with pytest.raises(FormatError, match=rf"line 3: s is no length of an interval; .*found {found}"):
+        read(COUNTS, f"t,s,n\n1,1,5\n2,{length},70\n")
+
+
+def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
+    with pytest.raises(FormatError, match="no column 's'.*Did you mean 'sec'"):
+        read(COUNTS, "t,sec,n\n1,1,5\n")
+    with pytest.raises(StudyError, match="per is for a row with both fields"):
+        declared("reads: csv\nnames: k\nvalue: v\nfields: [{field: n, per: s}]")

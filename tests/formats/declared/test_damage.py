@@ -19,6 +19,10 @@ CASES = {
         "fields: [{name: n, each: rate}, {field: d}, {field: d, name: most, each: max}]",
         "t d who\n" + "".join(f"{1000 * k + 7} {50 + k} {'ab'[k % 2]}\n" for k in range(20)),
     ),
+    "rates": (
+        "reads: csv\ntime: {field: t, since: start}\nfields: [{field: n, per: s}, {field: m, per: s, optional: true}]",
+        "t,s,n,m\n1.004,1.004,14,2\n1.998,0.994,,\n3.1,1e-300,0,1\n",
+    ),
     "times of day": (
         "reads: csv\ndelimiter: ';'\ndecimal: ','\nthousands: '.'\ntime: {field: t, format: '%H:%M:%S'}\nfields: [{field: n}]\nothers: true",
         "t;n;m\n23:59:50;1.234,5;7\n00:00:00;2;8\n00:00:10;3,5;9\n",

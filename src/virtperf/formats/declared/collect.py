@@ -230,7 +230,23 @@ class Collector:
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
             cells = [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
-        return self._numbers.of(cells, lines, rule.field, rule), lines
+        values = self._numbers.of(cells, lines, rule.field, rule)
+        return values if rule.per is None else self._rates(chunk, values, rule.per), lines
+
+    def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
+        """Counts by the length of each row's interval; raises `FormatError` at one that is not above 0 s."""
+        cells, lines = chunk.column(name), chunk.own.get(name, chunk.lines)
+        seconds = self._numbers.of(cells, lines, name)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            rates = counts / seconds
+        wrong = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
+        if len(wrong):
+            raise FormatError(
+                f"{name} is no length of an interval", file=self._file, line=lines[wrong[0]],
+                expected="seconds above 0", found=_text(cells[wrong[0]]).strip() or "nothing",
+                remedy="the line is damaged; mend or remove it.",
+            )  # fmt: skip
+        return rates
 
     def _named(self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str) -> None:
         """Rows of a name and a number each."""
