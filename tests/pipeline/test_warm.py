@@ -13,7 +13,7 @@ import pytest
 from tests.pipeline.conftest import locks, pipeline
 from virtperf import __version__
 from virtperf.pipeline.run import FORKS
-from virtperf.pipeline.warm import KILLED, ask, status, warm
+from virtperf.core.warm import KILLED, ask, warm
 
 POWER = ("power", "--cv", "3", "--effect", "5", "-o", "power.svg")
 
