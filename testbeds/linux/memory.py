@@ -58,7 +58,9 @@ def start(swap: str, percent: int) -> None:
 
 def stop() -> None:
     """Stop swapping; nothing happens where nothing was started."""
-    loops = run("losetup", "--noheadings", "--output", "NAME", "--associated", str(RAM / "swap")).split() if RAM.is_mount() else []
+    loops = []
+    if RAM.is_mount():
+        loops = run("losetup", "--noheadings", "--output", "NAME", "--associated", str(RAM / "swap")).split()
     for line in Path("/proc/swaps").read_text().splitlines()[1:]:
         if (name := line.split()[0]) in (str(LAB / "swap"), *loops):
             run("swapoff", name)

@@ -1,7 +1,7 @@
-"""Make one run: boot Xen unless the run's boot is there, and take what it wrote under the run's condition (see README.md).
+"""Make one run: boot Xen unless the run's boot is there, and take what it wrote under the run's condition.
 
-`virtperf measure xen-2026` calls this, once a run. A boot runs all conditions of its kind, so the first run of a boot takes
-as long as the boot, and the others take no time. Remove a boot's folder in the build folder to repeat it.
+`virtperf measure xen-2026` calls this, once a run. A boot runs all conditions of its kind, so the first run of a boot
+takes as long as the boot, and the others take no time. Remove a boot's folder in the build folder to repeat it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ FAILED = "failed"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("condition", nargs="+", metavar="FACTOR=LEVEL", help="all factors of the study")
-    parser.add_argument("--boot", type=int, required=True, metavar="N", help="number of the boot, which is the replicate")
+    parser.add_argument(
+        "--boot", type=int, required=True, metavar="N", help="number of the boot, which is the replicate"
+    )
     parser.add_argument("--into", type=Path, required=True, metavar="FOLDER", help="where the raw files go")
     parser.add_argument("--fields", type=Path, required=True, metavar="FILE", help="gets what run.yaml is to say")
-    parser.add_argument("--boots", type=Path, required=True, metavar="FOLDER", help="keeps what boots say of themselves")
+    parser.add_argument(
+        "--boots", type=Path, required=True, metavar="FOLDER", help="keeps what boots say of themselves"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the order of conditions")
     parser.add_argument("--timeout", type=float, default=7000, help="seconds a boot may take")
     chosen = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The process from which `virtperf pipeline` forks DVC, the stages and their notebooks' kernels (`virtperf.core.warm`)."""
+"""The process from which `virtperf pipeline` forks DVC, stages and kernels of notebooks (`virtperf.core.warm`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ LOADED = (
     "dvc.commands.repro", "dvc.repo.reproduce", "virtperf.reconstruct.stage", "virtperf.ingest.stage",
     "virtperf.summarize.stage", "virtperf.verdicts.from_runs", "virtperf.render.execute", "virtperf.render.report",
     "virtperf.render.site.build", "virtperf.synthesis.loaded", "virtperf.exhibits.loaded", "virtperf.exhibits.plot",
-    "virtperf.models", "ipykernel.ipkernel", "matplotlib_inline.backend_inline", "statsmodels.api", "statsmodels.formula.api",
+    "virtperf.models", "ipykernel.ipkernel", "matplotlib_inline.backend_inline", "statsmodels.api",
+    "statsmodels.formula.api",
 )  # fmt: skip
 """What DVC, the stages and the notebooks import when they begin."""
 

@@ -19,7 +19,7 @@ KILLED = 137
 ADDRESS = "VIRTPERF_WARM"
 """Variable in the environment of forked commands: where they can ask for others."""
 KERNEL = "kernel"
-"""A command in the place of virtperf's and DVC's: a notebook's kernel, which ends when nobody is left who asked for it."""
+"""A command beside virtperf's and DVC's: a notebook's kernel, which ends when nobody is left who asked for it."""
 NUMBER = 4
 """Bytes of a number that is sent."""
 
