@@ -6,17 +6,12 @@ from collections.abc import Sequence
 
 import cvxpy as cp
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array, hstack
 
 from virtperf.reconstruct.system import LinearSystem
-from virtperf.study.quantities import Quantity
+from virtperf.study.quantities import Expression, Quantity
 
 INTERIOR = 1e-7
 """Rows whose largest slack (relative to the row's size) is below this hold with equality in every data set."""
-
-ROOM = 1e-3
-"""Room of a row, relative to its size, beyond which more of it does not count when rows with an interior are told."""
 
 SMOOTHNESS = 0.02
 """Weight of the squared second differences against the barrier: mild, so that it only breaks indifference."""
@@ -47,8 +42,8 @@ def analytic_centre(
     A, b = system.A[mask] / system.scale[mask, None], system.b[mask] / system.scale[mask]
     low, high = _box(system, intervals)
     size = np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
-    with_interior = _with_interior(A, b)
-    most = np.minimum(b - np.minimum(A * low, A * high).sum(axis=1), np.maximum(1.0, np.abs(b)))
+    slack_most = np.array([_largest_slack(system, mask, row, bound) for row, bound in zip(A, b, strict=True)])
+    with_interior = slack_most > INTERIOR * np.maximum(1.0, np.abs(b))
     fixed = high - low <= INTERIOR * size
 
     x = cp.Variable(len(low))  # in units of `size`, which keeps the solver's numbers near one
@@ -57,7 +52,7 @@ def analytic_centre(
     if fixed.any():
         constraints.append(x[fixed] == (low / size)[fixed])
     slack = b[with_interior] - A[with_interior] @ value
-    objective = cp.sum(cp.log(slack / most[with_interior])) if with_interior.any() else 0
+    objective = cp.sum(cp.log(slack / slack_most[with_interior])) if with_interior.any() else 0
     free = ~fixed
     if free.any():
         width = np.maximum(high - low, 1e-12)[free]
@@ -88,26 +83,10 @@ def _box(system: LinearSystem, intervals: dict[Quantity, tuple[float, float]]) -
     return low, np.where(np.isfinite(high), high, np.maximum(2 * low, typical))
 
 
-def _with_interior(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Which rows of ``A x <= b`` some x obeys with room to spare: the others hold with equality in every data set.
-
-    A program makes the room of all rows together as large as it can be, each up to a limit. Rows that it leaves none
-    are asked for again by themselves, until none of them gets any.
-    """
-    size = np.maximum(1.0, np.abs(b))
-    found = np.zeros(len(b), dtype=bool)
-    while not found.all():
-        rest = np.flatnonzero(~found)
-        rooms = csr_array((size[rest], (rest, np.arange(len(rest)))), shape=(len(b), len(rest)))
-        answer = linprog(
-            np.append(np.zeros(A.shape[1]), -np.ones(len(rest))), A_ub=hstack([csr_array(A), rooms]), b_ub=b,
-            bounds=[(None, None)] * A.shape[1] + [(0.0, ROOM)] * len(rest), method="highs-ds",
-        )  # fmt: skip
-        wide = answer.x[A.shape[1] :] > INTERIOR
-        if not wide.any():
-            break
-        found[rest[wide]] = True
-    return found
+def _largest_slack(system: LinearSystem, mask: np.ndarray, row: np.ndarray, bound: float) -> float:
+    expression = Expression(tuple((float(c), q) for c, q in zip(row, system.quantities, strict=True) if c))
+    slack = bound - system.minimum(expression, mask).value
+    return min(slack, max(1.0, abs(bound)))
 
 
 def _roughness(
