@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.raw_files import SEED, perfkit
 from tests.formats.mutations import mutant
-from tests.formats.test_blocks import same
+from tests.formats.test_blocks import SIZES, same
 from tests.formats.test_perfkit import (
     PAGES,
     PARTITIONS,
@@ -26,7 +26,7 @@ from tests.formats.test_perfkit import (
 )
 from tests.formats.trial import FILE, INPUTS
 from virtperf.core.errors import FormatError
-from virtperf.formats import Reading
+from virtperf.formats import Reading, pieces
 from virtperf.formats.perfkit import read, regular
 from virtperf.formats.perfkit.read import FORMAT
 from virtperf.formats.perfkit.values import BLANK, letters_of, number, numbers, plain_numbers
@@ -89,7 +89,7 @@ def outcome(data: bytes) -> Reading | str:
 def by_line(data: bytes, patch: pytest.MonkeyPatch) -> Reading | str:
     """What a listing gives when no page is taken for a regular one."""
     with patch.context() as without:
-        without.setattr(regular.Template, "rows", lambda *_: {})
+        without.setattr(regular.Template, "rows", lambda *_: [])
         return outcome(data)
 
 
@@ -111,6 +111,9 @@ def test_a_regular_page_gives_what_its_lines_give(listing: int, monkeypatch: pyt
     assert same(found, wanted)
     assert list(found.info.items()) == list(wanted.info.items())
     assert headers(data, monkeypatch) < data.count(b"FCX")
+    for size in SIZES:
+        monkeypatch.setattr(pieces, "PIECE", size)
+        assert same(FORMAT.read(data, file=FILE), found)
 
 
 def test_so_does_a_damaged_listing(monkeypatch: pytest.MonkeyPatch) -> None:

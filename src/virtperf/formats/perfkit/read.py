@@ -27,7 +27,7 @@ from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings, record_table
 
 NEWS, KNOWN = 16, 8
-"""Templates that a part of a file may add, and that are known of a report: no two headers of a damaged file need agree."""
+"""Templates that a part of a file may add, and that are known of a report: all headers of a damaged file may differ."""
 
 
 class PerfKit:
@@ -149,9 +149,8 @@ class _Listing:
         """Take the rows of those of some pages of one report that are regular."""
         for template in templates:
             left = [page for page in pages if page not in self.regular]
-            if left:
-                found = template.rows(part, np.array(left))
-                self.regular |= {page: (template, *interval) for page, interval in found.items()}
+            for page, begin, end in template.rows(part, np.array(left)) if left else ():
+                self.regular[page] = template, begin, end
 
     def _repeated(self, page: Page) -> bool:
         """Whether a page goes on with the interval of the one before."""

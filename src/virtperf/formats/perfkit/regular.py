@@ -124,11 +124,11 @@ class Template:
         self._free[self._digits] = self._free[self._unsaid] = True
         self.common = np.where(self._free, np.uint8(0), self._top).tobytes()
 
-    def rows(self, part: Part, pages: Places) -> dict[int, tuple[int, int]]:
-        """Give the table the rows of those pages that are regular, and tell begin and end of their intervals."""
+    def rows(self, part: Part, pages: Places) -> list[list[int]]:
+        """Give the table the rows of those pages that are regular: these pages, begin and end of their intervals."""
         pages = pages[part.pages[pages + 1] - part.pages[pages] > len(self._top)]
         if not len(pages):
-            return {}
+            return []
         tops = part.beginnings(pages, len(self._top))
         digits = tops[:, self._digits] - np.uint8(ord("0"))
         clocks = digits.reshape(-1, 2, 3, 2) @ np.array([10, 1])
@@ -136,10 +136,9 @@ class Template:
         same &= (digits <= 9).all(axis=1) & (clocks < [24, 60, 61]).all(axis=(1, 2))
         same &= part.odd[pages] < part.pages[pages] + len(self._top)
         if not same.any():
-            return {}
+            return []
         pages, clocks = pages[same], clocks[same] @ np.array([3600, 60, 1])
-        regular = self._taken(part, pages)
-        return dict(zip(pages[regular].tolist(), map(tuple, clocks[regular].tolist()), strict=True))
+        return np.column_stack([pages, clocks])[self._taken(part, pages)].tolist()
 
     def _taken(self, part: Part, pages: Places) -> NDArray[np.bool_]:
         """Whether every line of a page is a row or none at all, and one of them not an average."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +46,9 @@ def number(text: str, unit: str) -> float | None:
     return None
 
 
+_kept = lru_cache(maxsize=1 << 15)(number)  # for cells, which are short: "1761K" stands in many
+
+
 def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
     """Values of texts of one column, as `number` has them; where all are plain numbers these may have more digits."""
     texts = [text.strip() for text in texts]
@@ -53,7 +57,7 @@ def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
             return [float(text) if text else float("nan") for text in texts]
         except ValueError:  # "...", "1.2.3"
             pass
-    return [number(text, unit) for text in texts]
+    return [_kept(text, unit) for text in texts]
 
 
 def letters_of(text: str, width: int) -> NDArray[np.uint8]:
