@@ -104,7 +104,7 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
     "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
     "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
     "perfkit": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
-    "perfkit-short": {"pandas, texts": pandas_texts, "split lines": split_lines},
+    "perfkit-short": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
 }
 
 
