@@ -159,7 +159,7 @@ class _Rows:
 
     def _numbers(self, cell: Cell, places: Places) -> NDArray[np.float64]:
         """Numbers of the rows at some places that are not, or perhaps not, plain ones."""
-        code, texts = distinct(self._letters[places, cell.start : cell.end])
+        code, texts = self._texts_of(cell, places)
         if not cell.column.known:  # perhaps a text; what is no number is no record
             return np.array([number(text, "1") for text in texts], dtype=float)[code]
         found = numbers(texts, cell.column.unit)
@@ -170,6 +170,11 @@ class _Rows:
             problem = "not a number" if bad.any() else "not below its heading"
             raise self._beside(f"column {cell.column.name!r} is {problem}", int(places[np.argmax(wrong)]))
         return values
+
+    def _texts_of(self, cell: Cell, places: Places) -> tuple[Places, list[str]]:
+        """Which text the rows at some places have in a cell, and the texts, without the zero bytes of a crash."""
+        code, texts = distinct(self._letters[places, cell.start : cell.end])
+        return code, [text.strip().rstrip("\0") for text in texts]
 
     def _beside(self, problem: str, place: int) -> FormatError:
         return FormatError(
@@ -192,11 +197,11 @@ class _Rows:
         if cell is None:
             return ends
         own = np.flatnonzero(~average)
-        code, texts = distinct(self._letters[own, cell.start : cell.end])
-        clocks = np.array([_seconds(text.strip()) for text in texts], dtype=float)[code]
+        code, texts = self._texts_of(cell, own)
+        clocks = np.array([_seconds(text) for text in texts], dtype=float)[code]
         if np.isnan(clocks).any():
             place = int(own[np.argmax(np.isnan(clocks))])
-            found = self._text(place)[cell.start : cell.end].strip()
+            found = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
             raise FormatError("not a time", file=self._file, line=self._line(place), expected="HH:MM", found=found)
         t = ends.copy()
         t[own], self._table.ended = log_times(begins[own], ends[own], clocks, self._table.ended)

@@ -50,8 +50,7 @@ _kept = lru_cache(maxsize=1 << 15)(number)  # for cells, which are short: "1761K
 
 
 def numbers(texts: Sequence[str], unit: str) -> list[float | None]:
-    """Values of texts of one column, as `number` has them; where all are plain numbers these may have more digits."""
-    texts = [text.strip() for text in texts]
+    """Values of texts of one column, without blanks around; where all are plain numbers they may have more digits."""
     if "".join(texts).translate(_PLAIN) == "" and max(map(len, texts), default=0) <= LONGEST:
         try:
             return [float(text) if text else float("nan") for text in texts]
@@ -64,7 +63,7 @@ def letters_of(text: str, width: int) -> NDArray[np.uint8]:
     """The first characters of a text as a row of letters: white space is a blank (or 160), what has no code a ``?``."""
     text = text[:width].ljust(width)
     if not (text.isascii() and text.isprintable()):
-        text = re.sub(r"[\0-\x1f]", "?", re.sub(r"[^\S ]", "\xa0", text))
+        text = re.sub(r"[\x01-\x1f]", "?", re.sub(r"[^\S ]", "\xa0", text))
     return np.frombuffer(text.encode("latin-1", "replace"), np.uint8)
 
 
@@ -95,10 +94,11 @@ def plain_numbers(
     others : ndarray of bool, shape (rows, cells)
         Which cells hold something else.
     """
-    gap = np.zeros((len(letters), 1), dtype=np.uint8)  # so that no cell's characters have neighbours in another
+    gap = np.ones((len(letters), 1), dtype=np.uint8)  # so that no cell's characters have neighbours in another
     block = np.hstack([part for begin, end in cells for part in (gap, letters[:, begin:end])])
     starts = np.cumsum([0, *(end - begin + 1 for begin, end in cells)])
-    ink, digit, point = block > BLANK, block - np.uint8(ord("0")) <= 9, block == ord(".")
+    ink = block - np.uint8(BLANK + 1) < 256 - BLANK  # all but gaps and blanks; a zero byte is ink
+    digit, point = block - np.uint8(ord("0")) <= 9, block == ord(".")
     odd = ink & ~(digit | point)
     odd[:, 1:] |= (block[:, 1:] == BLANK) & ink[:, :-1]
     lone = point.copy()
