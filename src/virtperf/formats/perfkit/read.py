@@ -118,14 +118,14 @@ class _Listing:
                 self.skipped.setdefault(report, line)
                 continue
             last = ends and place == len(part.reports) - 1
-            template = self._page(part.text(place).split("\n"), line, last, complete)
+            new = self._page(part.text(place).split("\n"), line, last, complete)
             known = self.templates.setdefault(report, {})
-            if template and template.common not in known and news < NEWS:
+            if new and new.common not in known and news < NEWS:
                 news += 1
                 if len(known) >= KNOWN:
                     del known[next(iter(known))]
-                known[template.common] = template
-                self._match(part, [template], [page for page in pages[report] if page > place])
+                known[new.common] = new
+                self._match(part, [new], [page for page in pages[report] if page > place])
         self.any = self.any or bool(self.pages)
         for at, sentence in odd_periods(self.pages) if not self.odd else ():
             self.odd = True
@@ -169,6 +169,7 @@ class _Listing:
         if page.asa:  # carriage control: "0" and "-" feed lines first, "+" prints over the line before
             body = [(n, f" {text[1:]}" if text[:1] in ("0", "-") else text) for n, text in body if text[:1] != "+"]
         cut = first + len(lines) - 1 if last and not complete else 0
+        heading = None
         if layouts[0].kind == "items":
             layout = layouts[0]
             if cut and any(n == cut and text.strip() for n, text in body):
@@ -193,7 +194,7 @@ class _Listing:
         page = page._replace(log=layout.log)
         self.pages.append(page)
         self.before[page.report] = page
-        if layout.kind == "items" or cut or not page.places or any(other.below for other in layouts):
+        if heading is None or cut or not page.places or any(other.below for other in layouts):
             return None
         end = body[heading[0]][0] - first + 1
         while end < len(lines) - 1 and RULE.fullmatch(lines[end]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,8 @@ from virtperf.formats.text import strings
 _SURE = 10  # characters of which any plain number is one for `number` too
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True)
+class Found:
     """Rows of a file, in the order of their lines, each with some records.
 
     Attributes

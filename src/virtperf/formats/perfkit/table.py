@@ -122,8 +122,9 @@ class Table:
         entity = np.array([self._entity(label) for label in labels])[code]
         if self.layout.log and self.time:
             code, texts = distinct(letters[:, self.time.start : self.time.end])
-            labels = [text.strip() for text in texts]
-            row &= np.array([self._timed(label) for label in labels])[code]
+            times = [text.strip() for text in texts]
+            row &= np.array([self._timed(time) for time in times])[code]
+            labels = list(times)
         kind = np.array([self._averages.get(label or "", 0) for label in labels])[code]
         for cell in self._repeats:
             row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
