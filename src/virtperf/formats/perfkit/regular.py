@@ -12,7 +12,6 @@ from virtperf.formats.perfkit.values import BLANK
 from virtperf.formats.words import Places
 
 _PADDING = 1024
-_ODD = (b"Select", b"FCX")  # with "=" and what is not printable: what messages and prompts hold
 
 
 class Part:
@@ -36,7 +35,7 @@ class Part:
     reports : list of str
         Of each page.
     odd : ndarray of int, shape (pages,)
-        The last place in each page of what no row has, else -1.
+        The last place in each page of what a message or a prompt holds but no row, or is not printable, else -1.
     number : ndarray of int, shape (pages,)
         Place of each page among those that were read, set by the reader.
     repeated : ndarray of bool, shape (pages,)
@@ -54,18 +53,15 @@ class Part:
         self.begin: Places = np.concatenate([[0], self.end[:-1] + 1])
         begins: list[int] = []
         self.reports: list[str] = []
-        odd: list[int] = []
-        for what in _ODD:
-            at = data.find(what)
-            while at >= 0:
-                begin = data.rfind(b"\n", max(at - 5, 0), at) + 1
-                line = data[begin : data.find(b"\n", at) + 1 or len(data)] if at - begin < 5 else b""
-                if what == b"FCX" and (match := PAGE_BEGINS.match(line.decode())):
-                    begins.append(begin)
-                    self.reports.append(match[1])
-                else:
-                    odd.append(at)
-                at = data.find(what, at + 1)
+        odd = self._places(b"Select", 2).tolist()
+        for at in self._places(b"FCX", 2).tolist():
+            begin = data.rfind(b"\n", max(at - 5, 0), at) + 1
+            line = data[begin : data.find(b"\n", at) + 1 or len(data)] if at - begin < 5 else b""
+            if match := PAGE_BEGINS.match(line.decode()):
+                begins.append(begin)
+                self.reports.append(match[1])
+            else:
+                odd.append(at)
         self.pages: Places = np.array([*begins, len(data)])
         self.first: Places = np.append(np.searchsorted(self.begin, self.pages[:-1]), len(self.begin))
         self.odd: Places = np.full(len(begins) + 1, -1)
@@ -73,6 +69,13 @@ class Part:
         np.maximum.at(self.odd, np.searchsorted(self.pages, places, side="right") - 1, places)
         self.number: Places = np.full(len(begins), -1)
         self.repeated = np.zeros(len(begins), dtype=bool)
+
+    def _places(self, text: bytes, rare: int) -> Places:
+        """Where a text stands, sought by the one of its characters that is the rarest."""
+        at = np.flatnonzero(self._bytes[: len(self.data)] == text[rare]) - rare
+        for k, byte in enumerate(text):
+            at = at[self._bytes[at + k] == byte]
+        return at
 
     def text(self, page: int) -> str:
         """The text of a page."""

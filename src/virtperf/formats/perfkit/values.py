@@ -21,6 +21,7 @@ _SIZES = ("B", "KiB", "MiB", "GiB")
 _POWERS = {"K": 1024.0, "M": 1024.0**2, "G": 1024.0**3}
 LONGEST = 24
 BLANK = ord(" ")
+_GAP = np.uint8(0x10)
 _PLAIN = str.maketrans("", "", "0123456789.")
 
 
@@ -94,28 +95,30 @@ def plain_numbers(
     others : ndarray of bool, shape (rows, cells)
         Which cells hold something else.
     """
-    gap = np.ones((len(letters), 1), dtype=np.uint8)  # so that no cell's characters have neighbours in another
+    gap = np.full((len(letters), 1), _GAP)  # so that no cell's characters have neighbours in another
     block = np.hstack([part for begin, end in cells for part in (gap, letters[:, begin:end])])
     starts = np.cumsum([0, *(end - begin + 1 for begin, end in cells)])
-    ink = block - np.uint8(BLANK + 1) < 256 - BLANK  # all but gaps and blanks; a zero byte is ink
-    digit, point = block - np.uint8(ord("0")) <= 9, block == ord(".")
+    flat = block.ravel()
+    ink = flat - np.uint8(BLANK + 1) < 256 - BLANK  # all but gaps and blanks; a zero byte is ink
+    digit, point = flat - np.uint8(ord("0")) <= 9, flat == ord(".")
     odd = ink & ~(digit | point)
-    odd[:, 1:] |= (block[:, 1:] == BLANK) & ink[:, :-1]
+    odd[1:] |= (flat[1:] == BLANK) & ink[:-1]
     lone = point.copy()
-    lone[:, 1:] &= ~digit[:, :-1]
-    lone[:, :-1] &= ~digit[:, 1:]
+    lone[1:] &= ~digit[:-1]
+    lone[:-1] &= ~digit[1:]
     row, column = np.divmod(np.flatnonzero(odd | lone), block.shape[1])
     others = np.zeros((len(letters), len(cells)), dtype=bool)
     others[row, np.searchsorted(starts, column, side="right") - 1] = True
     for k, (begin, end) in enumerate(cells):
-        others[:, k] |= (letters[:, begin : max(end - LONGEST, begin)] != BLANK).any(axis=1)
+        if end - begin > LONGEST:
+            others[:, k] |= (letters[:, begin : end - LONGEST] != BLANK).any(axis=1)
     try:
         values = _cast(block, starts, others)
     except pa.ArrowInvalid:
-        others |= np.add.reduceat(point, starts[:-1], axis=1, dtype=np.int64) > 1
+        others |= np.add.reduceat(point.reshape(block.shape), starts[:-1], axis=1, dtype=np.int64) > 1
         values = _cast(block, starts, others)
     last = letters[:, [end - 1 for _, end in cells]]
-    values[others | (last == BLANK)] = np.nan
+    np.copyto(values, np.nan, where=others | (last == BLANK))
     return values, others
 
 
@@ -123,7 +126,7 @@ def _cast(block: NDArray[np.uint8], starts: NDArray[np.int64], others: NDArray[n
     """Numbers of the cells that begin at `starts`, 0 for the `others`; changes `block`."""
     for k in np.flatnonzero(others.any(axis=0)).tolist():
         block[others[:, k], starts[k] : starts[k + 1]] = BLANK
-    np.copyto(block, np.uint8(ord("0")), where=block <= BLANK)
+    block |= (block <= BLANK) * np.uint8(ord("0"))  # gaps and blanks become zeros
     rows, width = block.shape
     offsets = np.append((np.arange(rows)[:, None] * width + starts[:-1]).ravel(), block.size)
     texts = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(block))
