@@ -31,7 +31,7 @@ SHORT, SHORT_TURNS = 6_000_000, 5
 def ours(name: str) -> Callable[[Path], int]:
     from virtperf.formats import blocks_of, get_format
 
-    form = get_format(name)
+    form = get_format(name.removesuffix("-short"))
 
     def run(path: Path) -> int:
         with path.open("rb") as stream:
@@ -50,6 +50,16 @@ def pandas_guessed(path: Path) -> int:
     import pandas as pd
 
     return pd.read_csv(path, sep=r"\s+", header=None, names=range(24), engine="c", low_memory=False).size
+
+
+def pandas_fixed(path: Path) -> int:
+    import pandas as pd
+
+    from virtperf.formats.perfkit.layout import load_layouts, locate
+
+    layout = load_layouts()["FCX112"][0]
+    cells = locate(layout, layout.heading) or ()
+    return pd.read_fwf(path, colspecs=[(cell.start, cell.end) for cell in cells], header=None, dtype=str).size
 
 
 def json_loads(path: Path) -> int:
@@ -93,6 +103,8 @@ LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
     "sadf-json": {"json": json_loads, "orjson": orjson_loads},
     "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
     "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
+    "perfkit": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
+    "perfkit-short": {"pandas, fixed widths": pandas_fixed, "split lines": split_lines},
 }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from virtperf.formats.perfkit.layout import load_layouts, locate
 from virtperf.formats.xentop.write import WIDTHS
 
 SEED = 20090101
@@ -107,11 +109,42 @@ def iwl_console(rng: np.random.Generator) -> Iterator[str]:
         )
 
 
+def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
+    """Guests of a z/VM system, a page of so many rows a minute, and every ten minutes its processors."""
+    users = (">System<", *(f"LINUX{number:03d}" for number in range(1, rows)))
+    for minute in range(100_000_000):
+        begin, end = (f"{START + timedelta(minutes=m):%H:%M:%S}" for m in (minute, minute + 1))
+        for report, entities, between, behind in (
+            ("FCX112", users, "", "  EME,CL3,DIS"), ("FCX100", [f"P{n:02d}" for n in range(16)], "  IFL", "")
+        )[: 1 + (minute % 10 == 0)]:  # fmt: skip
+            layout = load_layouts()[report][0]
+            cells = [cell for cell in locate(layout, layout.heading) or () if not cell.column.text]
+            lines = [
+                f"1{report}  Run 2026/01/06 08:00:00  {layout.name:<80}Page {minute % 10_000:>5}",
+                f"{'':41}{layout.title}",
+                f" From {begin:<90}  VMSYS1",
+                f" To   {end:<90}  CPU 2097-701   SN 0A1B2",
+                f" For  {'    60 Secs 00:01:00':<90}  z/VM   V.6.3.0",
+                " " + "_" * 126,
+                *layout.heading,
+                "",
+            ]
+            size = np.minimum(np.exp(rng.normal(0, 2, (len(entities), len(cells)))), 9999)
+            for entity, row in zip(entities, size.tolist(), strict=True):
+                line = f" {entity}{between}".ljust(cells[0].start)
+                for cell, x in zip(cells, row, strict=True):
+                    text = f"{x:.{cell.column.decimals}f}"
+                    line += (text[1:] if text.startswith("0.") else text).rjust(cell.end - cell.start)
+                lines.append(line + behind)
+            yield "\n".join(lines) + "\n"
+
+
 KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
     "xentop": (xentop, ""), "sar": (sar, ""), "sadf-json": (sadf, "\n\t\t\t]\n\t\t}\n\t]\n}}\n"),
-    "iwl-xml": (iwl_xml, "</iwl>\n"), "iwl-console": (iwl_console, ""),
+    "iwl-xml": (iwl_xml, "</iwl>\n"), "iwl-console": (iwl_console, ""), "perfkit": (perfkit, ""),
+    "perfkit-short": (partial(perfkit, rows=20), ""),
 }  # fmt: skip
-"""By format what makes its file, and what ends it."""
+"""By format (with ``-short``: with fewer rows a page) what makes its file, and what ends it."""
 
 
 def write(kind: str, path: Path, size: int, number: int = 0) -> None:

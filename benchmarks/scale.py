@@ -19,13 +19,14 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.raw_files import KINDS, write
+from benchmarks.raw_files import write
 from tests.toy_runs import toy_study, write_run
 from virtperf.core.parallel import most_processes
 from virtperf.ingest.stage import ingest
 from virtperf.study.definition import load_study
 
 FILES, MEGABYTES = 8, 10
+KINDS = ("xentop", "sar", "sadf-json", "iwl-xml", "iwl-console")
 METRICS = Path(__file__).resolve().parents[1] / "data" / "metrics.yaml"
 CLOCK = {"start": "2026-01-05T00:00:00", "duration_s": 366 * 86400, "warmup_s": 0, "window_s": [0, 3600]}
 EVERY_S = 0.1
@@ -107,7 +108,7 @@ def main() -> int:
             before = case(f"one file, {kind}", [kind], times * megabytes, 1, before)
     before = None
     for count in (max(1, files // 4), max(1, files // 2), files):
-        kinds = [list(KINDS)[number % len(KINDS)] for number in range(count)]
+        kinds = [KINDS[number % len(KINDS)] for number in range(count)]
         before = case(f"{count} runs", kinds, megabytes, 1, before)
     case(f"{files} runs", kinds, megabytes, min(2, most_processes()), before)
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ HEADER_LINES = 12
 LONGEST_LINE = 512
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """What a page's header says.
 
     Attributes
@@ -57,6 +56,9 @@ class Page:
         Machine, release and the like, for `Reading.info`.
     log : bool
         Its rows are intervals of its period.
+    places : tuple of int
+        Characters of the header at which the times `begin` and `end` stand, and the end of what the first line says
+        (a page's number may stand behind it); empty in a titled page.
     """
 
     report: str
@@ -70,6 +72,7 @@ class Page:
     day: date | None = None
     facts: dict[str, str] | None = None
     log: bool = False
+    places: tuple[int, ...] = ()
 
 
 def read_header(lines: list[str], line: int, file: str) -> Page | None:
@@ -89,7 +92,8 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     if screen := _SCREEN.fullmatch(rest):
         begin, end = (clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end"))
         facts = {name: screen[name] for name in ("cpu", "serial", "source") if screen[name]}
-        return Page(report, line, 1, "screen", asa, begin, end, facts=facts)
+        places = (first.start(2) + screen.start("begin"), first.start(2) + screen.start("end"), len(lines[0]))
+        return Page(report, line, 1, "screen", asa, begin, end, facts=facts, places=places)
     run = _RUN.fullmatch(rest)
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
@@ -102,8 +106,10 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             )
         return Page(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
-    period: dict[str, tuple[int, date | None]] = {}
+    period: dict[str, tuple[int, date | None, int]] = {}
+    above = 0  # characters
     for at, text in enumerate(lines[1:HEADER_LINES], start=1):
+        above += len(lines[at - 1]) + 1
         found = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
         if found is None:
             continue
@@ -112,14 +118,16 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
         keyword, day, value, margin = found.groups()
         facts |= _margin(keyword, margin)
         if keyword != "For":
-            period[keyword] = (clock_seconds(value, file=file, line=line + at), _date(day, file, line + at))
+            clock = clock_seconds(value, file=file, line=line + at)
+            period[keyword] = clock, _date(day, file, line + at), above + found.start(3)
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
             raise FormatError(
                 "a damaged period", file=file, line=line + at, expected="From, To, For n Secs", found=text
             )
-        (begin, day_of_begin), (end, _) = period["From"], period["To"]
-        return Page(report, line, at + 1, "printed", asa, begin, end, int(value), day_of_begin, facts)
+        (begin, day_of_begin, begins), (end, _, ends) = period["From"], period["To"]
+        places = (begins, ends, first.start(2) + run.end("name") if run["name"] else len(lines[0]))
+        return Page(report, line, at + 1, "printed", asa, begin, end, int(value), day_of_begin, facts, places=places)
     if len(lines) <= HEADER_LINES:
         return None
     raise FormatError(
@@ -242,6 +250,7 @@ class Facts:
 
     def __init__(self) -> None:
         self._info: dict[str, str] = {}
+        self._last: dict[str, str] | None = None
         self._day: date | None = None
         self._timed = False
         self._all_dated = True
@@ -250,7 +259,8 @@ class Facts:
     def add(self, pages: list[Page]) -> None:
         """Take further pages."""
         for page in pages:
-            self._info = {**(page.facts or {}), **self._info}
+            if page.facts is not self._last:
+                self._info, self._last = {**(page.facts or {}), **self._info}, page.facts
             if page.begin >= 0:
                 self._day = self._day if self._timed else page.day
                 self._timed, self._all_dated = True, self._all_dated and page.day is not None

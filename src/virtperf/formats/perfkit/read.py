@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Reading, joined
+from virtperf.formats.base import Reading, joined
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, odd_periods, read_header
-from virtperf.formats.perfkit.table import Heading, Table, find_heading, unknown_heading
+from virtperf.formats.perfkit.regular import Part, Template
+from virtperf.formats.perfkit.rows import Found, records, together
+from virtperf.formats.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings, record_table
+
+NEWS, KNOWN = 16, 8
+"""Templates that a part of a file may add, and that are known of a report: all headers of a damaged file may differ."""
 
 
 class PerfKit:
@@ -56,10 +60,11 @@ class PerfKit:
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
         for piece in pieces:
-            listing.read(recoded(piece, pieces.line, listing.warnings, file).decode(), pieces.line, pieces.last)
-            records, lines = listing.records()
-            if pieces.last or len(records):
-                yield Reading(records, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines)
+            part = Part(recoded(piece, pieces.line, listing.warnings, file), pieces.line)
+            listing.read(part, pieces.last)
+            found, lines = listing.records(part)
+            if pieces.last or len(found):
+                yield Reading(found, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines)
 
     def write(self, reading: Reading) -> bytes:
         """The listing of a reading, in the printed form; raises `FormatError` for what it has no column for."""
@@ -79,24 +84,48 @@ class _Listing:
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, int], Table] = {}
+        self.templates: dict[str, dict[bytes, Template]] = {}  # by report and by what pages of theirs have in common
+        self.regular: dict[int, tuple[Template, int, int]] = {}  # by page of this part, with its interval
         self.items: list[tuple[int, Layout, int, str, float]] = []  # page, layout, line, field, value
 
-    def read(self, text: str, above: int, ends: bool) -> None:
-        """Take the pages of a part of the file, `above` lines of which stand before, and which it may end with."""
-        begins = [match.start() for match in PAGE_BEGINS.finditer(text)]
-        if not begins:
+    def read(self, part: Part, ends: bool) -> None:
+        """Take the pages of a part of the file, which it may end with."""
+        if not part.reports:
             raise FormatError(
                 "no report of the Performance Toolkit",
                 file=self.file,
                 expected="a page that begins with FCXnnn",
-                found=text.strip()[:60] or "nothing",
+                found=part.data.decode().strip()[:60] or "nothing",
             )
-        line = above + text.count("\n", 0, begins[0]) + 1
-        self.pages = []
-        for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
-            lines = text[begin:end].split("\n")
-            self._page(lines, line, last=ends and end == len(text), complete=text.endswith("\n"))
-            line += len(lines) - 1
+        complete = part.data.endswith(b"\n")
+        pages: dict[str, list[int]] = {}
+        for place in range(len(part.reports) - (not complete)):
+            pages.setdefault(part.reports[place], []).append(place)
+        self.pages, self.regular = [], {}
+        for report, own in pages.items():
+            self._match(part, reversed(self.templates.get(report, {}).values()), own)
+        news = 0
+        for place, report in enumerate(part.reports):
+            line = int(part.first[place]) + part.above + 1
+            if place in self.regular:
+                template, begin, end = self.regular[place]
+                page = template.page._replace(line=line, begin=begin, end=end)
+                part.repeated[place], part.number[place] = self._repeated(page), len(self.pages)
+                self.pages.append(page)
+                self.before[report] = page
+                continue
+            if report not in self.layouts:
+                self.skipped.setdefault(report, line)
+                continue
+            last = ends and place == len(part.reports) - 1
+            new = self._page(part.text(place).split("\n"), line, last, complete)
+            known = self.templates.setdefault(report, {})
+            if new and new.common not in known and news < NEWS:
+                news += 1
+                if len(known) >= KNOWN:
+                    del known[next(iter(known))]
+                known[new.common] = new
+                self._match(part, [new], [page for page in pages[report] if page > place])
         self.any = self.any or bool(self.pages)
         for at, sentence in odd_periods(self.pages) if not self.odd else ():
             self.odd = True
@@ -116,22 +145,31 @@ class _Listing:
                 remedy="add a layout of your own; docs/formats/perfkit.md says how.",
             )
 
-    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> None:
-        begins = PAGE_BEGINS.match(lines[0])
-        assert begins is not None
-        layouts = self.layouts.get(begins[1])
-        if layouts is None:
-            self.skipped.setdefault(begins[1], first)
-            return
+    def _match(self, part: Part, templates: Iterable[Template], pages: list[int]) -> None:
+        """Take the rows of those of some pages of one report that are regular."""
+        for template in templates:
+            left = [page for page in pages if page not in self.regular]
+            for page, begin, end in template.rows(part, np.array(left)) if left else ():
+                self.regular[page] = template, begin, end
+
+    def _repeated(self, page: Page) -> bool:
+        """Whether a page goes on with the interval of the one before."""
+        before = self.before.get(page.report)
+        return before is not None and (before.begin, before.end, before.day) == (page.begin, page.end, page.day)
+
+    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> Template | None:
+        """Take a page line by line; what it may have in common with further ones."""
         page = read_header(lines, first, self.file)
         if page is None:
             self._cut_off(first, "header", last)
-            return
+            return None
+        layouts = self.layouts[page.report]
         body = list(enumerate(lines[page.body :], first + page.body))
         body = [(n, text) for n, text in body if not NO_DATA.match(text)]
         if page.asa:  # carriage control: "0" and "-" feed lines first, "+" prints over the line before
             body = [(n, f" {text[1:]}" if text[:1] in ("0", "-") else text) for n, text in body if text[:1] != "+"]
         cut = first + len(lines) - 1 if last and not complete else 0
+        heading = None
         if layouts[0].kind == "items":
             layout = layouts[0]
             if cut and any(n == cut and text.strip() for n, text in body):
@@ -147,14 +185,22 @@ class _Listing:
                 if not last or not (self.any or self.pages) or sum(bool(text.strip("_ .")) for _, text in body) > 3:
                     raise unknown_heading(page.report, body, layouts, self.file, first)
                 self._cut_off(first, "heading", last)
-                return
+                return None
             layout = self._tables(page, body, heading, layouts, cut)
         if page.begin < 0 and not layout.time:
             raise FormatError(f"{page.report} has no interval", file=self.file, line=first, found=lines[0])
         if page.form == "printed" or layout.evidence != "screen":
             self.assumed.add(page.report)
-        self.pages.append(replace(page, log=layout.log))
+        page = page._replace(log=layout.log)
+        self.pages.append(page)
         self.before[page.report] = page
+        if heading is None or cut or not page.places or any(other.below for other in layouts):
+            return None
+        end = body[heading[0]][0] - first + 1
+        while end < len(lines) - 1 and RULE.fullmatch(lines[end]):
+            end += 1
+        top = "\n".join(lines[:end]) + "\n"
+        return Template(page, self.tables[page.report, id(heading[2])], top) if top.isascii() else None
 
     def _tables(
         self, page: Page, body: list[tuple[int, str]], heading: Heading, layouts: tuple[Layout, ...], cut: int
@@ -176,9 +222,7 @@ class _Listing:
     ) -> Layout:
         key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
         table = self.tables.setdefault(key, new)
-        before = self.before.get(page.report)
-        repeated = before is not None and (before.begin, before.end, before.day) == (page.begin, page.end, page.day)
-        taken = table.take(body, len(self.pages), repeated, cut, followed=followed)
+        taken = table.take(body, len(self.pages), self._repeated(page), cut, followed=followed)
         self.unread += taken.below
         for line, text in taken.odd:
             self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
@@ -193,22 +237,23 @@ class _Listing:
             raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
         self.warnings.add(line, f"the file ends within a {what}, which was dropped")
 
-    def records(self) -> tuple[pd.DataFrame, np.ndarray]:
+    def records(self, part: Part) -> tuple[pd.DataFrame, np.ndarray]:
+        """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
         self.facts.add(self.pages)
         spans = self.spans.of(self.pages)
-        parts = [table.records(spans, self.file) for table in self.tables.values() if table.rows]
+        found = [records(table, part, spans, self.file) for table in self.tables.values() if table.rows or table.found]
         if self.items:
             pages, layouts, lines, fields, values = zip(*self.items, strict=True)
             reports, kinds = ([getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind"))
-            t, value = spans[1][list(pages)], np.array(values, dtype=float)
-            parts.append(record_table(reports, kinds, "", list(fields), t, value).assign(line=lines))
+            places = np.arange(len(self.items))
+            texts, t = ((reports, places), (kinds, places), ([""], 0 * places)), spans[1][list(pages)]
+            count, value = np.ones_like(places), np.array(values, dtype=float)
+            found.append(Found(texts, t, np.array(lines), count, list(fields), places, value))
             self.items = []
-        if not parts:
+        if not found:
             none = np.array([], dtype=float)
             return record_table("", "", "", "", none, none), none.astype(np.int64)
-        together = parts[0] if len(parts) == 1 else pd.concat(parts)
-        together = together.sort_values("line", kind="stable", ignore_index=True)
-        return together[list(RECORD_COLUMNS)], together["line"].to_numpy(dtype=np.int64)
+        return together(found)
 
     def info(self) -> dict[str, str]:
         info = self.facts.info()

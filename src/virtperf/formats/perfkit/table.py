@@ -6,20 +6,19 @@ import re
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.perfkit.layout import Cell, Layout, choose
-from virtperf.formats.perfkit.page import LONGEST_LINE, LogEnd, log_times
-from virtperf.formats.perfkit.values import number, numbers
-from virtperf.formats.rows import record_table
-from virtperf.formats.text import strings
+from virtperf.formats.perfkit.page import LONGEST_LINE, LogEnd
+from virtperf.formats.perfkit.values import BLANK, distinct, number
+from virtperf.formats.words import Places
 
 HEADING_LINES = 4  # captions in up to three lines, names in the last
 HEADING_WITHIN = 40  # lines below a page's header
-_RULE = re.compile(r"[ .:_=-]*")
+RULE = re.compile(r"[ .:_=-]*")
 _NAMELESS = re.compile(r"-*|\.{2,}")
-_CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
+CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
 
 
@@ -44,7 +43,17 @@ class Taken:
 
 @dataclass
 class Table:
-    """Rows of one layout under one spacing, gathered over the pages so that each column is converted at once."""
+    """Rows of one layout under one spacing, gathered over the pages so that each column is converted at once.
+
+    Attributes
+    ----------
+    rows, lines, pages, told : list
+        What `take` took: texts, lines of the file, places among the pages read, and places in `kinds` and `entities`.
+    found : list of (ndarray, ndarray, ndarray, ndarray)
+        Rows of regular pages: lines and pages of the part of the file, places in `entities` and in `kinds`.
+    reach : int
+        How many characters of a row tell what it is about.
+    """
 
     layout: Layout
     cells: tuple[Cell, ...]
@@ -52,26 +61,42 @@ class Table:
     rows: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     pages: list[int] = field(default_factory=list)
-    labels: list[tuple[str, str]] = field(default_factory=list)  # entity kind and entity
+    told: list[tuple[int, int]] = field(default_factory=list)
+    found: list[tuple[Places, Places, Places, Places]] = field(default_factory=list)
     ended: LogEnd | None = None  # where its log ends
 
     def __post_init__(self) -> None:
         own = {cell.column.name: cell for cell in reversed(self.cells) if cell.column.text}
         self._key = own[self.layout.entity or self.layout.time]
         self._owner = own.get(self.layout.owner)
-        self._time = own.get(self.layout.time)
+        self.time = own.get(self.layout.time)
         self._repeats = [cell for cell in self.cells if cell.column.repeats]
         self._name = re.compile(self.layout.pattern)
-        self._wide = max(cell.end for cell in self.cells)
+        self.wide = max(cell.end for cell in self.cells)
         self._edge = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
+        telling = [cell for cell in (self._key, self._owner, self.time, *self._repeats) if cell]
+        self.reach = max(cell.end for cell in telling)
+        self._naming = np.zeros(self.reach, dtype=bool)
+        for cell in (self._key, self._owner or self._key):
+            self._naming[cell.start : cell.end] = True
+        self._first = self._owner or self._key
+        if self._first is self.cells[0]:
+            self._naming[: self._first.start] = True
+        self.kinds = [self.layout.entity_kind, *self.layout.averages.values()]
+        self._averages = {text: n for n, (text, kind) in enumerate(self.layout.averages.items(), start=1) if kind}
+        self.entities: dict[str, int] = {}
 
     def label(self, text: str) -> str | None:
         """What a row is about: its entity, with the owner where it has one, or its time; None for another line."""
+        return self._named(text) if not self.layout.log or self._timed(self._when(text)) else None
+
+    def _timed(self, when: str) -> bool:
+        return when in self.layout.averages or CLOCK.fullmatch(when) is not None
+
+    def _named(self, text: str) -> str | None:
         key = self._key
-        if text[: (self._owner or key).start].strip() and (self._owner or key) is self.cells[0]:
-            return None
-        if self.layout.log and not (self._when(text) in self.layout.averages or _CLOCK.fullmatch(self._when(text))):
+        if text[: self._first.start].strip() and self._first is self.cells[0]:
             return None
         label = text[key.start : key.end].strip()
         if self._owner:
@@ -81,7 +106,29 @@ class Table:
 
     def _when(self, text: str) -> str:
         """What a row's cell of the time holds; "" where rows have none."""
-        return text[self._time.start : self._time.end].strip() if self._time else ""
+        return text[self.time.start : self.time.end].strip() if self.time else ""
+
+    def _entity(self, label: str | None) -> int:
+        return self.entities.setdefault(label or "" if self.layout.entity else "", len(self.entities))
+
+    def tell(self, letters: NDArray[np.uint8]) -> tuple[Places, Places, NDArray[np.bool_]]:
+        """What lines are about that begin with these letters: places in `entities` and `kinds`, and which are rows.
+
+        Rows with a blank cell that repeats the one above, and rules, are not told from other lines.
+        """
+        code, texts = distinct(np.where(self._naming, letters, np.uint8(BLANK)))
+        labels = [None if RULE.fullmatch(text) else self._named(text) for text in texts]
+        row = np.array([label is not None for label in labels])[code]
+        entity = np.array([self._entity(label) for label in labels])[code]
+        if self.layout.log and self.time:
+            code, texts = distinct(letters[:, self.time.start : self.time.end])
+            times = [text.strip() for text in texts]
+            row &= np.array([self._timed(time) for time in times])[code]
+            labels = list(times)
+        kind = np.array([self._averages.get(label or "", 0) for label in labels])[code]
+        for cell in self._repeats:
+            row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
+        return entity, kind, row
 
     def _completed(self, text: str, above: str | None) -> str:
         """The row with what its blank cells repeat from the row above."""
@@ -117,7 +164,7 @@ class Table:
         ended = dropped = False
         above: str | None = None  # behind a line that is none, a row that repeats cells could be anybody's
         for line, printed in body:
-            if _RULE.fullmatch(printed):
+            if RULE.fullmatch(printed):
                 continue
             if line == cut and len(printed.rstrip()) < self._edge:
                 dropped = True
@@ -135,12 +182,12 @@ class Table:
                 continue
             odd, below, within, above = odd + below, [], 0, text
             seen.add(label)
-            average = self.layout.averages.get(self._when(text) if self.layout.log else label)
+            average = self._averages.get(self._when(text) if self.layout.log else label, 0)
             if not (repeated and average):
                 self.rows.append(text)
                 self.lines.append(line)
                 self.pages.append(page)
-                self.labels.append((average or self.layout.entity_kind, label if self.layout.entity else ""))
+                self.told.append((self._entity(label), average))
         damaged = [(line, text) for line, text in below[:within] if self._whole(text)]
         lines = {line for line, _ in damaged}
         unread = below[:within] if followed else below
@@ -150,7 +197,7 @@ class Table:
         """Whether every cell of a known column of numbers holds what belongs there, and one of them a number."""
         values = [number(text[cell.start : cell.end], cell.column.unit) for cell in self._numbers]
         present = [value is not None and value == value for value in values]
-        beyond = text[self._wide :].split()
+        beyond = text[self.wide :].split()
         return (
             None not in values
             and any(present)
@@ -161,86 +208,9 @@ class Table:
             and not (beyond and number(beyond[0], "1") is not None)
         )
 
-    def records(self, spans: tuple[np.ndarray, np.ndarray], file: str) -> pd.DataFrame:
-        """One row per printed number, with its place in the file in column ``line``.
-
-        Parameters
-        ----------
-        spans : (ndarray, ndarray)
-            Begin and end of every page's interval.
-        file : str
-
-        Raises
-        ------
-        FormatError
-            A known column holds something else than a number, or a number stands beside its heading.
-        """
-        wide = self._wide
-        for line, text in zip(self.lines, self.rows, strict=True):
-            beyond = text[wide:].split()
-            if beyond and number(beyond[0], "1") is not None:
-                raise self._beside("a number stands beyond the last heading", line, text, file)
-        block = np.array([row.ljust(wide)[:wide] for row in self.rows], dtype=f"<U{wide}")
-        letters = block.view("<U1").reshape(len(block), wide)
-        found = []
-        for cell in self.cells:
-            if not cell.column.text:
-                part = np.ascontiguousarray(letters[:, cell.start : cell.end])
-                texts = part.view(f"<U{cell.end - cell.start}").ravel()
-                found.append((cell.column.field, self._values(cell, texts, part[:, -1], file)))
-        index: dict[tuple[str, str], int] = {}
-        code = np.array([index.setdefault(label, len(index)) for label in self.labels])
-        kinds, entities = zip(*index, strict=True)
-        average = np.array([kind != self.layout.entity_kind for kind in kinds])[code]
-        t = self._times(spans, letters, average, file)
-        values = np.column_stack([column for _, column in found])
-        row, column = np.nonzero(~np.isnan(values))
-        kind, entity = strings(kinds, code[row]), strings(entities, code[row])
-        field = strings([name for name, _ in found], column)
-        records = record_table(self.layout.report, kind, entity, field, t[row], values[row, column])
-        records = records.assign(line=np.array(self.lines)[row])
-        self.rows, self.lines, self.pages, self.labels = [], [], [], []
-        return records
-
-    def _values(self, cell: Cell, texts: np.ndarray, last: np.ndarray, file: str) -> np.ndarray:
-        if not cell.column.known:  # perhaps a text; what is no number is no record
-            return np.array([number(text, "1") for text in texts.tolist()], dtype=float)
-        values, bad = numbers(texts, cell.column.unit)
-        beside = np.flatnonzero(~np.isnan(values) & (last == " "))
-        if bad < 0 and not len(beside):
-            return values
-        place = bad if bad >= 0 else int(beside[0])
-        problem = "not a number" if bad >= 0 else "not below its heading"
-        raise self._beside(f"column {cell.column.name!r} is {problem}", self.lines[place], self.rows[place], file)
-
-    def _beside(self, problem: str, line: int, row: str, file: str) -> FormatError:
-        return FormatError(
-            f"{self.layout.report}: {problem}",
-            file=file,
-            line=line,
-            expected=f"numbers that end below the heading {self.heading.strip()!r}",
-            found=row,
-            remedy="give the column's `shift` in a layout of your own where the tool prints it elsewhere.",
-        )
-
-    def _times(
-        self, spans: tuple[np.ndarray, np.ndarray], letters: np.ndarray, average: np.ndarray, file: str
-    ) -> np.ndarray:
-        begins, ends = (span[np.array(self.pages)] for span in spans)
-        if not self.layout.time:
-            return ends
-        cell = next(cell for cell in self.cells if cell.column.name == self.layout.time)
-        own = np.flatnonzero(~average)
-        clocks = []
-        texts = np.ascontiguousarray(letters[own, cell.start : cell.end]).view(f"<U{cell.end - cell.start}").ravel()
-        for place, text in zip(own.tolist(), np.char.strip(texts).tolist(), strict=True):
-            clock = _CLOCK.fullmatch(text)
-            if clock is None:
-                raise FormatError("not a time", file=file, line=self.lines[place], expected="HH:MM", found=text)
-            clocks.append(int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3] or 0))
-        t = ends.copy()
-        t[own], self.ended = log_times(begins[own], ends[own], np.array(clocks, dtype=float), self.ended)
-        return t
+    def forget(self) -> None:
+        """Drop the rows."""
+        self.rows, self.lines, self.pages, self.told, self.found, self.entities = [], [], [], [], [], {}
 
 
 def _is_heading(text: str) -> bool:
@@ -260,7 +230,7 @@ def find_heading(
     """The first heading of one of the layouts among the first lines of `body`."""
     above: list[str] = []
     for place, (_, line) in enumerate(body[:within]):
-        if _RULE.fullmatch(line) or len(line) > LONGEST_LINE:
+        if RULE.fullmatch(line) or len(line) > LONGEST_LINE:
             continue
         chosen = choose(layouts, (*above, line), release)
         if chosen is not None:
@@ -273,7 +243,7 @@ def unknown_heading(
     report: str, body: list[tuple[int, str]], layouts: tuple[Layout, ...], file: str, line: int
 ) -> FormatError:
     """The error for a page of which `find_heading` knows no line."""
-    texts = [(number, text) for number, text in body if not _RULE.fullmatch(text)][:HEADING_LINES]
+    texts = [(number, text) for number, text in body if not RULE.fullmatch(text)][:HEADING_LINES]
     number, heading = max(texts, key=lambda part: len(part[1].split()), default=(line, "nothing"))
     return FormatError(
         f"no registered layout of {report} has this heading",
