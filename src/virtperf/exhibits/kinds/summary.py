@@ -32,6 +32,7 @@ SURE = {
     "corroborated": "Stated; the paper's other statements imply it",
 }
 """How sure a finding is, by the verdict on its claims; the first that one of them has counts for all."""
+_OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
 MOST = 8  # hypotheses that the head of a report answers; all of them stand in their own section
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 
@@ -164,7 +165,7 @@ def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
         Fact(value=str(warned), label="runs with a warning", note=f"{plural(out, 'run')} excluded; see Data quality"),
     ]
     if words:
-        said = joined(f"{n} {word}" for word, n in sorted(words.items()))
+        said = joined(f"{n} {word if n == 1 else _OF_MANY.get(word, word)}" for word, n in sorted(words.items()))
         facts.append(Fact(value=str(sum(words.values())), label="hypotheses", note=said))
     return tuple(facts)
 
