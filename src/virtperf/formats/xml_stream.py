@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pyexpat.errors import XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN, codes
-from typing import Any
+from typing import Any, BinaryIO
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import decode
+from virtperf.formats.packed import peeked
+from virtperf.formats.pieces import Pieces, recoded
+from virtperf.formats.rows import Warnings
+from virtperf.formats.text import decode, uncoloured
 
 XML_TEXT = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
@@ -124,6 +128,40 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
 def declared(data: bytes) -> bool:
     """Whether a document says which encoding it has."""
     return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
+
+
+class XmlPieces(Pieces):
+    """A document in pieces as the parser takes them: without colours, in UTF-8 where it does not name its encoding.
+
+    Parameters
+    ----------
+    stream : binary stream
+    strange : Warnings
+        Is told once of a line that is not UTF-8 and was read as Latin-1.
+    file : str
+        For messages.
+    """
+
+    def __init__(self, stream: BinaryIO, strange: Warnings, file: str) -> None:
+        head, stream = peeked(stream)
+        super().__init__(stream, self._end, file, by_line=False)
+        self._strange = strange
+        self._coloured = b"\0" not in head
+        self._declared = declared(uncoloured(head.removeprefix(codecs.BOM_UTF8)) if self._coloured else head)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in super().__iter__():
+            plain = uncoloured(piece) if self._coloured else piece
+            if not self._declared:
+                plain = recoded(plain, self.line, self._strange, self._file).replace(b"\r\n", b"\n")
+            yield plain
+
+    def _end(self, data: bytes) -> int:
+        """Behind a line or, since whole lines are Latin-1, in ASCII behind a tag; anywhere where bytes stay."""
+        if self._declared and not (self._coloured and b"\x1b" in data):
+            return len(data)
+        line, tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
+        return tag if tag > line and data[line:tag].isascii() else line
 
 
 class XmlFeed:
