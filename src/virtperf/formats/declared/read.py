@@ -122,14 +122,17 @@ class _Gathered:
         self._entities, self._fields = Codes(), Codes()
         self._tables = [Collector(declaration, part, self._entities, self._fields, file) for part in declaration.parts]
         self._clocks: set[str] = set()
-        self._timed = all(part.time is not None for part in declaration.parts)
+        summed = {
+            part.every_s is not None for part in declaration.parts
+        }  # those records come at the end, others before
+        self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
 
     def sink(self, place: int, chunk: Chunk) -> None:
         """Take rows of the table of that number."""
         self._tables[place].add(chunk)
 
     def ready(self) -> bool:
-        """Whether there are records, all of which are told apart by their times."""
+        """Whether there are records, all of which are told apart by their times and come as their lines do."""
         return self._timed and any(t.parts for t in self._tables) and all(t.clock != "none" for t in self._tables)
 
     def last(self) -> Reading:
