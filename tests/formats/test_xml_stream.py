@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.formats import pieces
+from virtperf.core.errors import FormatError
+from virtperf.formats import pieces, xml_stream
 from virtperf.formats.rows import Warnings
 from virtperf.formats.text import decode, uncoloured
-from virtperf.formats.xml_stream import XmlPieces, declared
+from virtperf.formats.xml_stream import Target, XmlFeed, XmlPieces, declared
 
 HEADS = (
     b"",
@@ -51,3 +52,22 @@ def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -
     found = list(XmlPieces(io.BytesIO(line + b"\xe9</r>"), Warnings("f"), "f"))
     assert len(found) > 10
     assert b"".join(found) == line + "é</r>".encode()
+
+
+@pytest.mark.parametrize(
+    ("begin", "words"),
+    [
+        ("<r>\n<!--", "a tag or a comment has no end"),
+        ("<r>\n<a x='", "a tag or a comment has no end"),
+        ("<r>\n<a>", "a text has no end"),
+    ],
+)
+def test_what_has_no_end_is_refused_before_it_fills_the_memory(
+    begin: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xml_stream, "LONGEST", 5000)
+    feed = XmlFeed(Target("f", "r", 9))
+    feed.feed(begin.encode())
+    with pytest.raises(FormatError, match=f"f line 2: {words}"):
+        for _ in range(1000):
+            feed.feed(b" > x" * 20)

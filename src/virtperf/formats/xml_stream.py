@@ -13,7 +13,7 @@ from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.packed import peeked
-from virtperf.formats.pieces import Pieces, recoded
+from virtperf.formats.pieces import LONGEST, Pieces, recoded
 from virtperf.formats.rows import Warnings
 from virtperf.formats.text import decode, uncoloured
 
@@ -48,6 +48,7 @@ class Target:
         self.above = 0  # lines of the file that the parser did not get
         self.path: list[str] = []
         self.text: list[str] = []
+        self._length = 0
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
         """An element begins; `tag` is ``{namespace}local``, attributes have no namespace."""
@@ -62,7 +63,7 @@ class Target:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """The parser's word for an element's beginning."""
         self.path.append(local(tag))
-        self.text = []
+        self.text, self._length = [], 0
         if len(self.path) > self.deepest:
             problem = "elements are nested too deeply"
             raise self.error(problem, f"at most {self.deepest} levels", "/".join(self.path[:6]))
@@ -73,12 +74,15 @@ class Target:
     def data(self, text: str) -> None:
         """The parser's word for a piece of text."""
         self.text.append(text)
+        self._length += len(text)
+        if self._length > LONGEST:
+            raise self.error("a text has no end", f"one within {LONGEST} characters", text[:40])
 
     def end(self, tag: str) -> None:
         """The parser's word for an element's end."""
         self.ends()
         self.path.pop()
-        self.text = []
+        self.text, self._length = [], 0
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -178,11 +182,14 @@ class XmlFeed:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
         target.place, target.above = self._parser.parser, above
-        self._cut = 0
+        self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
-        """Take a piece; raises what `parse_xml` does."""
+        """Take a piece; raises what `parse_xml` does, and where a tag or a comment does not end."""
         self._call(self._parser.feed, data)
+        self._fed += len(data)
+        if self._fed - self._parser.parser.CurrentByteIndex > LONGEST:  # what waits there to be parsed
+            raise self._target.error("a tag or a comment has no end", f"one within {LONGEST} bytes", "more")
 
     def close(self) -> int:
         """Take the end: the line on which the document ends within an element, 0 for a whole document."""

@@ -122,9 +122,8 @@ class _Gathered:
         self._entities, self._fields = Codes(), Codes()
         self._tables = [Collector(declaration, part, self._entities, self._fields, file) for part in declaration.parts]
         self._clocks: set[str] = set()
-        summed = {
-            part.every_s is not None for part in declaration.parts
-        }  # those records come at the end, others before
+        # Sums come when the file has ended: beside them, others would come too early.
+        summed = {part.every_s is not None for part in declaration.parts}
         self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
 
     def sink(self, place: int, chunk: Chunk) -> None:
