@@ -18,7 +18,8 @@ WORKING_SET = 512 * 2**20
 READS = 2000
 """Read requests a second that the throttled disk takes."""
 SWAP_SIZE = 2 * WORKING_SET
-RAM_FILE = Path("/dev/shm/virtperf-swap")  # noqa: S108 - it has to lie in memory
+RAM = LAB / "ram"
+"""A ramfs, since pages of a tmpfs are swapped themselves: to the device that they hold, which then waits for itself."""
 
 
 def run(*command: str) -> str:
@@ -38,7 +39,10 @@ def device(swap: str) -> str:
     """The file or block device to swap to."""
     if swap != "ram":
         return str(filled(folder() / "swap"))
-    return run("losetup", "--show", "--find", str(filled(RAM_FILE)))
+    if not RAM.is_mount():
+        RAM.mkdir(exist_ok=True)
+        run("mount", "-t", "ramfs", "-o", "mode=700", "ramfs", str(RAM))
+    return run("losetup", "--show", "--find", str(filled(RAM / "swap")))
 
 
 def start(swap: str, percent: int) -> None:
@@ -54,13 +58,16 @@ def start(swap: str, percent: int) -> None:
 
 def stop() -> None:
     """Stop swapping; nothing happens where nothing was started."""
+    loops = []
+    if RAM.is_mount():
+        loops = run("losetup", "--noheadings", "--output", "NAME", "--associated", str(RAM / "swap")).split()
     for line in Path("/proc/swaps").read_text().splitlines()[1:]:
-        name = line.split()[0]
-        if name == str(LAB / "swap") or name.startswith("/dev/loop"):
+        if (name := line.split()[0]) in (str(LAB / "swap"), *loops):
             run("swapoff", name)
-    for line in run("losetup", "--associated", str(RAM_FILE)).splitlines() if RAM_FILE.exists() else ():
-        run("losetup", "--detach", line.partition(":")[0])
-    RAM_FILE.unlink(missing_ok=True)
+    for name in loops:
+        run("losetup", "--detach", name)
+    if RAM.is_mount():
+        run("umount", str(RAM))
 
 
 def main(what: str, *arguments: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 CLIENTS, THINK_MS, SITE_FILES = 4, 200, 2048
@@ -56,6 +57,19 @@ WEB = [Condition(f"web-{n}", "web", 1, equal(n), WEB_MEMORY) for n in range(7)]
 BALLOON = [Condition(f"balloon-{mib}", "balloon", 1, equal(2), mib) for mib in (WEB_MEMORY, 144, 128, 112)]
 KINDS = {"busy": BUSY, "web": WEB, "balloon": BALLOON}
 BY_NAME = {condition.name: condition for kind in KINDS.values() for condition in kind}
+
+
+def found(levels: Mapping[str, str]) -> Condition:
+    """The condition with these levels of its factors; raises `ValueError` where there is none."""
+    for condition in BY_NAME.values():
+        if {factor: str(level) for factor, level in condition.factors.items()} == dict(levels):
+            return condition
+    raise ValueError(f"no condition has {' '.join(f'{factor}={level}' for factor, level in levels.items())}")
+
+
+def kind_of(condition: Condition) -> str:
+    """The kind of boots that run a condition."""
+    return next(kind for kind, conditions in KINDS.items() if condition in conditions)
 
 
 def ordered(kind: str, boot: int, seed: int) -> list[Condition]:

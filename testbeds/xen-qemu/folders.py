@@ -1,33 +1,36 @@
-"""Run folders (docs/run-folders.md) from what a boot wrote: raw files as the tools wrote them, and run.yaml."""
+"""Raw files of runs, as the tools wrote them, from what a boot wrote, and what run.yaml is to say of them."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from boot import MEMORY_MB
 from conditions import CLIENTS, SAMPLES, THINK_MS, WARMUP_S, WORK_S, Condition
 
+MACHINE: dict[str, str | int] = {
+    "cpu": "qemu64, emulated, 16 ns of virtual time an instruction", "processors": 1, "memory_mb": MEMORY_MB,
+    "virtualization": "Xen 4.17 under QEMU",
+}  # fmt: skip
 TOOLS = {"xen": "xen-utils-4.17", "sysstat": "sysstat", "busybox": "busybox-static"}
 """The tools of run.yaml and the packages that they came from."""
 
 
 def write_run(
-    out: Path, study: Path, condition: Condition, *, boot: int, position: int, versions: Mapping[str, str]
-) -> Path:
-    """Write the run folder of one condition of one boot.
+    out: Path, run: Path, condition: Condition, *, position: int, versions: Mapping[str, str]
+) -> dict[str, Any]:
+    """Write the raw files of one condition of one boot; returns fields of run.yaml (docs/run-folders.md).
 
     Parameters
     ----------
     out : Path
         The boot's results.
-    study : Path
-        The study's folder of measured runs.
-    boot : int
-        Number of the boot, which is the replicate.
+    run : Path
+        The run's folder.
     position : int
         Place of the condition in the boot, from 1.
     versions : mapping of str to str
@@ -45,9 +48,7 @@ def write_run(
     start = times["start"]
     # dom0 has to wait for its turn, so that the last samples may come when the work is over
     during = [stamp for stamp in sampled if stamp <= start + WORK_S]
-    run = study / f"{condition.name}-{boot}"
-    shutil.rmtree(run, ignore_errors=True)
-    run.mkdir(parents=True)
+    run.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source / "xentop.txt", run / "xentop.txt")
     if len(sampled) != SAMPLES:
         raise ValueError(f"{condition.name}: {len(sampled)} samples of xentop, expected {SAMPLES}")
@@ -69,12 +70,7 @@ def write_run(
         )
         (run / "drivers").mkdir()
         shutil.copyfile(source / "webload.csv", run / "drivers/webload.csv")
-    described = {
-        "study": study.name,
-        "run": run.name,
-        "provenance": "measured",
-        "factors": condition.factors,
-        "replicate": boot,
+    fields: dict[str, Any] = {
         "start": datetime.fromtimestamp(start, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds"),
         "duration_s": round(times["end"] - start, 3),
         "warmup_s": WARMUP_S,
@@ -82,19 +78,17 @@ def write_run(
         "processors": 1,
         "tools": {tool: versions[package] for tool, package in TOOLS.items()}
         | {"linux": next(v for k, v in versions.items() if k.startswith("linux-image")), "qemu": versions["qemu"]},
+        "machine": MACHINE,
         "notes": f"Xen under emulation (testbeds/xen-qemu); condition {position} of its boot",
+        "files": files,
     }
     if condition.web_memory:
-        described |= {"clients": CLIENTS, "think_time_s": THINK_MS / 1000}
-    lines = [f"{key}: {json.dumps(value)}" for key, value in described.items()]
-    lines += ["files:", *(f"  - {json.dumps(file)}" for file in files)]
-    (run / "run.yaml").write_text("\n".join(lines) + "\n")
-    return run
+        fields |= {"clients": CLIENTS, "think_time_s": THINK_MS / 1000}
+    return fields
 
 
-def write_boot(out: Path, study: Path, name: str) -> None:
+def write_boot(out: Path, kept: Path) -> None:
     """Keep what a boot says of itself: its plan, Xen's own description and log, the scheduler's state by condition."""
-    kept = study / ".boots" / name
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     for source in (out.parent / "plan.sh", out / "xl-info.txt", out / "xl-dmesg.txt"):

@@ -53,7 +53,7 @@ def test_json_has_the_numbers_of_the_model_for_each_group(run, table, file):
 
 
 def test_the_layout_of_json_is_stable(run, table):
-    document = numbers(run("fit", "scalability", "load.csv", *COLUMNS, "--where", "system=zvm", "--json"))
+    document = numbers(run("fit", "scaling", "load.csv", *COLUMNS, "--where", "system=zvm", "--json"))
     assert list(document) == [
         "schema", "file", "model", "title", "x", "y", "weights", "noise", "group", "level", "fits", "warnings",
     ]  # fmt: skip

@@ -149,6 +149,12 @@ def test_commands_may_say_what_is_known_only_afterwards(repository):
     assert said["tools"] == {"sh": "1", "xen": 4.17}
     assert said["files"] == [{"path": "work1.csv", "entity": "web1"}]
     assert not (repository.runs / "one-r1" / ".fields.yaml").exists()
+    assert "disturbance" in said
+
+
+def test_what_disturbed_this_machine_is_not_said_of_another(repository):
+    said = one(repository, collect=[{"run": "echo 'machine: {cpu: emulated}' > \"$fields\"", "shell": True}])
+    assert said["machine"] == {"cpu": "emulated"} and "disturbance" not in said
 
 
 def test_files_are_described_as_declared(repository):

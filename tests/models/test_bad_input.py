@@ -27,7 +27,7 @@ from virtperf.models.usl_law import throughput
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
-POSITIVE_X = {"scalability", "usl", "amdahl", "linear-scaling", "usl-crossing", "cost"}
+POSITIVE_X = {"scaling", "usl", "amdahl", "linear-scaling", "usl-crossing", "cost"}
 CURVES = [name for name, model in CATALOG.items() if model.takes in (CURVE, CROSSING)]
 NEEDS_POSITIVE = [name for name, m in CATALOG.items() if m.noise and m.takes not in (FACTORS, SERIES)]
 """Models whose y has to be positive row by row, since the noise is a share of it."""
@@ -108,7 +108,7 @@ def test_a_weight_that_is_none_is_named_with_its_row(name, value):
 @pytest.mark.parametrize("name", CURVES)
 def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
     first, *others = good(name)
-    parameters = {"linear-scaling": 1, "scalability": 3, "usl": 3, "usl-crossing": 3, "cost": 3, "parabola": 3, "segmented": 4,
+    parameters = {"linear-scaling": 1, "scaling": 3, "usl": 3, "usl-crossing": 3, "cost": 3, "parabola": 3, "segmented": 4,
                   "plateau-decline": 3, "rise-plateau": 3}.get(name, 2)  # fmt: skip
     if parameters > 1:
         few = slice(0, parameters - 1)

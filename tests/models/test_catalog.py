@@ -75,9 +75,9 @@ def test_the_law_and_its_derived_quantities_are_those_of_the_module():
 
 
 def test_scalability_says_which_curve_it_is():
-    assert run("scalability", [curve()], alpha=0.05).verdict == "usl"
+    assert run("scaling", [curve()], alpha=0.05).verdict == "usl"
     straight = Sample("", 10 * LOAD + NOISE, LOAD)
-    report = run("scalability", [straight], alpha=0.05)
+    report = run("scaling", [straight], alpha=0.05)
     assert report.verdict == "linear"
     assert any(w.startswith("no peak_load") for w in report.warnings)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,6 +15,9 @@ import yaml
 
 import virtperf as vp
 from virtperf.ingest.runs import Run
+from virtperf.measure.plan import load_definition, plan
+from virtperf.measure.run import Said
+from virtperf.study.definition import load_study
 
 ROOT = Path(__file__).parents[2]
 TESTBED = ROOT / "testbeds" / "xen-qemu"
@@ -42,9 +48,9 @@ def out(tmp_path):
     return root
 
 
-def write(out, study):
+def write(out, run):
     versions = {"xen-utils-4.17": "4", "sysstat": "12", "busybox-static": "1", "linux-image-6": "6", "qemu": "7"}
-    return folders.write_run(out, study, conditions.BY_NAME["web-1"], boot=2, position=3, versions=versions)
+    return folders.write_run(out, run, conditions.BY_NAME["web-1"], position=3, versions=versions)
 
 
 def test_every_boot_runs_every_condition_in_an_order_of_its_own():
@@ -60,19 +66,16 @@ def test_samples_after_the_work_tell_nothing_of_the_distance_in_it(out, tmp_path
     times = out / "runs/web-1/times"
     late = [f"sample={1000 + t}" for t in (10, 15, 20, 25, 30, 35, 38, 41)]
     times.write_text("\n".join(["clock=998.0", "start=1000.0", *late, "end=1043.0"]))
-    described = yaml.safe_load((write(out, tmp_path / "xen-2026") / "run.yaml").read_text())
-    assert (described["files"][0]["start_s"], described["files"][0]["interval_s"]) == (10, 5)
-    assert described["window_s"] == [5, 35]
+    fields = write(out, tmp_path / "run")
+    assert (fields["files"][0]["start_s"], fields["files"][0]["interval_s"]) == (10, 5)
+    assert fields["window_s"] == [5, 35]
 
 
-def test_a_run_folder_holds_each_log_and_a_description_that_ingest_takes(out, tmp_path):
-    run = write(out, tmp_path / "xen-2026")
-    described = Run.model_validate(yaml.safe_load((run / "run.yaml").read_text()))
-    assert (described.run_id, described.replicate, described.factors) == (
-        "web-1-2",
-        2,
-        conditions.BY_NAME["web-1"].factors,
-    )
+def test_a_run_has_each_log_and_is_described_as_ingest_takes_it(out, tmp_path):
+    run = tmp_path / "run"
+    fields = Said.model_validate(yaml.safe_load(json.dumps(write(out, run)))).model_dump(exclude_unset=True)
+    known = {"study": STUDY.name, "run": "a", "provenance": "measured", "replicate": 2}
+    described = Run.model_validate(known | {"factors": conditions.BY_NAME["web-1"].factors, **fields})
     xentop, sadf = described.files
     assert (xentop.start_s, xentop.interval_s) == (5.5, 3.5)
     assert sadf.clock_offset_s == 998.0 - 997.75
@@ -82,26 +85,53 @@ def test_a_run_folder_holds_each_log_and_a_description_that_ingest_takes(out, tm
     assert (run / "guests/web1/sadf.json").read_text() == "{}\n"
 
 
+def test_the_harness_plans_the_conditions_of_the_boots():
+    planned = plan(load_definition(STUDY / "measure.yaml", load_study(STUDY)), load_study(STUDY))
+    boots = {k: [conditions.found(texts(run.levels)) for run in planned if run.replicate == k] for k in (1, 2, 3)}
+    assert all(Counter(boot) == Counter(conditions.BY_NAME.values()) for boot in boots.values())
+    assert {run.run_id for run in planned} == {run.name for run in MEASURED}
+    with pytest.raises(ValueError, match="no condition has test=web cap=3"):
+        conditions.found({"test": "web", "cap": "3"})
+
+
+def texts(levels):
+    return {factor: str(level) for factor, level in levels.items()}
+
+
+def test_a_boot_that_failed_is_not_repeated_by_every_run_of_it(tmp_path):
+    build = tmp_path / "build"
+    work = build / "boots" / "web-4"
+    work.mkdir(parents=True)
+    for file in (build / "site.img", work / "failed"):
+        file.touch()
+    levels = [f"{factor}={level}" for factor, level in conditions.BY_NAME["web-0"].factors.items()]
+    places = ["--into", tmp_path / "run", "--fields", tmp_path / "fields", "--boots", tmp_path / "boots"]
+    ended = subprocess.run(
+        [sys.executable, TESTBED / "measure.py", "--boot", "4", *places, *levels], capture_output=True, text=True,
+        env={**os.environ, "TESTBED_BUILD": str(build)}, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1 and "this boot failed before" in ended.stderr and not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("lost", ["end web-1\n", "begin web-1\n"])
 def test_a_log_that_is_not_there_is_an_error(out, tmp_path, lost):
     console = out / "console" / "guest-busy1.log"
     console.write_text(console.read_text().replace(lost, ""))
     with pytest.raises(ValueError, match="busy1: no log of web-1"):
-        write(out, tmp_path / "xen-2026")
+        write(out, tmp_path / "run")
 
 
 def test_a_sample_that_is_not_there_is_an_error(out, tmp_path):
     times = out / "runs/web-1/times"
     times.write_text(times.read_text().replace("sample", "lost", 1))
     with pytest.raises(ValueError, match=f"{conditions.SAMPLES - 1} samples"):
-        write(out, tmp_path / "xen-2026")
+        write(out, tmp_path / "run")
 
 
 @pytest.mark.parametrize("run", MEASURED, ids=lambda run: run.name)
 def test_measured_shares_are_those_that_the_scheduler_promises(run):
     described = Run.model_validate(yaml.safe_load((run / "run.yaml").read_text()))
-    condition = conditions.BY_NAME[run.name.rpartition("-")[0]]
-    assert described.factors == condition.factors
+    condition = conditions.found(texts(described.factors))
     frame = vp.read(run / "xentop.txt", interval_s=described.files[0].interval_s)
     assert frame.attrs["warnings"] == []
     cpu = frame[frame.field == "CPU(%)"].groupby("entity")["value"].mean()

@@ -1,4 +1,4 @@
-"""The process from which `virtperf pipeline` forks DVC and the stages (`virtperf.pipeline.warm`)."""
+"""The process from which `virtperf pipeline` forks DVC, stages and kernels of notebooks (`virtperf.core.warm`)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ import shlex
 import signal
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from virtperf.cli import main as virtperf
-from virtperf.pipeline.warm import ask, status
+from virtperf.core.warm import ADDRESS, KERNEL, ask, say
 
 LOADED = (
     "dvc.commands.repro", "dvc.repo.reproduce", "virtperf.reconstruct.stage", "virtperf.ingest.stage",
     "virtperf.summarize.stage", "virtperf.verdicts.from_runs", "virtperf.render.execute", "virtperf.render.report",
-    "virtperf.render.site.build", "virtperf.synthesis.loaded",
+    "virtperf.render.site.build", "virtperf.synthesis.loaded", "virtperf.exhibits.loaded", "virtperf.exhibits.plot",
+    "virtperf.models", "ipykernel.ipkernel", "matplotlib_inline.backend_inline", "statsmodels.api",
+    "statsmodels.formula.api",
 )  # fmt: skip
-"""What DVC and the stages import when they begin."""
+"""What DVC, the stages and the notebooks import when they begin."""
 
 PLAIN = re.compile(r"virtperf( [\w./=-]+)*")
 """A command of ours that a shell takes as it stands."""
@@ -58,21 +61,45 @@ def _serve(listener: socket.socket, connection: socket.socket, address: str) -> 
         with connection.makefile(encoding="utf-8") as sent:
             words, folder, environment = json.load(sent)
         os.chdir(folder)
-        os.environ.update(environment)
+        os.environ |= {ADDRESS: address, **environment}
+        if words[0] == KERNEL:
+            os.setsid()  # whoever interrupts the pipeline does not mean a cell
+            threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+        say(connection, os.getpid())
         ended = _run(words, address)
         sys.stdout.flush()
         sys.stderr.flush()
-        connection.sendall(str(ended).encode())
+        say(connection, ended)
+
+
+def _end_with(connection: socket.socket) -> None:
+    """End this process when the other end of a connection is closed."""
+    closed = select.poll()
+    closed.register(connection, 0)
+    closed.poll()
+    os._exit(1)
 
 
 def _run(words: Sequence[str], address: str) -> int:
     try:
-        return _dvc(words[1:], address) if words[0] == "dvc" else virtperf(words[1:], prog_name="virtperf")
+        if words[0] == "dvc":
+            return _dvc(words[1:], address)
+        return _kernel(words[1:]) if words[0] == KERNEL else virtperf(words[1:], prog_name="virtperf")
     except SystemExit as err:
         return err.code if isinstance(err.code, int) else int(err.code is not None)
     except BaseException:  # as the interpreter would end
         traceback.print_exc()
         return 1
+
+
+def _kernel(words: Sequence[str]) -> int:
+    """A notebook's kernel."""
+    import matplotlib as mpl
+    from ipykernel.kernelapp import IPKernelApp
+
+    mpl.rcParams["backend"] = os.environ["MPLBACKEND"]  # read when Matplotlib was imported
+    IPKernelApp.launch_instance(list(words))
+    return 0
 
 
 def _dvc(words: Sequence[str], address: str) -> int:
@@ -88,7 +115,7 @@ def _dvc(words: Sequence[str], address: str) -> int:
             started(executable, command, cwd=cwd, env=env, **others)
             return
         changed = {name: value for name, value in env.items() if os.environ.get(name) != value}
-        ended = status(ask(address, shlex.split(command), Path(cwd), changed, 1, 2))
+        ended = ask(address, shlex.split(command), Path(cwd), changed, 1, 2).wait()
         if ended:
             raise StageCmdFailedError(command, ended)
 

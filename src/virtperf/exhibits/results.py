@@ -29,7 +29,7 @@ FITS: Mapping[str, tuple[Callable[..., Any], str, Asked]] = {
     "scaling": (models.scaling, "Scaling law (the simplest of linear, Amdahl and USL that fits)", _LAW),
     "usl": (models.usl, "Universal Scalability Law", _LAW),
     "line": (models.line, "Straight line", {
-        "change of {y} for each of {x}": lambda fit, alpha: fit.slope(alpha),
+        "change of {y} with each step of {x} by one": lambda fit, alpha: fit.slope(alpha),
         "{y} at 0": lambda fit, alpha: fit.intercept(alpha),
     }),
     "segmented": (models.segmented, "Two straight pieces", {

@@ -41,6 +41,7 @@ class Said(Model):
     processors: Any = None
     notes: Any = None
     tools: dict[str, Level] = {}
+    machine: dict[str, Level] = {}
     files: tuple[dict[str, Any], ...] = ()
 
 
@@ -205,6 +206,8 @@ class Measurement:
                 later = load_model(said, Said, aliases=False)[0].model_dump(exclude_unset=True)
                 files += later.pop("files", ())
                 run["tools"] |= later.pop("tools", {})
+                if "machine" in later:  # another one than this, whose disturbances say nothing of it
+                    del run["disturbance"]
                 run |= later
                 said.unlink()
             run["files"] = files

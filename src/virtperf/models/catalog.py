@@ -148,7 +148,7 @@ _LINE = {"linearity": lambda fit: fit.linearity_test(), **_FIT}
 _BREAK = {"break": lambda fit: fit.break_test(), **_FIT}
 
 CATALOG: Mapping[str, Model] = {
-    "scalability": Model("The smallest of linear scaling, Amdahl's law and the USL that the rows ask for", CURVE,
+    "scaling": Model("The smallest of linear scaling, Amdahl's law and the USL that the rows ask for", CURVE,
                          "usl.compare_usl", {}, _PEAK | _LAW, _FIT),
     "usl": Model("Universal Scalability Law", CURVE, "usl.fit_usl", {"kind": "usl"}, _PEAK | _LAW, _FIT),
     "amdahl": Model("Amdahl's law", CURVE, "usl.fit_usl", {"kind": "amdahl"}, _LAW, _FIT),

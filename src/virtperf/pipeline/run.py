@@ -10,9 +10,9 @@ from pathlib import Path
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
+from virtperf.core.warm import ask, warm
 from virtperf.pipeline.lockfiles import mend, settle
 from virtperf.pipeline.turn import turn
-from virtperf.pipeline.warm import ask, status, warm
 
 Say = Callable[[str], None]
 
@@ -103,4 +103,4 @@ def _dvc(root: Path, arguments: Sequence[str], label: str, say: Say, address: st
         for line in said:
             if line.strip():
                 say(f"{label}: {line.rstrip()}" if label else line.rstrip())
-        return status(asked) == 0
+        return asked.wait() == 0

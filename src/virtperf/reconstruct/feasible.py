@@ -81,13 +81,6 @@ class Feasible:
             return [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
         return [system.interval(Expression(((1.0, quantity),)), mask) for mask in self.masks(system)]
 
-    def kept_interval(self, quantity: Quantity, without: str | None = None) -> tuple[Extreme, Extreme]:
-        """The range of one quantity under the first resolution, perhaps without one claim."""
-        system = self.system_of(quantity)
-        if system is None:
-            return self.pieces(quantity)[0]
-        return system.interval(Expression(((1.0, quantity),)), self.mask(system, without))
-
 
 def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
     """Ranges as one, with its gaps: low1, high1, low2, high2, ... in ascending order."""
@@ -144,7 +137,7 @@ def systems_of(
 
 
 def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
-    low, high = feasible.kept_interval(quantity)
+    low, high = feasible.pieces(quantity)[0]  # by the first resolution, as `kept`
     return low.value, high.value
 
 

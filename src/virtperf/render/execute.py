@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import AsyncKernelManager
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
+from virtperf.render.kernel import LocalKernel
 from virtperf.render.normalise import normalise, read_notebook, written
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -28,23 +27,6 @@ CELL_TIMEOUT_S = 600
 _INLINE = "module://matplotlib_inline.backend_inline"
 # A kernel that is told to stop while it waits logs an error that is none; what fails in a cell comes by another way.
 _QUIET = "--Application.log_level=CRITICAL"
-
-
-class _OwnInterpreter(KernelSpecManager):
-    """Knows one kernel: ipykernel of this interpreter, whatever kernels a user has installed."""
-
-    def _kernel_dirs_default(self) -> list[str]:
-        return []
-
-
-class _LocalKernel(AsyncKernelManager):
-    """A kernel that is reached by sockets in a folder: notebooks that start at once can't collide on a port."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.kernel_spec_manager = _OwnInterpreter()
-        if sys.platform != "win32":
-            self.transport = "ipc"
 
 
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
@@ -79,7 +61,7 @@ def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
                     str(notebook), str(done), parameters=dict(parameters), kernel_name="python3", language="python",
                     progress_bar=sys.stderr.isatty(), cwd=str(notebook.parent), log_output=False,
                     execution_timeout=CELL_TIMEOUT_S, request_save_on_cell_execute=False, autosave_cell_every=0,
-                    kernel_manager_class=_LocalKernel, extra_arguments=[_QUIET],
+                    kernel_manager_class=LocalKernel, extra_arguments=[_QUIET],
                 )  # fmt: skip
             except PapermillExecutionError as err:
                 raise _explain(err, notebook, injected=bool(parameters)) from err

@@ -250,3 +250,12 @@ def test_missing_values_are_left_out(own: pd.DataFrame) -> None:
     own.loc[own["users"] == 8, "tps"] = math.nan
     (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
     assert max(x for x, _ in dots(axes)) == 4
+
+
+def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
+    own.loc[0, "tps"] = 0.0
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", log=True).axes
+    low, high = axes.get_ylim()
+    above = own["tps"][own["tps"] > 0]
+    assert axes.get_yscale() == "log" and 0 < low < above.min() and above.max() < high
+    assert words(axes) == "tps (logarithmic axis)"

@@ -188,7 +188,7 @@ def test_an_interval_without_a_length_is_refused(length: str, found: str) -> Non
 
 
 def test_a_rate_wants_both_columns_and_rows_that_have_them() -> None:
-    with pytest.raises(FormatError, match="no column 's'.*Did you mean 'sec'"):
+    with pytest.raises(FormatError, match=r"no column 's'.*Did you mean 'sec'"):
         read(COUNTS, "t,sec,n\n1,1,5\n")
     with pytest.raises(StudyError, match="per is for a row with both fields"):
         declared("reads: csv\nnames: k\nvalue: v\nfields: [{field: n, per: s}]")

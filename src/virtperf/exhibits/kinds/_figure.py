@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from virtperf.core.errors import StudyError, VirtperfError
-from virtperf.core.model import Level
+from virtperf.core.model import Flag, Level
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
@@ -35,7 +35,8 @@ DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once i
 class Spec(ExhibitSpec):
     """`quantity` and `over` are those of series that do not say their own.
 
-    `fit` and `baseline` are what a measured study's report shows beside the figure (`exhibits.results`).
+    `fit` and `baseline` are what a measured study's report shows beside the figure (`exhibits.results`). `log` is a
+    logarithmic axis of values, which a line figure may have.
     """
 
     series: tuple[Series, ...]
@@ -43,6 +44,7 @@ class Spec(ExhibitSpec):
     over: str = ""
     fit: Literal["", "scaling", "usl", "line", "segmented"] = ""
     baseline: dict[str, Level] = {}
+    log: Flag = False
 
 
 def check(study: Study, exhibit: Exhibit) -> None:
@@ -65,6 +67,9 @@ def check(study: Study, exhibit: Exhibit) -> None:
                 f"{exhibit.id}: its baseline is none of its conditions", file="study.yaml",
                 expected=f"a level of {over}, or the label of a series", found=f"{column}: {level}",
             )  # fmt: skip
+    if exhibit.spec.get("log") and exhibit.kind != "line":
+        raise StudyError(f"{exhibit.id}: bars begin at 0, which no logarithmic axis has", file="study.yaml",
+                         expected="log with kind: line")  # fmt: skip
     check_colours(study, exhibit)
 
 

@@ -21,7 +21,7 @@ def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
     """The default picture."""
     from virtperf.exhibits import plot
 
-    return _figure.draw(plot.lines, context, exhibit, fits=_figure.fits_among(shown))
+    return _figure.draw(plot.lines, context, exhibit, fits=_figure.fits_among(shown), log=bool(exhibit.spec.get("log")))
 
 
 KIND = Kind("line", record, spec=_figure.Spec, draw=draw, check=_figure.check)

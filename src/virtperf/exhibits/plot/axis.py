@@ -20,6 +20,7 @@ CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this
 FAR = 4.0  # ranges that reach so many times higher than all that is known well would press it together
 TALL = 2.2  # an axis then reaches so many times as high; those ranges run out of the top
 MANY = 14  # numeric levels that each get a tick label
+SPREAD = 1.4  # a logarithmic axis reaches so many times beyond the values
 ABOVE = 8  # points between an axis and the words above it
 ROOM = WIDTH - 80  # width of a panel, about
 
@@ -193,11 +194,28 @@ def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = 
     axes.grid(visible=True, axis="y")
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
-    label += f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""
+    _above(axes, label + (f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""))
+
+
+def _above(axes: Axes, label: str) -> None:
     above = axes.secondary_xaxis("top")
     above.set_xticks([])
     above.spines["top"].set_visible(False)
     above.set_xlabel(wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=ABOVE)
+
+
+def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
+    """A logarithmic y axis around the values above 0, with words as `y_axis` has them.
+
+    Nothing can stand at 0 on it: what lies there, such as the lower end of a range, goes down to the axis.
+    """
+    above = [value for value in values if value > 0] or [1.0]
+    axes.set_yscale("log", nonpositive="clip")
+    _above(axes, f"{label} (logarithmic axis)")
+    axes.set_ylim(min(above) / SPREAD, max(above) * SPREAD)
+    axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
+    axes.yaxis.set_minor_formatter(lambda *_: "")
+    axes.grid(visible=True, axis="y")
 
 
 def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:

@@ -17,7 +17,7 @@ def lines(
     points: pd.DataFrame | None = None, *, x: str, y: str = "value", hue: str | None = None, row: str | None = None,
     runs: pd.DataFrame | None = None, means: pd.DataFrame | None = None, printed: pd.DataFrame | None = None,
     fits: Any = None, xlabel: str | None = None, ylabel: str | None = None, labels: Mapping[str, str] | None = None,
-    level: float = 0.95,
+    level: float = 0.95, log: bool = False,
 ) -> Figure:  # fmt: skip
     """Draw series over one variable; every argument but `x` may be left out.
 
@@ -42,6 +42,8 @@ def lines(
         Words for columns and for the values of `row`.
     level : float
         Confidence level of curves, and what the legend calls the intervals of means.
+    log : bool
+        A logarithmic axis of values, from the lowest one above 0 on.
 
     Returns
     -------
@@ -49,7 +51,7 @@ def lines(
         One axes a panel: ``figure.axes[0].set_title("...")``. Positions on the axes are the frames' own values.
     """
     return _figure(
-        points, means, printed, runs, fits, level, bars=False, x=x, y=y, hue=hue, row=row, labels=labels,
+        points, means, printed, runs, fits, level, bars=False, log=log, x=x, y=y, hue=hue, row=row, labels=labels,
         xlabel=xlabel, ylabel=ylabel,
     )  # fmt: skip
 
@@ -77,7 +79,7 @@ def bars(
 
 def _figure(
     points: pd.DataFrame | None, means: pd.DataFrame | None, printed: pd.DataFrame | None, runs: pd.DataFrame | None,
-    fits: Any, level: float, *, bars: bool, x: str, **named: Any,
+    fits: Any, level: float, *, bars: bool, x: str, log: bool = False, **named: Any,
 ) -> Figure:  # fmt: skip
     layers = gathered(points, means, printed, runs, x=x, **named)
     side = len(layers.series) * panel.WIDEST[bars] / 2 + 8
@@ -86,7 +88,7 @@ def _figure(
     with theme():
         figure, axes = panels(len(layers.rows))
         for pane, name in zip(axes, layers.rows, strict=True):
-            panel.draw(pane, layers.part(name), levels, fitted, bars=bars)
+            panel.draw(pane, layers.part(name), levels, fitted, bars=bars, log=log)
             levels.draw(pane, layers.words.label(x), labelled=pane is axes[-1])
         series = layers.series if layers.columns.hue is not None else ()
         extra = legend.layer_entries(layers, curves=bool(fitted), level=level)

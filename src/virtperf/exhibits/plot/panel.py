@@ -24,7 +24,10 @@ BESIDE = 0.7  # of that width, which a measured mark takes to the right of a ran
 Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
 
 
-def draw(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, pd.DataFrame], *, bars: bool) -> None:
+def draw(
+    axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, pd.DataFrame], *, bars: bool,
+    log: bool = False,
+) -> None:  # fmt: skip
     """Draw a panel; the ticks of its levels and the legend are the figure's."""
     at = {label: found for label in layers.series if (found := layers.levels(label))}
     curve_values = [fitted[label]["value"] for label in at if label in fitted]
@@ -32,7 +35,10 @@ def draw(axes: Axes, layers: Layers, levels: axis.Levels, fitted: Mapping[str, p
     low, high = layers.bounds
     top = axis.top_of(values, layers.bands, high)
     bottom = axis.bottom_of([*values, *axis.finite(layers.bands["low"])], top, low, lines=not bars)
-    axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), layers.label)
+    if log:
+        axis.log_axis(axes, [*values, *axis.finite(layers.bands[["low", "high"]])], layers.label)
+    else:
+        axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), layers.label)
     # A group of bars holds only those that it has; a line stands equally far from all of its levels.
     groups = {level: [label for label in at if level in at[label] or not bars] for level in levels.where}
     beside = len(layers.bands) and (len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any())
