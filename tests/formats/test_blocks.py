@@ -16,9 +16,21 @@ from tests.formats.mutations import mutant
 from tests.formats.seeds import FORMATS, SEEDS
 from tests.formats.trial import FILE, INPUTS, check_reading, last_line
 from virtperf.core.errors import FormatError
-from virtperf.formats import RECORD_COLUMNS, Reading, Streaming, all_formats, base, blocks_of, by_sample, joined, pieces
+from virtperf.formats import (
+    RECORD_COLUMNS,
+    Format,
+    Reading,
+    Streaming,
+    all_formats,
+    base,
+    blocks_of,
+    by_sample,
+    joined,
+    pieces,
+)
 
 LONG = {
+    "cms-console",
     "iostat",
     "pidstat",
     "vmstat",
@@ -35,10 +47,10 @@ STREAMED = [name for name in FORMATS if isinstance(all_formats()[name], Streamin
 SIZES = (100, 350, 900)
 
 
-def outcome(name: str, data: bytes) -> tuple[Reading | FormatError, int]:
+def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
     """What a file gives, and in how many blocks."""
     try:
-        blocks = list(blocks_of(all_formats()[name], io.BytesIO(data), file=FILE))
+        blocks = list(blocks_of(form, io.BytesIO(data), file=FILE))
     except FormatError as err:
         return err, 0
     assert len({block.clock for block in blocks}) == 1
@@ -63,11 +75,11 @@ def test_formats_of_long_files_stream() -> None:
 def test_parts_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 0
     for seed in SEEDS[name]:
-        whole, number = outcome(name, seed)
+        whole, number = outcome(all_formats()[name], seed)
         assert isinstance(whole, Reading) and number == 1
         for size in SIZES:
             monkeypatch.setattr(pieces, "PIECE", size)
-            found, number = outcome(name, seed)
+            found, number = outcome(all_formats()[name], seed)
             assert isinstance(found, Reading), found
             assert same(found, whole)
             most = max(most, number)
@@ -81,9 +93,9 @@ def test_damage_is_seen_in_parts_as_in_the_whole(name: str, monkeypatch: pytest.
     differ = 0
     for number in range(INPUTS):
         data, history = mutant(SEEDS[name], number)
-        whole, _ = outcome(name, data)
+        whole, _ = outcome(all_formats()[name], data)
         monkeypatch.setattr(pieces, "PIECE", SIZES[number % len(SIZES)])
-        found, _ = outcome(name, data)
+        found, _ = outcome(all_formats()[name], data)
         monkeypatch.undo()
         if isinstance(found, Reading):
             check_reading(found, last_line(data))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,12 +37,15 @@ def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple
         Line numbers count from 1.
     """
     document = loads(text)
-    ends = [match.start() for match in re.finditer("\n", text)]
-
-    def number(token: re.Match[str]) -> str:
-        return token[1] or str(bisect_left(ends, token.start()) + 1 + before)
-
-    return document, json.loads(TOKEN.sub(number, text))
+    ends = array("q", (match.start() for match in re.finditer("\n", text)))
+    numbered, begin = io.StringIO(), 0
+    for token in TOKEN.finditer(text):
+        if token[1] is None:
+            numbered.write(text[begin : token.start()])
+            numbered.write(str(bisect_left(ends, token.start()) + 1 + before))
+            begin = token.end()
+    numbered.write(text[begin:])
+    return document, json.loads(numbered.getvalue())
 
 
 def first_line(lines: Any) -> int | None:

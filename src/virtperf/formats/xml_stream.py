@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pyexpat.errors import XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR, XML_ERROR_UNCLOSED_TOKEN, codes
-from typing import Any
+from typing import Any, BinaryIO
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import decode
+from virtperf.formats.packed import peeked
+from virtperf.formats.pieces import LONGEST, Pieces, recoded
+from virtperf.formats.rows import Warnings
+from virtperf.formats.text import decode, uncoloured
 
 XML_TEXT = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 _DECLARES_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\bencoding\b")
@@ -44,6 +48,7 @@ class Target:
         self.above = 0  # lines of the file that the parser did not get
         self.path: list[str] = []
         self.text: list[str] = []
+        self._length = 0
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
         """An element begins; `tag` is ``{namespace}local``, attributes have no namespace."""
@@ -58,7 +63,7 @@ class Target:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """The parser's word for an element's beginning."""
         self.path.append(local(tag))
-        self.text = []
+        self.text, self._length = [], 0
         if len(self.path) > self.deepest:
             problem = "elements are nested too deeply"
             raise self.error(problem, f"at most {self.deepest} levels", "/".join(self.path[:6]))
@@ -69,12 +74,15 @@ class Target:
     def data(self, text: str) -> None:
         """The parser's word for a piece of text."""
         self.text.append(text)
+        self._length += len(text)
+        if self._length > LONGEST:
+            raise self.error("a text has no end", f"one within {LONGEST} characters", text[:40])
 
     def end(self, tag: str) -> None:
         """The parser's word for an element's end."""
         self.ends()
         self.path.pop()
-        self.text = []
+        self.text, self._length = [], 0
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -126,6 +134,40 @@ def declared(data: bytes) -> bool:
     return bool(_DECLARES_ENCODING.match(data)) or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
+class XmlPieces(Pieces):
+    """A document in pieces as the parser takes them: without colours, in UTF-8 where it does not name its encoding.
+
+    Parameters
+    ----------
+    stream : binary stream
+    strange : Warnings
+        Is told once of a line that is not UTF-8 and was read as Latin-1.
+    file : str
+        For messages.
+    """
+
+    def __init__(self, stream: BinaryIO, strange: Warnings, file: str) -> None:
+        head, stream = peeked(stream)
+        super().__init__(stream, self._end, file, by_line=False)
+        self._strange = strange
+        self._coloured = b"\0" not in head
+        self._declared = declared(uncoloured(head.removeprefix(codecs.BOM_UTF8)) if self._coloured else head)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in super().__iter__():
+            plain = uncoloured(piece) if self._coloured else piece
+            if not self._declared:
+                plain = recoded(plain, self.line, self._strange, self._file).replace(b"\r\n", b"\n")
+            yield plain
+
+    def _end(self, data: bytes) -> int:
+        """Behind a line or, since whole lines are Latin-1, in ASCII behind a tag; anywhere where bytes stay."""
+        if self._declared and not (self._coloured and b"\x1b" in data):
+            return len(data)
+        line, tag = data.rfind(b"\n") + 1, data.rfind(b">") + 1
+        return tag if tag > line and data[line:tag].isascii() else line
+
+
 class XmlFeed:
     """Gives a document to a target piece by piece.
 
@@ -140,11 +182,14 @@ class XmlFeed:
         self._target = target
         self._parser = DefusedXMLParser(target=target, forbid_dtd=True)
         target.place, target.above = self._parser.parser, above
-        self._cut = 0
+        self._cut = self._fed = 0
 
     def feed(self, data: bytes) -> None:
-        """Take a piece; raises what `parse_xml` does."""
+        """Take a piece; raises what `parse_xml` does, and where a tag or a comment does not end."""
         self._call(self._parser.feed, data)
+        self._fed += len(data)
+        if self._fed - self._parser.parser.CurrentByteIndex > LONGEST:  # what waits there to be parsed
+            raise self._target.error("a tag or a comment has no end", f"one within {LONGEST} bytes", "more")
 
     def close(self) -> int:
         """Take the end: the line on which the document ends within an element, 0 for a whole document."""

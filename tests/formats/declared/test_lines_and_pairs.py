@@ -46,6 +46,13 @@ def test_snapshots_below_their_times() -> None:
     assert caught.value.line == 4
 
 
+def test_of_several_wrong_snapshots_the_first_is_named() -> None:
+    text = MEMORY + "time: {line: '(?P<time>[0-9]+)'}\nothers: true\n"
+    with pytest.raises(FormatError, match="Huge is not a number") as caught:
+        read(text, "7\nFree: 5 kB\nHuge: x\n8\nFree: x\nHuge: 2\n")
+    assert caught.value.line == 3
+
+
 def test_times_may_be_missing_in_all_but_not_in_some() -> None:
     text = MEMORY + "time: {line: '(?P<time>[0-9]+)', optional: true}\n"
     assert read(text, "Free: 5 kB\n").clock == "none"

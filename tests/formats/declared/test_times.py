@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.formats.declared.declaring import read, rows
 from virtperf.core.errors import FormatError
+from virtperf.formats.declared import delimited, intervals
 
 
 def times(rule: str, *stamps: str) -> tuple[str, list[float]]:
@@ -134,6 +135,21 @@ def test_rows_are_summed_up_as_a_loop_sums_them_up(written: list[tuple[int, int,
                 want |= {(who, "d", at): sum(d) / len(d), (who, "longest", at): max(d)}
     assert got.keys() == want.keys()
     assert all(np.isclose(got[key], value, rtol=1e-12) for key, value in want.items())
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(ROWS)
+def test_rows_that_wait_in_a_file_are_summed_up_as_those_in_memory(written: list[tuple[int, int, str, bool]]) -> None:
+    data = "t,d,who,ok\n-5000,0.1,a,true\n"
+    data += "".join(f"{t},{d}.1,{who},{str(ok).lower()}\n" for t, d, who, ok in written)
+    memory = read(SUMMED, data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "HELD", 100)
+        patch.setattr(intervals, "ROWS", 3)
+        patch.setattr(delimited, "ROWS", 4)
+        file = read(SUMMED, data)
+    assert file.records.equals(memory.records)
+    assert (file.lines.tolist(), file.warnings) == (memory.lines.tolist(), memory.warnings)  # type: ignore[union-attr]
 
 
 def test_what_is_behind_the_last_whole_interval_is_said() -> None:

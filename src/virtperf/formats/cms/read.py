@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import Reading, joined
 from virtperf.formats.cms.responses import Responses
 from virtperf.formats.cms.write import COMMAND, ELAPSED, LOGON, RETURN_CODE, TOTAL_CPU, VIRTUAL_CPU, console_lines
+from virtperf.formats.pieces import Pieces, line_end, recoded
 from virtperf.formats.rows import Rows, Warnings, checked, split_lines
-from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, decode, surest
+from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, surest
 
 READY = re.compile(
     r"Ready(?:\((-?\d{1,10})\))?;(?: +T=(\d{1,9}\.\d\d)/(\d{1,9}\.\d\d) +(\d\d:\d\d:\d\d))?", re.ASCII | re.IGNORECASE
@@ -62,13 +65,21 @@ class CmsConsole:
         FormatError
             At a damaged ready message, and in a text without any ready message or known response.
         """
-        text, said = decode(data, file)
-        session = _Session(file, Warnings(file, said))
-        lines, whole = split_lines(text)
-        for number, line, value_at in _joined(lines):
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a transcript part by part; each part ends with a command. One without times is read as a whole."""
+        session, strange = _Session(file), Warnings(file)
+        pieces = Pieces(stream, line_end, file)
+        number = given = 0
+        for number, line, value_at, cut in _joined(_lines(pieces, strange, file)):
             session.rows.line = value_at
-            session.line(line, number, cut=number == len(lines) and not whole)
-        return session.reading(len(lines))
+            session.line(line, number, cut)
+            if pieces.line > given and not pieces.last and session.settled():
+                given = pieces.line
+                yield session.taken(strange, last=False)
+        session.finish(number)
+        yield session.taken(strange, last=True)
 
     def write(self, reading: Reading) -> bytes:
         """Print DEFSEG, SAVESEG and commands without a response, each with its ready message.
@@ -84,11 +95,11 @@ class CmsConsole:
 class _Session:
     """The commands of a transcript, one after the other."""
 
-    def __init__(self, file: str, warnings: Warnings) -> None:
-        self.file, self.warnings = file, warnings
+    def __init__(self, file: str) -> None:
+        self.file, self.warnings = file, Warnings(file)
         self.rows, self.info = Rows(), dict[str, str]()
         self.said: dict[str, str] = {}  # info of the command that goes on; belongs to `info` once it has ended
-        self.responses = Responses(self.rows, warnings, self.said)
+        self.responses = Responses(self.rows, self.warnings, self.said)
         self.command: str | None = None
         self.since = self.others = self.ready = self.days = 0
         self.clock: int | None = None  # time of day of the last timed ready message
@@ -156,8 +167,12 @@ class _Session:
         self.clock = clock
         return float(clock + DAY * self.days)
 
-    def reading(self, lines: int) -> Reading:
-        """What was read; facts behind the last ready message have no time and are left out."""
+    def settled(self) -> bool:
+        """Whether there are commands, all of which have ended, and whose clock is known."""
+        return self.clock is not None and self.since == len(self.rows) > 0
+
+    def finish(self, lines: int) -> None:
+        """Take the end, behind so many lines; facts behind the last ready message have no time and are left out."""
         pending = len(self.rows) > self.since or bool(self.command)
         if self.ready and pending and self.command not in _ENDS_SESSION:
             self.rows.drop(self.since, len(self.rows))
@@ -165,42 +180,62 @@ class _Session:
             self.warnings.add(lines, f"the transcript ends before the ready message{name}, whose response was left out")
         if not self.ready:
             self._ended()
-        if not len(self.rows):
+        if not self.ready and not len(self.rows):
             raise FormatError(
                 "no ready message and no response of CP that is known", file=self.file, line=1,
                 expected="Ready; T=0.01/0.01 12:00:00",
             )  # fmt: skip
         if self.others:
             self.info["other lines"] = str(self.others)
-        clock = "none" if self.clock is None else "time-of-day"
-        return Reading(self.rows.frame(), clock, self.info, self.warnings.sentences(), self.rows.lines())
+
+    def taken(self, strange: Warnings, last: bool) -> Reading:
+        """What was read since the last time."""
+        records, lines = self.rows.frame(), self.rows.lines()
+        self.rows.drop(0, len(self.rows))
+        self.since = 0
+        said = (*strange.new(last), *self.warnings.new(last))
+        return Reading(records, "none" if self.clock is None else "time-of-day", dict(self.info), said, lines)
 
 
-def _joined(lines: list[str]) -> Iterator[tuple[int, str, int]]:
+def _lines(pieces: Pieces, strange: Warnings, file: str) -> Iterator[tuple[str, bool, bool]]:
+    """The lines of a file: whether it is the last one, and whether its line end is missing."""
+    held: str | None = None
+    whole = True
+    for piece in pieces:
+        lines, whole = split_lines(recoded(piece, pieces.line, strange, file).decode())
+        for line in lines:
+            if held is not None:
+                yield held, False, False
+            held = line
+    if held is not None:
+        yield held, True, not whole
+
+
+def _joined(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str, int, bool]]:
     """Numbers and lines without the CPU's prefix; a line that the screen's width broke is one again.
 
-    The third is the number of the line on which the value of such a line stands.
+    The third is the number of the line on which the value of such a line stands, the fourth whether the line is cut.
     """
     begun, begun_at, value_at = "", 0, 0
-    for number, raw in enumerate(lines, start=1):
+    for number, (raw, last, cut) in enumerate(lines, start=1):
         raw = raw.replace("\t", " ")
         line = (raw if _CPU_PREFIX.match(raw) is None else _CPU_PREFIX.sub("", raw, count=1)).strip()
-        if begun and not line and number < len(lines):
+        if begun and not line and not last:
             continue
         if begun:
             if any(begun.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
                 value_at = value_at if _VALUE_BEFORE.search(begun) else number
                 line = f"{begun} {line}"
             else:
-                yield begun_at, begun, value_at
+                yield begun_at, begun, value_at, False
                 value_at = number
             begun = ""
         else:
             value_at = number
-        if number < len(lines) and any(line.endswith(end) for end, _ in _WRAPS):
+        if not last and any(line.endswith(end) for end, _ in _WRAPS):
             begun, begun_at = line, number
         else:
-            yield number, line, value_at
+            yield number, line, value_at, cut
 
 
 FORMAT = CmsConsole()

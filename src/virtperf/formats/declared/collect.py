@@ -17,10 +17,7 @@ from virtperf.core.near import near
 from virtperf.core.patterns import first_group
 from virtperf.formats.declared.intervals import Intervals
 from virtperf.formats.declared.numbers import Numbers
-from virtperf.formats.declared.times import Clock
-
-MOST_TEXTS = 100_000
-"""Texts of conditions that are remembered."""
+from virtperf.formats.declared.times import MOST_TEXTS, Clock
 
 
 @dataclass
@@ -88,7 +85,8 @@ class Collector:
         printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
         self._any = FieldRule(field="*", printed=printed)
         self._from_file = part.entity.file and first_group(part.entity.file, file.rpartition("/")[2])
-        self._sums = Intervals(part.every_s, file) if part.every_s is not None else None
+        each = {rule.record: rule.each for rule in part.fields}
+        self._sums = Intervals(part.every_s, each, file) if part.every_s is not None else None
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     @property
@@ -115,9 +113,11 @@ class Collector:
             self._named(chunk, entity, t, part.names, part.value)
             return
         if self._sums is not None:
-            values = {rule.record: self._values(chunk, rule)[0] for rule in self._fields_of if rule.field}
-            fits = {rule.record: self._fits(chunk, rule.where, True) for rule in self._fields_of}
-            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), values, fits)
+            values = [
+                self._values(chunk, rule)[0] if rule.field else _ones(self._fits(chunk, rule.where, True))
+                for rule in self._fields_of
+            ]
+            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), values)
             return
         for rule in self._fields_of:
             values_of, lines = self._values(chunk, rule)
@@ -133,9 +133,8 @@ class Collector:
         self._missing()
         if self._sums is None:
             return []
-        for rule in self._fields_of:
-            entity, t, values, lines = self._sums.of(rule.record, rule.each)
-            self._keep(entity, rule.record, t, values, lines.tolist())
+        for name, entity, t, values, lines in self._sums.sums():
+            self._keep(entity, name, t, values, lines.tolist())
         return self._sums.said
 
     def _missing(self) -> None:
@@ -270,6 +269,11 @@ class Collector:
         if there.any():
             code = np.full(int(there.sum()), self._fields[name])
             self.parts.append((entity[there], code, t[there], values[there], np.array(lines, dtype=np.int64)[there]))
+
+
+def _ones(fits: np.ndarray) -> np.ndarray:
+    """What a row adds to a count: 1 where it fits."""
+    return np.where(fits, 1.0, np.nan)
 
 
 def _taken(chunk: Chunk, places: np.ndarray) -> Chunk:

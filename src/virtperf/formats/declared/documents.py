@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from virtperf.core.declaration import Declaration, Part
@@ -51,28 +51,52 @@ def read_json(text: str, declaration: Declaration, sink: Sink, said: list[str], 
     return {"documents": str(len(found))} if len(found) > 1 else {}
 
 
-def read_json_lines(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
-    """Give the objects of a file with one on each line to `sink`; raises `FormatError` at a line that is none."""
-    rows: list[list[tuple[Any, Lines]]] = [[] for _ in declaration.parts]
-    lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or (declaration.comment is not None and line.startswith(declaration.comment)):
-            continue
-        try:
-            found = _loads(line)
-        except (ValueError, RecursionError) as err:
-            if number == len(lines):  # without a line end, the rest may be missing
-                said.append(f"{file} line {number}: the file breaks off; this line was left out")
-                break
-            raise FormatError("not a JSON object", file=file, line=number, found=line[:80]) from err
-        for place, part in enumerate(declaration.parts):
-            rows[place] += _rows(found, number, part, file)
-            if len(rows[place]) >= ROWS:
-                _send(rows[place], place, declaration, sink)
-                rows[place] = []
-    for place, left in enumerate(rows):
-        _send(left, place, declaration, sink)
-    return {}
+def read_json_lines(
+    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
+) -> Iterator[None]:
+    """Give the objects of a file with one on each line to `sink`, and yield after many of them.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The file in pieces of whole lines; the last one may lack its line end.
+    declaration : Declaration
+    sink : callable
+    said : list of str
+        Gets what is left out.
+    file : str
+        For messages.
+
+    Raises
+    ------
+    FormatError
+        A line that is no JSON, and what `_rows` raises.
+    """
+    tables = [_Cells(place, declaration, sink) for place in range(len(declaration.parts))]
+    first = 0
+    for text in texts:
+        lines = text.split("\n")
+        for number, line in enumerate(lines, start=first + 1):
+            if not line.strip():
+                continue
+            try:
+                found = _loads(line)
+            except (ValueError, RecursionError) as err:
+                if number == first + len(lines):  # without a line end, the rest may be missing
+                    said.append(f"{file} line {number}: the file breaks off; this line was left out")
+                    break
+                raise FormatError("not a JSON object", file=file, line=number, found=line[:80]) from err
+            for part, table in zip(declaration.parts, tables, strict=True):
+                for row, at in _rows(found, number, part, file):
+                    table.add(row, at)
+            if max(table.count for table in tables) >= ROWS:
+                for table in tables:
+                    table.send()
+                yield
+        first += len(lines) - 1
+    for table in tables:
+        table.send()
+    yield
 
 
 def read_yaml(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
@@ -118,10 +142,12 @@ def _documents(text: str, said: list[str], file: str) -> Iterator[tuple[str, int
 
 def _give(document: Any, lines: Lines, declaration: Declaration, sink: Sink, file: str) -> None:
     for place, part in enumerate(declaration.parts):
-        rows = list(_rows(document, lines, part, file))
-        if part.rows and not rows and declaration.parts == (part,):
+        cells = _Cells(place, declaration, sink)
+        for row, at in _rows(document, lines, part, file):
+            cells.add(row, at)
+        if part.rows and not cells.count and declaration.parts == (part,):
             raise FormatError("nothing stands at the path of the rows", file=file, expected=" or ".join(part.rows))
-        _send(rows, place, declaration, sink)
+        cells.send()
 
 
 def _rows(document: Any, lines: Lines, part: Part, file: str) -> Iterator[tuple[Any, Lines]]:
@@ -150,22 +176,40 @@ def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines
         yield from _at(found[key], lines if isinstance(lines, int) else lines[key], rest)
 
 
-def _send(rows: list[tuple[Any, Lines]], place: int, declaration: Declaration, sink: Sink) -> None:
-    """Give rows to `sink`: their cells are what stands at the paths that the declaration names."""
-    if not rows:
-        return
-    starts = [line if isinstance(line, int) else first_line(line) or 1 for _, line in rows]
-    cells: dict[str, list[Any]] = {}
-    own: dict[str, list[int]] = {}
-    for name in declaration.words:
-        steps = [step for step in name.split("/") if step]
-        found = [next(_at(row, line, steps), (None, start)) for (row, line), start in zip(rows, starts, strict=True)]
-        cells[name] = [None if isinstance(cell, dict | list) else _clean(cell) for cell, _ in found]
-        own[name] = [
-            line if isinstance(line, int) else start for (_, line), start in zip(found, starts, strict=True)
-        ]  # fmt: skip
-    keys = {str(key): None for row, _ in rows[:100] for key in _paths(row, "", 4)}
-    sink(place, Chunk(cells, starts, own, keys=tuple(keys)))
+class _Cells:
+    """What stands in the rows of a table at the paths that the declaration names, until it is given to `sink`."""
+
+    def __init__(self, place: int, declaration: Declaration, sink: Sink) -> None:
+        self._place, self._sink = place, sink
+        self._paths = {name: [step for step in name.split("/") if step] for name in declaration.words}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._chunk = Chunk({name: [] for name in self._paths}, [], {name: [] for name in self._paths})
+        self._keys: dict[str, None] = {}
+
+    @property
+    def count(self) -> int:
+        """How many rows wait."""
+        return len(self._chunk.lines)
+
+    def add(self, row: Any, lines: Lines) -> None:
+        """Take the cells of a row."""
+        start = lines if isinstance(lines, int) else first_line(lines) or 1
+        if self.count < 100:
+            self._keys |= dict.fromkeys(_paths(row, "", 4))
+        self._chunk.lines.append(start)
+        for name, steps in self._paths.items():
+            cell, line = next(_at(row, lines, steps), (None, start))
+            self._chunk.cells[name].append(None if isinstance(cell, dict | list) else _clean(cell))
+            self._chunk.own[name].append(line if isinstance(line, int) else start)
+
+    def send(self) -> None:
+        """Give the rows that wait."""
+        if self.count:
+            self._chunk.keys = tuple(self._keys)
+            self._sink(self._place, self._chunk)
+            self._begin()
 
 
 def _paths(found: Any, before: str, depth: int) -> Iterator[str]:

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from virtperf.core.declaration import Declaration
 from virtperf.formats.declared.collect import Chunk, Sink
-from virtperf.formats.xml_stream import Target, parse_xml
+from virtperf.formats.xml_stream import Target, XmlFeed
 
-MAX_BYTES = 256 * 1024**2
 MAX_DEPTH = 64
 ROWS = 20_000
 
 
-def read_elements(data: bytes, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
-    """Give the elements of a document that the paths of a declaration lead to to `sink`.
+def read_elements(
+    pieces: Iterable[bytes], declaration: Declaration, sink: Sink, said: list[str], file: str
+) -> Iterator[None]:
+    """Give the elements of a document that the paths of a declaration lead to to `sink`, and yield after many of them.
 
     A cell is an attribute of the element, or the text of a child of that name. A document that ends early keeps its
     whole elements.
 
+    Parameters
+    ----------
+    pieces : iterable of bytes
+        The document as `XmlPieces` gives it.
+    declaration : Declaration
+    sink : callable
+    said : list of str
+        Gets what is left out.
+    file : str
+        For messages.
+
     Raises
     ------
     FormatError
-        No XML, a document type or entities, another root element, too large, nested too deeply.
+        No XML, a document type or entities, another root element, nested too deeply.
     """
     root = declaration.parts[0].rows[0].split("/")[0]
     target = _Elements(file, root, declaration, sink)
-    warnings, cut = parse_xml(data, target, MAX_BYTES)
-    said += warnings
-    if cut:
+    feed = XmlFeed(target)
+    for piece in pieces:
+        feed.feed(piece)
+        if target.settled():
+            target.flush()
+            yield
+    if cut := feed.close():
         said.append(f"{file} line {cut}: the document ends early; the elements before that were kept")
     target.flush()
-    return {}
+    yield
 
 
 class _Elements(Target):
@@ -45,11 +62,21 @@ class _Elements(Target):
         self._wanted = frozenset(declaration.words)
         self._open: list[tuple[int, dict[str, Any], int]] = []  # depth, cells, line
         self._rows: dict[int, list[tuple[dict[str, Any], int]]] = {place: [] for place in range(len(declaration.parts))}
-        self._kept = 0
+        self._counts = dict.fromkeys(self._rows, 0)
+        self._kept = self._flushed = self._latest = 0
         self._keys: dict[str, None] = {}
 
     def any(self) -> bool:
         return self._kept > 0
+
+    def settled(self) -> bool:
+        """Whether there are many rows, and all to come stand on later lines: records go by their lines."""
+        begin = self._open[0][2] if self._open else self.line()
+        return self._kept - self._flushed >= ROWS and begin > self._latest
+
+    def data(self, text: str) -> None:
+        if self._open and self.path[-1] in self._wanted:  # a response may be as large as the rest of the file
+            super().data(text)
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
         if tuple(self.path) in self._tables:
@@ -69,16 +96,18 @@ class _Elements(Target):
         if len(self._keys) < 200:
             self._keys |= dict.fromkeys(cells)
         for place in self._tables[tuple(self.path)]:
-            rows = self._rows[place]
-            rows.append(({name: cells[name] for name in self._wanted & cells.keys()}, line))
-            if len(rows) == ROWS:
+            self._rows[place].append(({name: cells[name] for name in self._wanted & cells.keys()}, line))
+            self._counts[place] += 1
+            if self._counts[place] % ROWS == 0:
                 self._send(place)
         self._kept += 1
+        self._latest = max(self._latest, line)
 
     def flush(self) -> None:
         """Give what is left."""
         for place in self._rows:
             self._send(place)
+        self._flushed = self._kept
 
     def _send(self, place: int) -> None:
         rows = self._rows[place]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from tempfile import SpooledTemporaryFile
 
 import numpy as np
 
@@ -13,12 +15,25 @@ MOST = 1_000_000
 """Intervals that a file may have, those of all entities together."""
 SPARSEST = 100
 """Intervals to a row: with more of them, a time is damaged."""
+HELD = 32 * 1024**2
+"""Bytes of rows that wait in memory."""
+ROWS = 1 << 18
+"""Rows that are summed up at a time."""
 
 
 class Intervals:
     """The rows of a table, in intervals that begin with the earliest row.
 
-    Only whole intervals count: what is behind the last one is left out.
+    Which row is the earliest is known when the file has ended. Until then rows wait, those of more than `HELD` bytes in
+    a file without a name. Only whole intervals count: what is behind the last one is left out.
+
+    Parameters
+    ----------
+    length_s : float
+    each : mapping of str to str
+        By field, what is made of its numbers.
+    file : str
+        For messages.
 
     Attributes
     ----------
@@ -26,28 +41,32 @@ class Intervals:
         What was left out.
     """
 
-    def __init__(self, length_s: float, file: str) -> None:
-        self.length, self._file = length_s, file
+    def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
+        self._length, self._each, self._file = length_s, each, file
         self.said: list[str] = []
-        self._rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self._values: dict[str, list[np.ndarray]] = {}
-        self._fits: dict[str, list[np.ndarray]] = {}
+        self._row = np.dtype([("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(each),))])
+        self._rows = SpooledTemporaryFile(HELD)  # noqa: SIM115 - it lives as long as its owner
+        weakref.finalize(self, self._rows.close)
+        self._first: dict[int, int] = {}  # by entity, the line of its first row
+        self._count, self._begin, self._end = 0, np.nan, np.nan
 
-    def add(
-        self, entity: np.ndarray, t: np.ndarray, lines: np.ndarray, values: Mapping[str, np.ndarray],
-        fits: Mapping[str, np.ndarray],
-    ) -> None:  # fmt: skip
-        """Add rows: codes of entities, times in seconds, lines, and by field its numbers and whether the row counts."""
-        self._rows.append((entity, t, lines))
-        for name, fit in fits.items():
-            self._fits.setdefault(name, []).append(fit)
-            self._values.setdefault(name, []).append(values.get(name, np.where(fit, 1.0, np.nan)))
+    def add(self, entity: np.ndarray, t: np.ndarray, lines: np.ndarray, values: Sequence[np.ndarray]) -> None:
+        """Add at least one row: codes of entities, seconds, lines, and of each field its numbers, NaN for none."""
+        rows = np.empty(len(t), self._row)
+        rows["entity"], rows["t"], rows["line"], rows["values"] = entity, t, lines, np.column_stack(values)
+        self._rows.write(rows.tobytes())
+        who, at = np.unique(entity, return_index=True)
+        for code, line in zip(who.tolist(), lines[at].tolist(), strict=True):
+            self._first.setdefault(code, line)
+        self._count += len(t)
+        self._begin, self._end = float(np.fmin(self._begin, t.min())), float(np.fmax(self._end, t.max()))
 
-    def of(self, name: str, each: Each) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What the rows of each interval give of a field.
+    def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """What the rows of each interval give of each field.
 
-        Returns
-        -------
+        Yields
+        ------
+        name : str
         entity, t, values, lines : ndarray
             Of each entity and interval: its code, the interval's end, the number (NaN where no row has one), and the
             line of a row of it, or of the entity's first where it has none.
@@ -57,44 +76,60 @@ class Intervals:
         FormatError
             No whole interval, or too many.
         """
-        if not self._rows:
-            return (np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64))
-        entity, t, lines = (np.concatenate(parts) for parts in zip(*self._rows, strict=True))
-        begin, end = float(t.min()), float(t.max())
-        count = int((end - begin) // self.length)
-        if not 1 <= count <= min(MOST, SPARSEST * len(t)):
+        if not self._count:
+            return
+        count, who = self._intervals(), np.array(sorted(self._first))
+        size = len(who) * count
+        if size > MOST:
+            raise FormatError("too many entities and intervals", file=self._file, expected=f"at most {MOST}")
+        at = np.repeat([self._first[code] for code in who.tolist()], count)
+        known = np.zeros(size, dtype=bool)
+        rows = [np.zeros(size, dtype=np.int64) for _ in self._each]
+        made = [np.full(size, -np.inf if each == "max" else 0.0) for each in self._each.values()]
+        for part in self._parts():
+            place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
+            inside = place < count
+            if not self.said and not inside.all():
+                left = f"rows behind the last whole interval of {self._length:g} s were left out"
+                self.said = [f"{self._file}: {left}"]
+            part = part[inside]
+            cell = np.searchsorted(who, part["entity"]) * count + place[inside]
+            new = ~known[cell]
+            at[cell[new][::-1]] = part["line"][new][::-1]  # the first of several
+            known[cell] = True
+            for number, each in enumerate(self._each.values()):
+                values = part["values"][:, number]
+                there = ~np.isnan(values)
+                np.add.at(rows[number], cell[there], 1)
+                with np.errstate(over="ignore"):  # row by row: sums must not depend on where parts end
+                    (np.maximum if each == "max" else np.add).at(made[number], cell[there], values[there])
+        ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(who))
+        for (name, each), found, total in zip(self._each.items(), rows, made, strict=True):
+            numbers = self._numbers(each, found, total)
+            if np.isinf(numbers).any():
+                line = int(at[np.isinf(numbers)][0])
+                raise FormatError(f"the sum of {name} is too large", file=self._file, line=line)
+            yield name, np.repeat(who, count), ends, numbers, at
+
+    def _intervals(self) -> int:
+        """How many whole intervals there are."""
+        span = self._end - self._begin
+        count = int(span // self._length) if span > 0 else 0
+        if not 1 <= count <= min(MOST, SPARSEST * self._count):
             raise FormatError(
                 "the rows fill no whole interval" if count < 1 else "the rows are too far apart in time",
-                file=self._file, expected=f"1 to {MOST} intervals of {self.length:g} s", found=f"{end - begin:g} s",
+                file=self._file, expected=f"1 to {MOST} intervals of {self._length:g} s", found=f"{span:g} s",
             )  # fmt: skip
-        place = np.floor((t - begin) / self.length).astype(np.int64)
-        inside = place < count
-        if not self.said and not inside.all():
-            self.said = [f"{self._file}: rows behind the last whole interval of {self.length:g} s were left out"]
-        who, own = np.unique(entity, return_inverse=True)
-        if len(who) * count > MOST:
-            raise FormatError("too many entities and intervals", file=self._file, expected=f"at most {MOST}")
-        values = np.concatenate(self._values[name])
-        used = inside & np.concatenate(self._fits[name]) & ~np.isnan(values)
-        cell = own * count + np.minimum(place, count - 1)
-        size = len(who) * count
-        rows = np.bincount(cell[used], minlength=size)
-        at = np.repeat(lines[np.unique(own, return_index=True)[1]], count)
-        at[cell[inside][::-1]] = lines[inside][::-1]  # the first of several
-        numbers = self._number(each, values[used], cell[used], rows)
-        if np.isinf(numbers).any():
-            raise FormatError(f"the sum of {name} is too large", file=self._file, line=int(at[np.isinf(numbers)][0]))
-        ends = np.tile(begin + (np.arange(count) + 1) * self.length, len(who))
-        return np.repeat(who, count), ends, numbers, at
+        return count
 
-    def _number(self, each: Each, values: np.ndarray, cell: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _parts(self) -> Iterator[np.ndarray]:
+        self._rows.seek(0)
+        while part := self._rows.read(ROWS * self._row.itemsize):
+            yield np.frombuffer(part, self._row)
+
+    def _numbers(self, each: Each, rows: np.ndarray, total: np.ndarray) -> np.ndarray:
         if each == "count":
             return rows.astype(float)
-        if each == "max":
-            largest = np.full(len(rows), -np.inf)
-            np.maximum.at(largest, cell, values)
-            return np.where(rows > 0, largest, np.nan)
-        total = np.bincount(cell, values, minlength=len(rows))
-        if each == "mean":
-            return np.where(rows > 0, total / np.maximum(rows, 1), np.nan)
-        return total / self.length if each == "rate" else total
+        if each in ("mean", "max"):
+            return np.where(rows > 0, total / np.maximum(rows, 1) if each == "mean" else total, np.nan)
+        return total / self._length if each == "rate" else total

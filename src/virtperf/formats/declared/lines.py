@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,11 @@ from virtperf.core.patterns import LONGEST_LINE, extracted, whole_lines
 from virtperf.formats.declared.collect import Chunk, Sink
 
 _BLANK = re.compile(r"[ \t]+")
+
+_Pairs = dict[str, tuple[str, int]]
+"""The values of a snapshot by their keys, each with its line."""
+_Stamp = tuple[str | None, int]
+"""The time above a snapshot, with its line."""
 
 
 class _Text:
@@ -126,39 +132,68 @@ def _rows(found: _Text, part: Part) -> Chunk | None:
     return Chunk(columns, (lines + found.first + 1).tolist(), above=found.above(lines), kinds=kinds[order].tolist())
 
 
-def read_pairs(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
+def read_pairs(
+    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
+) -> Iterator[dict[str, str]]:
     """Give the keys and values of a file to `sink`: one row, or one below each line that gives a time.
+
+    `texts` and the others are those of `read_lines`; after every piece comes how many snapshots there were so far.
 
     Raises
     ------
     FormatError
         A line without the separator, a key that is given twice.
     """
-    found = _Text(text, declaration, said, file)
-    snapshots: list[dict[str, tuple[str, int]]] = [{}]
-    stamps: list[tuple[str | None, int]] = [(None, 1)]
-    for number, line in enumerate(found.lines, start=1):
-        if number - 1 in found.stamps:
-            if snapshots[-1] or stamps[-1][0] is not None:
-                snapshots.append({})
-                stamps.append((None, 0))
-            stamps[-1] = (found.stamps[number - 1], number)
-        elif line and not _commented(line, declaration.comment):
-            key, value = _pair(line, declaration.separator, number, file)
-            if key in snapshots[-1]:
-                raise FormatError(
-                    f"{key!r} is given twice", file=file, line=number, found=line,
-                    remedy="keep one snapshot a file, or put a line with its time above each (time: {line: ...}).",
-                )  # fmt: skip
-            snapshots[-1][key] = (value, number)
-    for snapshot, (stamp, at) in zip(snapshots, stamps, strict=True):
-        cells = {key: [value] for key, (value, _) in snapshot.items()}
-        own = {key: [number] for key, (_, number) in snapshot.items()}
-        first = at if stamp is not None else min((n for _, n in snapshot.values()), default=1)
-        for place in range(len(declaration.parts)):
-            if cells:
-                sink(place, Chunk(dict(cells), [first], own, [stamp]))
-    return {"snapshots": str(len(snapshots))} if len(snapshots) > 1 else {}
+    pairs: _Pairs = {}
+    stamp: _Stamp = (None, 1)
+    ended: list[tuple[_Pairs, _Stamp]] = []
+    first, count = 0, 1
+    for text in texts:
+        found = _Text(text, declaration, said, file, first)
+        for number, line in enumerate(found.lines, start=first + 1):
+            if (place := number - 1 - first) in found.stamps:
+                if pairs or stamp[0] is not None:
+                    ended.append((pairs, stamp))
+                    pairs, count = {}, count + 1
+                stamp = (found.stamps[place], number)
+            elif line and not _commented(line, declaration.comment):
+                key, value = _pair(line, declaration.separator, number, file)
+                if key in pairs:
+                    raise FormatError(
+                        f"{key!r} is given twice", file=file, line=number, found=line,
+                        remedy="keep one snapshot a file, or put a line with its time above each (time: {line: ...}).",
+                    )  # fmt: skip
+                pairs[key] = (value, number)
+        first += len(found.lines)
+        _give(ended, declaration, sink)
+        ended.clear()
+        yield {"snapshots": str(count)} if count > 1 else {}
+    _give([(pairs, stamp)], declaration, sink)
+
+
+def _give(snapshots: list[tuple[_Pairs, _Stamp]], declaration: Declaration, sink: Sink) -> None:
+    """Give those that follow each other and have the same keys at once, which is much faster than one by one."""
+    for _, alike in groupby(snapshots, key=lambda snapshot: (tuple(snapshot[0]), snapshot[1][0] is None)):
+        together = list(alike)
+        try:
+            _send(together, declaration, sink)
+        except FormatError:
+            for snapshot in together:  # the error is that of the first wrong one, not that of the first wrong field
+                _send([snapshot], declaration, sink)
+            raise
+
+
+def _send(snapshots: list[tuple[_Pairs, _Stamp]], declaration: Declaration, sink: Sink) -> None:
+    keys = snapshots[0][0]
+    cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
+    own = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
+    stamps = [stamp for _, (stamp, _) in snapshots]
+    begin = [
+        at if stamp is not None else min((number for _, number in pairs.values()), default=1)
+        for pairs, (stamp, at) in snapshots
+    ]
+    for place in range(len(declaration.parts) if keys else 0):
+        sink(place, Chunk(dict(cells), begin, own, stamps))
 
 
 def _pair(line: str, separator: str, number: int, file: str) -> tuple[str, str]:

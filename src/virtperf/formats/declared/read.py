@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import BinaryIO
 
@@ -24,11 +24,15 @@ from virtperf.formats.packed import SUFFIXES
 from virtperf.formats.pieces import Pieces, line_end, recoded, whole
 from virtperf.formats.rows import Warnings, record_table
 from virtperf.formats.text import decode, strings
+from virtperf.formats.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
 
-_READERS: dict[str, Callable[[str, Declaration, Sink, list[str], str], dict[str, str]]] = {
-    "json": read_json, "json-lines": read_json_lines, "yaml": read_yaml, "pairs": read_pairs,
+_DOCUMENTS: dict[str, Callable[[str, Declaration, Sink, list[str], str], dict[str, str]]] = {
+    "json": read_json, "yaml": read_yaml,
+}  # fmt: skip
+_LINES: dict[str, Callable[[Iterable[str], Declaration, Sink, list[str], str], Iterator[dict[str, str] | None]]] = {
+    "csv": read_columns, "json-lines": read_json_lines, "lines": read_lines, "pairs": read_pairs,
 }  # fmt: skip
 
 
@@ -88,30 +92,23 @@ class DeclaredFormat:
         return joined(self.blocks(io.BytesIO(data), file=file))
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file of columns or lines part by part, where every row has a time; others as a whole."""
-        declaration = self.declaration
-        gathered = _Gathered(declaration, file)
-        if declaration.reads in ("csv", "lines"):
-            strange = Warnings(file)
-            pieces = Pieces(stream, line_end, file)
-            texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
-            steps: Iterator[dict[str, str] | None]
-            if declaration.reads == "csv":
-                steps = read_columns(texts, declaration, gathered.sink, gathered.said, file)
-            else:
-                steps = read_lines(texts, declaration, gathered.sink, gathered.said, file)
-            for info in steps:
-                gathered.info = info or {}
-                gathered.said[:0] = strange.new(False)
-                if not pieces.last and gathered.ready():
-                    yield gathered.reading()
-        elif declaration.reads == "xml":
-            data = whole(stream, self.name, file)
-            gathered.info = read_elements(data, declaration, gathered.sink, gathered.said, file)
-        else:
+        """Read a file part by part where every row has a time; others, and JSON and YAML documents, as a whole."""
+        gathered, strange = _Gathered(self.declaration, file), Warnings(file)
+        to = (self.declaration, gathered.sink, gathered.said, file)
+        reads = self.declaration.reads
+        if reads in _DOCUMENTS:
             text, warnings = decode(whole(stream, self.name, file), file)
             gathered.said += warnings
-            gathered.info = _READERS[declaration.reads](text, declaration, gathered.sink, gathered.said, file)
+            gathered.info = _DOCUMENTS[reads](text, *to)
+            yield gathered.last()
+            return
+        pieces = XmlPieces(stream, strange, file) if reads == "xml" else Pieces(stream, line_end, file)
+        texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
+        for info in read_elements(pieces, *to) if reads == "xml" else _LINES[reads](texts, *to):
+            gathered.info = info or {}
+            gathered.said[:0] = strange.new(False)
+            if not pieces.last and gathered.ready():
+                yield gathered.reading()
         yield gathered.last()
 
 
@@ -125,14 +122,16 @@ class _Gathered:
         self._entities, self._fields = Codes(), Codes()
         self._tables = [Collector(declaration, part, self._entities, self._fields, file) for part in declaration.parts]
         self._clocks: set[str] = set()
-        self._timed = all(part.time is not None for part in declaration.parts)
+        # Sums come when the file has ended: beside them, others would come too early.
+        summed = {part.every_s is not None for part in declaration.parts}
+        self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
 
     def sink(self, place: int, chunk: Chunk) -> None:
         """Take rows of the table of that number."""
         self._tables[place].add(chunk)
 
     def ready(self) -> bool:
-        """Whether there are records, all of which are told apart by their times."""
+        """Whether there are records, all of which are told apart by their times and come as their lines do."""
         return self._timed and any(t.parts for t in self._tables) and all(t.clock != "none" for t in self._tables)
 
     def last(self) -> Reading:

@@ -17,6 +17,8 @@ from virtperf.formats.text import DAY, unwrap_midnight
 
 LATEST = 253_402_300_800.0
 """The end of the year 9999, in seconds since 1970."""
+MOST_TEXTS = 100_000
+"""Texts of times, or of conditions, that are remembered."""
 _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
@@ -96,6 +98,8 @@ class Clock:
             return np.nan
         found = self._texts.get(text)
         if found is None:
+            if len(self._texts) > MOST_TEXTS:
+                self._texts.clear()
             found = self._texts[text] = self._parsed(text, name, line)
         return found
 
