@@ -31,8 +31,8 @@ class _Forked(LocalProvisioner):
         """Fork it; the words of `cmd` up to the module's name start an interpreter, and are not needed."""
         words = [KERNEL, *cmd[cmd.index("-f") :]]
         self.cwd = Path(kwargs.get("cwd") or Path.cwd())
-        self.process = ask(self.address, words, self.cwd, kwargs["env"], 1, 2)
-        self.pid = self.process.pid
+        command = ask(self.address, words, self.cwd, kwargs["env"], 1, 2)
+        self.process, self.pid = command, command.pid  # type: ignore[assignment]
         return self.connection_info
 
 
