@@ -66,6 +66,7 @@ def test_what_the_slide_says_they_should_get():
     assert 48.5 / 24.45 < 2
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_the_faulty_result_on_the_slide_can_not_be_had(first, second, third, fourth):
     """17, 17, 63 and 3 %: a guest that wants more than it gets must get half as much as LINUX03, not 17/63 of it."""
@@ -136,6 +137,7 @@ guest_lists = st.lists(
 PROCESSORS = st.sampled_from([1, 2, 3, 7.5, 16])
 
 
+@settings(deadline=None)
 @given(guest_lists, PROCESSORS)
 def test_nobody_exceeds_its_demand_or_its_cpus(guests, processors):
     table = allocate(guests, processors)
@@ -146,6 +148,7 @@ def test_nobody_exceeds_its_demand_or_its_cpus(guests, processors):
     assert table["entitlement"].sum() <= processors * (1 + CLOSE)
 
 
+@settings(deadline=None)
 @given(guest_lists, PROCESSORS, st.sampled_from(EXCESS))
 def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
     table = allocate(guests, processors, excess=excess)
@@ -154,6 +157,7 @@ def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
     assert table["allocation"].sum() + table.attrs["unused"] == pytest.approx(processors)
 
 
+@settings(deadline=None)
 @given(guest_lists, PROCESSORS)
 def test_everybody_gets_its_entitlement_unless_something_of_its_own_is_in_the_way(guests, processors):
     table = allocate(guests, processors)
@@ -161,6 +165,7 @@ def test_everybody_gets_its_entitlement_unless_something_of_its_own_is_in_the_wa
         assert x >= min(guest.ceiling, entitled) * (1 - CLOSE)
 
 
+@settings(deadline=None)
 @given(guest_lists, PROCESSORS)
 def test_those_bound_by_their_shares_alone_get_in_proportion(guests, processors):
     table = allocate(guests, processors)
@@ -170,6 +175,7 @@ def test_those_bound_by_their_shares_alone_get_in_proportion(guests, processors)
         assert level.max() == pytest.approx(level.min(), rel=1e-9)
 
 
+@settings(deadline=None)
 @given(guest_lists, PROCESSORS, st.randoms(use_true_random=False))
 def test_the_order_of_guests_does_not_matter(guests, processors, random):
     mixed = list(guests)
@@ -177,6 +183,7 @@ def test_the_order_of_guests_does_not_matter(guests, processors, random):
     assert got(allocate(mixed, processors)) == pytest.approx(got(allocate(guests, processors)), rel=1e-9, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(guest_lists, PROCESSORS, st.floats(1.01, 5))
 def test_a_larger_share_never_gets_less(guests, processors, factor):
     first, *others = guests
@@ -186,7 +193,7 @@ def test_a_larger_share_never_gets_less(guests, processors, factor):
     assert after.loc[0, "allocation"] >= before.loc[0, "allocation"] * (1 - CLOSE)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(guest_lists, st.floats(0.5, 20))
 def test_relative_shares_are_relative(guests, factor):
     """Multiplying all of them changes nothing."""
