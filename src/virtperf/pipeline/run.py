@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -48,8 +49,11 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
         mend(layout.root, say)
         # DVC starts `virtperf` by its name: the one of this environment.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        environment = {**os.environ, **FIXED, "PATH": path}
+        if not force and not studies and _up_to_date(layout.root, environment):
+            return
         try:
-            with warm(FORKS, layout.root, {**os.environ, **FIXED, "PATH": path}, lock) as address:
+            with warm(FORKS, layout.root, environment, lock) as address:
                 _lanes(layout, studies or layout.studies(), say, address, jobs, force)
                 settle(layout.root)  # what all studies share depends on the studies' lock files
                 alone = ("--force", "--single-item") if force else ()
@@ -57,6 +61,12 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
                     raise _failed(["the pages over all studies"])
         finally:
             settle(layout.root)
+
+
+def _up_to_date(root: Path, environment: Mapping[str, str]) -> bool:
+    """Whether DVC, asked once for all stages, finds nothing to run: study by study that takes five times as long."""
+    command = [sys.executable, "-m", "dvc", "status", "--quiet"]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False).returncode == 0  # noqa: S603
 
 
 def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs: int, force: bool) -> None:
