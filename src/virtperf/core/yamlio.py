@@ -85,8 +85,10 @@ def parse_yaml(text: str, file: str, *, path: Path | None = None, aliases: bool 
     """The same for a text that is named `file` in errors."""
     try:
         _refuse_bombs(text, file, aliases)
-        node = yaml.compose(text, Loader=_Loader)
-        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        lines = {} if node is None else {(): node.start_mark.line + 1} | dict(_lines(node, (), file))
+        data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as err:
         line = err.problem_mark.line + 1 if err.problem_mark else None
         raise StudyError(f"not valid YAML: {err.problem}", file=file, line=line) from err
@@ -94,9 +96,9 @@ def parse_yaml(text: str, file: str, *, path: Path | None = None, aliases: bool 
         raise StudyError("a character that YAML does not allow", file=file) from err
     except (ValueError, TypeError) as err:  # a date such as 2009-13-01, a list as a key
         raise StudyError(f"not valid YAML: {err}", file=file) from err
-    if not isinstance(data, dict) or node is None:
+    if not isinstance(data, dict):
         raise StudyError("the top of the file is not a mapping", file=file, line=1, expected="key: value lines")
-    return Document(data, path or Path(file), {(): node.start_mark.line + 1} | dict(_lines(node, (), file)))
+    return Document(data, path or Path(file), lines)
 
 
 def _refuse_bombs(text: str, file: str, aliases: bool) -> None:

@@ -38,10 +38,13 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     """
     points, own = _with_measured(points)
     rows = rows_of(points)
+    others = [row for row, measured in zip(rows, own, strict=True) if not measured]
     lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
-    ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in rows_of(points[~own]))
+    ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
     lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'range')}." if ours and not lead else lead
-    series = {str(label): rows_of(part) for label, part in points.groupby("series", sort=False)}
+    series: dict[str, list[Any]] = {}
+    for row in rows:
+        series.setdefault(str(row.series), []).append(row)
     alike: dict[str, list[str]] = {}
     for label, part in series.items():
         alike.setdefault(_series(part, factor), []).append(label)
@@ -50,9 +53,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     short = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
     told = f"The text says: {' '.join(short)}" if short else ""
     split = SPLIT if any(" or " in said for said in alike) else ""
-    return " ".join(
-        filter(None, [lead, *sentences, split, told, _measured(rows_of(points[~own]), factor, len(series) > 1)])
-    )
+    return " ".join(filter(None, [lead, *sentences, split, told, _measured(others, factor, len(series) > 1)]))
 
 
 def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:

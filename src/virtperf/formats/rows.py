@@ -53,7 +53,8 @@ class Rows:
 
     def frame(self) -> pd.DataFrame:
         """The records as `Reading.records`."""
-        return pd.DataFrame(self._rows, columns=list(RECORD_COLUMNS)).astype(_DTYPES)
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
+        return record_table(*map(list, columns[:4]), *(np.array(column, dtype=float) for column in columns[4:]))
 
     def lines(self) -> NDArray[np.int64]:
         """The records' lines as `Reading.lines`."""

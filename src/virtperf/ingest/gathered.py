@@ -42,10 +42,9 @@ class Gathered:
         self._run_id, self._paths = run_id, paths
         self._spill = spill
         self._series: dict[Key, int] = {}
-        self._formats: dict[str, int] = {}
         self._days = np.zeros(len(paths))
-        self._read = self._untimed = 0  # samples so far; those of the file that have no time
-        self._of_file = 0
+        self._read = 0  # samples so far
+        self._found, self._untimed = np.zeros((2, len(paths)), dtype=np.int64)  # of each file; those without a time
         self._incomplete: dict[str, tuple[int, int]] = {}  # by metric the order of the first, and how many
         self._snapshots: list[pd.DataFrame] = []
         named = self._key
@@ -55,24 +54,23 @@ class Gathered:
         self.metrics: set[str] = set()
         self.counts = np.zeros(len(paths), dtype=np.int64)
 
-    def add(self, found: pd.DataFrame, file: int, source: str, *, snapshot: bool) -> None:
-        """Take a part of a file, as the metric dictionary translates it, with times on the run's clock.
+    def add(self, found: pd.DataFrame, source: str, rank: int, snapshots: set[int]) -> None:
+        """Take parts of files, as the metric dictionary translates them, with times on the run's clock.
 
         Parameters
         ----------
         found : DataFrame
-            Columns entity_kind, entity, metric, kind, t, value, line.
-        file : int
-            Number of the file.
+            Columns entity_kind, entity, metric, kind, t, value, line, and file: the number of each one's file.
         source : str
-            Its format.
-        snapshot : bool
-            Whether it is one, of counters that leave out those that are zero.
+            The files' format.
+        rank : int
+            Its place among the formats, in the order of their first files.
+        snapshots : set of int
+            Files that are one, of counters that leave out those that are zero.
         """
-        rank = self._formats.setdefault(source, len(self._formats))
         order = (rank << _PER_FORMAT) + self._read + np.arange(len(found))
         self._read += len(found)
-        self._of_file += len(found)
+        file = found["file"].to_numpy()
         total = (found["kind"] == "total").to_numpy(dtype=bool)
         t = np.where(total, np.nan, found["t"].to_numpy(dtype=float))
         value = found["value"].to_numpy(dtype=float)
@@ -82,12 +80,13 @@ class Gathered:
             earliest = int(order[incomplete][places[0]])
             self._incomplete[str(metric)] = min(first, earliest), count + len(places)
         untimed = ~total & np.isnan(t)
-        self._untimed += int(untimed.sum())
+        self._found += np.bincount(file, minlength=len(self._found))
+        self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
         keep = ~incomplete & ~untimed
         counter = (found["kind"] == "counter").to_numpy(dtype=bool)
         rows = rows_of(len(found), counter=counter, t=t, value=value, line=found["line"], file=file, order=order)
         who = [found[name].to_numpy(dtype=object) for name in _WHO]
-        later = keep & counter & snapshot
+        later = keep & counter & np.isin(file, list(snapshots))
         if later.any():
             mine = dict(zip(_WHO, (column[later] for column in who), strict=True))
             numbers = {name: rows[name][later] for name in ROW.names or () if name not in ("series", "counter")}
@@ -98,12 +97,11 @@ class Gathered:
         self._spill.add(rows)
 
     def close(self, file: int, days: float) -> list[str]:
-        """End a file, to whose times `days` seconds are to be added; what is to be said of it."""
+        """End a file all of which is given, to whose times `days` seconds are to be added; what is to be said of it."""
         self._days[file] = days
-        said = [] if self._of_file else ["nothing in it belongs to a metric of the dictionary"]
-        if self._untimed:
+        said = [] if self._found[file] else ["nothing in it belongs to a metric of the dictionary"]
+        if self._untimed[file]:
             said.append("values without a time were left out; give at_s in run.yaml for a snapshot")
-        self._of_file = self._untimed = 0
         return said
 
     def frames(self) -> Iterator[pd.DataFrame]:

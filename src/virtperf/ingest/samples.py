@@ -7,23 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from virtperf.core.errors import FormatError, VirtperfError
 from virtperf.core.files import replaced_file
 from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.formats import Format, Reading, blocks_of, by_sample
 from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.ingest.batches import Batches
 from virtperf.ingest.clocks import Clock
 from virtperf.ingest.gathered import Gathered
 from virtperf.ingest.inputs import HEAD, choose
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.ingest.spill import Spill
-
-# Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
-_NAMED = ("domain", "driver", "guest", "processor")
 
 
 @dataclass(frozen=True)
@@ -76,6 +71,8 @@ def read_run(
     processors = None
     with Spill(out.parent) as spill:
         gathered = Gathered(run.run_id, [file.path for file in run.files], spill)
+        batches = Batches(list(run.files), dictionary, gathered)
+        clocks: dict[int, Clock] = {}
         for number, file in enumerate(run.files):
             entry: dict[str, Any] = {"path": file.path, "format": None, "entity": file.entity, "clock": None,
                                      "records": 0, "samples": 0, "warnings": []}  # fmt: skip
@@ -84,9 +81,14 @@ def read_run(
             if found is None:
                 entry["warnings"].append("not read: no format recognises it, and run.yaml does not name it")
                 continue
-            info = _read(number, file, run, *found, dictionary, entry, gathered)
+            clocks[number], info = _read(number, file, run, *found, entry, batches)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
                 processors = int(info["cpus"])
+        batches.end()
+        for number, clock in clocks.items():
+            files[number]["warnings"] += gathered.close(number, clock.days)
+            if files[number]["warnings"]:
+                gathered.partial.add(number)
         with replaced_file(out) as stream:
             SAMPLES.write_parts(gathered.frames(), stream)
     if all(entry["format"] is None for entry in files):
@@ -129,10 +131,9 @@ def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
 
 
 def _read(
-    number: int, file: RawFile, run: Run, name: str, blocks: Iterator[Reading], dictionary: MetricDictionary,
-    entry: dict[str, Any], gathered: Gathered,
-) -> dict[str, str]:  # fmt: skip
-    """Gather a file's samples, and note in its entry what is to be said of it; what its head says."""
+    number: int, file: RawFile, run: Run, name: str, blocks: Iterator[Reading], entry: dict[str, Any], batches: Batches
+) -> tuple[Clock, dict[str, str]]:
+    """Pass a file's records on, and note in its entry what is to be said of it; its clock, and what its head says."""
     clock: Clock | None = None
     info: dict[str, str] = {}
     for block in by_sample(blocks):
@@ -141,15 +142,11 @@ def _read(
         entry["records"] += len(seconds)
         entry["warnings"] += block.warnings
         info = block.info
-        lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
-        found = dictionary.translate(block.records.assign(t=seconds, line=lines), name)
-        gathered.add(_owned(found, file), number, name, snapshot=block.clock == "none")
+        batches.add(block, seconds, number, name)
     assert clock is not None  # a reader gives one block at least
     entry |= {"format": name, "clock": clock.clock}
-    entry["warnings"] += [*_clock_warnings(clock, info, run), *gathered.close(number, clock.days)]
-    if entry["warnings"]:
-        gathered.partial.add(number)
-    return info
+    entry["warnings"] += _clock_warnings(clock, info, run)
+    return clock, info
 
 
 def _clock_warnings(clock: Clock, info: dict[str, str], run: Run) -> list[str]:
@@ -165,18 +162,3 @@ def _clock_warnings(clock: Clock, info: dict[str, str], run: Run) -> list[str]:
         if 0 <= at <= run.duration_s:
             warnings.append(f"the machine was restarted {at:.0f} s after the run's start")
     return warnings
-
-
-def _owned(found: pd.DataFrame, file: RawFile) -> pd.DataFrame:
-    """Entities by their names within the run: a file's owner stands for what the tool leaves unnamed."""
-    owner, kind = str(file.entity), str(file.entity_kind)
-    entity = found["entity"].to_numpy(dtype=object)
-    entity_kind = found["entity_kind"].to_numpy(dtype=object)
-    unnamed = entity == ""
-    entity = np.where(unnamed, owner, entity)
-    if owner and kind != WHOLE:
-        part = ~unnamed & ~np.isin(entity_kind.astype(str), _NAMED)
-        entity = np.where(part, owner + "/" + entity, entity)
-    entity_kind = np.where(unnamed & (entity_kind == WHOLE), kind, entity_kind)
-    # as objects: what counts them takes these faster than strings
-    return found.assign(entity=pd.Series(entity, dtype=object), entity_kind=pd.Series(entity_kind, dtype=object))

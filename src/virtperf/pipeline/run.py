@@ -13,6 +13,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.warm import ask, warm
 from virtperf.pipeline.lockfiles import mend, settle
+from virtperf.pipeline.state import keep, kept, state
 from virtperf.pipeline.turn import turn
 
 Say = Callable[[str], None]
@@ -50,17 +51,25 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
         # DVC starts `virtperf` by its name: the one of this environment.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         environment = {**os.environ, **FIXED, "PATH": path}
-        if not force and not studies and _up_to_date(layout.root, environment):
-            return
+        before, last = state(layout.root), kept(layout.root)
+        if not force and not studies and last is not None:
+            if last == before:
+                return
+            if _up_to_date(layout.root, environment):
+                keep(layout.root, before)
+                return
         try:
             with warm(FORKS, layout.root, environment, lock) as address:
                 _lanes(layout, studies or layout.studies(), say, address, jobs, force)
                 settle(layout.root)  # what all studies share depends on the studies' lock files
-                alone = ("--force", "--single-item") if force else ()
+                # those that they depend on have just been run
+                alone = ("--single-item", *(("--force",) if force else ()))
                 if not studies and not _dvc(layout.root, [*alone, "dvc.yaml"], "", say, address):
                     raise _failed(["the pages over all studies"])
         finally:
             settle(layout.root)
+        if not studies:
+            keep(layout.root, before)
 
 
 def _up_to_date(root: Path, environment: Mapping[str, str]) -> bool:
@@ -83,16 +92,17 @@ def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs:
                 file=layout.pipeline(study),
                 remedy="`virtperf check` says what to do.",
             )
-    longest_first = sorted(studies, key=lambda study: -_written(layout, study))  # the last one runs alone
+    longest_first = sorted(studies, key=lambda study: -_bytes(layout, study))  # the last one runs alone
     with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
         ended = dict(zip(longest_first, pool.map(lane, longest_first), strict=True))
     if not all(ended.values()):
         raise _failed([study for study in studies if not ended[study]])
 
 
-def _written(layout: Layout, study: str) -> int:
-    """Bytes of what people wrote about a study, after which the time that its stages take goes."""
-    return sum(path.stat().st_size for path in layout.definition(study).glob("*.yaml"))
+def _bytes(layout: Layout, study: str) -> int:
+    """Bytes of what people wrote about a study and measured for it, after which the time that its stages take goes."""
+    files = (*layout.definition(study).glob("*.yaml"), *layout.measured(study).rglob("*"))
+    return sum(path.stat().st_size for path in files if path.is_file())
 
 
 def _failed(names: Sequence[str]) -> VirtperfError:

@@ -28,11 +28,13 @@ class Feasible:
     ----------
     systems : tuple of LinearSystem
         One per group of quantities that no claim connects with another group.
-    resolutions : tuple of tuple of tuple of str
-        For each system all cheapest sets of claims to set aside; `kept` has gone by the first of each.
+    found : tuple of Contradictions
+        In each system; `kept` has gone by the first of its resolutions.
     kept : tuple of Claim
         The active claims without the dropped ones.
     contradictions : Contradictions
+    known : Feasible or None
+        Of other claims, which has some of the same systems.
     """
 
     study: Study
@@ -40,7 +42,8 @@ class Feasible:
     kept: tuple[Claim, ...]
     contradictions: Contradictions
     systems: tuple[LinearSystem, ...]
-    resolutions: tuple[tuple[tuple[str, ...], ...], ...]
+    found: tuple[Contradictions, ...]
+    known: Feasible | None = None
     _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(default_factory=dict, compare=False)
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
@@ -65,21 +68,33 @@ class Feasible:
     def masks(self, system: LinearSystem) -> list[np.ndarray]:
         """The rows of a system that hold under each cheapest resolution."""
         claims = [c.id for c in self.active]
-        resolutions = self.resolutions[self.systems.index(system)]
+        resolutions = self.found[self.systems.index(system)].resolutions
         return [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
+
+    def shares(self, quantity: Quantity) -> bool:
+        """Whether everything that is said of a quantity is what `known` has of it."""
+        return self.known is not None and self.system_of(quantity) is self.known.system_of(quantity)
 
     def pieces(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
         """The range of one quantity under each cheapest resolution."""
+        if self.known is not None and self.shares(quantity):
+            return self.known.pieces(quantity)
         if quantity not in self._pieces:
-            self._pieces[quantity] = self._pieces_of(quantity)
+            self.measure([quantity])
         return self._pieces[quantity]
 
-    def _pieces_of(self, quantity: Quantity) -> list[tuple[Extreme, Extreme]]:
-        system = self.system_of(quantity)
-        if system is None:
-            kind = self.study.quantities[quantity.name]
-            return [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
-        return [system.interval(Expression(((1.0, quantity),)), mask) for mask in self.masks(system)]
+    def measure(self, quantities: Iterable[Quantity]) -> None:
+        """Find the ranges of many quantities, which takes half as long as one by one."""
+        asked = [q for q in quantities if q not in self._pieces and not self.shares(q)]
+        for quantity in asked:
+            if self.system_of(quantity) is None:
+                kind = self.study.quantities[quantity.name]
+                self._pieces[quantity] = [(Extreme(kind.low, ()), Extreme(kind.high, ()))]
+        for system in self.systems:
+            own = [q for q in asked if q in system.index]
+            single = [Expression(((1.0, q),)) for q in own]
+            ranges = [system.intervals(single, mask) for mask in self.masks(system)] if own else []
+            self._pieces.update(zip(own, map(list, zip(*ranges, strict=True)), strict=True))
 
 
 def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
@@ -95,27 +110,33 @@ def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
 
 def solve(
     study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True,
-    linear: type[LinearSystem] = LinearSystem,
+    linear: type[LinearSystem] = LinearSystem, known: Feasible | None = None,
 ) -> Feasible:  # fmt: skip
     """Find the contradictions among the active claims and the system that the others form.
 
-    `explain` is passed on to `find_contradictions`, `linear` to `systems_of`.
+    `explain` is passed on to `find_contradictions`, `linear` to `systems_of`; systems that `known` has too are its own.
     """
     active = claims.active(off)
     costs = {c.id: drop_cost(c) for c in active}
-    systems = systems_of(study, active, linear)
-    members = [set(s.owner) for s in systems]
-    found = [
-        find_contradictions(s, {c: costs[c] for c in costs if c in own}, explain=explain)
-        for s, own in zip(systems, members, strict=True)
-    ]
+    before = {} if known is None else dict(zip((s.rows for s in known.systems), range(len(known.systems)), strict=True))
+    systems: list[LinearSystem] = []
+    found: list[Contradictions] = []
+    for system in systems_of(study, active, linear):
+        if known is not None and system.rows in before:
+            place = before[system.rows]
+            systems.append(known.systems[place])
+            found.append(known.found[place])
+        else:
+            own = set(system.owner)
+            systems.append(system)
+            found.append(find_contradictions(system, {c: costs[c] for c in costs if c in own}, explain=explain))
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
         tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts),
         choices=tuple(choice for f in found for choice in f.choices),
     )  # fmt: skip
     kept = tuple(c for c in active if c.id not in dropped)
-    return Feasible(study, active, kept, contradictions, systems, tuple(f.resolutions for f in found))
+    return Feasible(study, active, kept, contradictions, tuple(systems), tuple(found), known)
 
 
 def systems_of(
@@ -152,6 +173,7 @@ def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None
                 drawn[tuple(q for _, q in points)] = [float(level) for level, _ in points]
     curves = [(axis, list(quantities)) for quantities, axis in drawn.items()]
     found: dict[Quantity, float] = {}
+    feasible.measure(q for system in feasible.systems for q in system.quantities)
     for system in feasible.systems:
         progress(f"centre of {len(system.quantities)} quantities")
         mask = feasible.mask(system)

@@ -69,7 +69,8 @@ class LeaveOneOut:
         # each claim is left out of rows that hardly differ from those without the next one
         self._systems = [s if isinstance(s, LawSystem | Remembered) else Remembered(s.rows) for s in feasible.systems]
         self._active = {c.id: c for c in feasible.active}
-        self._members = [[name for name in dict.fromkeys(s.owner) if name] for s in feasible.systems]
+        self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
+        self._costs = [{c: drop_cost(self._active[c]) for c in self._active if c in m} for m in self._members]
         self._intervals: dict[Quantity, tuple[Extreme, Extreme]] = {}
         self._conflicts = [[c for c in feasible.contradictions.conflicts if set(c) <= set(m)] for m in self._members]
 
@@ -118,8 +119,7 @@ class LeaveOneOut:
     def _without(self, number: int, claim: Claim) -> Iterator[np.ndarray]:
         """The rows of the other claims of the group, once for each of their cheapest resolutions."""
         together = said_together(claim, self._active.values())
-        others = {c.id: drop_cost(c) for c in self.feasible.active if c.id in self._members[number]}
-        others = {name: cost for name, cost in others.items() if name not in together}
+        others = {name: cost for name, cost in self._costs[number].items() if name not in together}
         pool = self._conflicts[number]
         known = [c for c in pool if together.isdisjoint(c)]
         before = len(known)

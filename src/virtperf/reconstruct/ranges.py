@@ -97,7 +97,9 @@ def ranges(study: Study, claims: Claims, feasible: Feasible, alone: Feasible, se
     text = _Ranges(Regions(alone), seed, assumed)
     rows = []
     for asked in derivations(study):
-        with_them, without = assumed.answer(asked), text.answer(asked)
+        with_them = assumed.answer(asked)
+        shared = all(alone.shares(q) for part in asked.parts for _, q in part.terms)
+        without = with_them if shared else text.answer(asked)
         alone_ = (n if n in with_them.notes else f"by the text alone {n}" for n in without.notes)
         notes = dict.fromkeys((asked.derived.note, *alone_, *with_them.notes))
         rows.append({
@@ -107,7 +109,8 @@ def ranges(study: Study, claims: Claims, feasible: Feasible, alone: Feasible, se
             "high_text": without.pieces[-1], "pieces": with_them.pieces, "pieces_text": without.pieces,
             "levels": with_them.levels, "levels_text": without.levels,
             "method": "searched" if asked.derived.kind in SEARCHED else "exact",
-            "data_sets": with_them.data_sets + without.data_sets, "note": "; ".join(filter(None, notes)),
+            "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
+            "note": "; ".join(filter(None, notes)),
             "printed": printed(asked, claims),
         })  # fmt: skip
     return RANGES.frame(rows)

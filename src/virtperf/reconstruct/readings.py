@@ -74,11 +74,11 @@ def _verdicts(feasible: Feasible, again: Claims, verdicts: pd.DataFrame) -> Iter
 
 
 def _ranges(study: Study, feasible: Feasible, points: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for row in points.drop_duplicates("quantity").to_dict("records"):
-        quantity = study.quantity(row["quantity"])
-        system = feasible.system_of(quantity)
-        if system is None or not any(system.owner):
-            continue
+    rows = points.drop_duplicates("quantity").to_dict("records")
+    named = [(study.quantity(row["quantity"]), row) for row in rows]
+    about = [(q, row) for q, row in named if (system := feasible.system_of(q)) is not None and any(system.owner)]
+    feasible.measure(q for q, _ in about)
+    for quantity, row in about:
         low, high = map(float, rounded([end.value for end in feasible.interval(quantity)], SURE_DIGITS))
         before = float(row["low_text"]), float(row["high_text"])
         if differs(before, (low, high), study.quantities[quantity.name].resolution):

@@ -85,8 +85,9 @@ class Remembered(LinearSystem):
         return found
 
     def _bits(self, mask: np.ndarray | None) -> np.ndarray:
-        wanted = np.ones(len(self.rows), dtype=bool) if mask is None else mask
-        return np.packbits(np.pad(wanted, (0, -len(wanted) % 64))).view(np.uint64)
+        wanted = np.zeros(-(-len(self.rows) // 64) * 64, dtype=bool)
+        wanted[: len(self.rows)] = True if mask is None else mask
+        return np.packbits(wanted).view(np.uint64)
 
     def _obeying(self, on: np.ndarray) -> np.ndarray:
         """Which of the known points obey some rows."""

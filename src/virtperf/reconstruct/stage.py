@@ -51,7 +51,7 @@ def reconstruct(
             )
         progress("contradictions")
         feasible = solve(study, claims, off)
-        alone = solve(study, claims, ("all",), explain=False)
+        alone = solve(study, claims, ("all",), explain=False, known=feasible)
         found = centres(feasible, progress)
         centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
         plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []

@@ -16,6 +16,8 @@ from virtperf.study.quantities import Expression
 DUAL_ZERO = 1e-9
 OBEYED = 1e-5
 """How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound: solvers' tolerances."""
+DUAL, PRIMAL = 1, 4
+"""HiGHS's numbers of simplex methods."""
 OPTIMAL = highspy.HighsModelStatus.kOptimal
 UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 INFEASIBLE = highspy.HighsModelStatus.kInfeasible
@@ -59,6 +61,9 @@ class LinearSystem:
         self.scale = np.maximum(np.abs(self.A).max(axis=1, initial=0.0), 1e-12)
         self._scaled = self.A / self.scale[:, None], self.b / self.scale
         self.owner = np.array([row.claim for row in rows], dtype=object)
+        self._owners = list(dict.fromkeys(row.claim for row in rows))
+        place = {owner: k for k, owner in enumerate(self._owners)}
+        self._owned_by = np.array([place[row.claim] for row in rows], dtype=np.int64)
         self._model: highspy.Highs | None = None
         self._mask = np.zeros(0, dtype=bool)
         self._ratios: _Ratios | None = None
@@ -96,7 +101,7 @@ class LinearSystem:
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """The rows of those claims and of the natural bounds."""
         wanted = {"", *claims}
-        return np.array([owner in wanted for owner in self.owner], dtype=bool)
+        return np.array([owner in wanted for owner in self._owners], dtype=bool)[self._owned_by]
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
         """Whether some values obey all (masked) rows."""
@@ -140,6 +145,13 @@ class LinearSystem:
     def interval(self, expression: Expression, mask: np.ndarray | None = None) -> tuple[Extreme, Extreme]:
         """Smallest and largest value."""
         return self.minimum(expression, mask), self.maximum(expression, mask)
+
+    def intervals(
+        self, expressions: Sequence[Expression], mask: np.ndarray | None = None
+    ) -> list[tuple[Extreme, Extreme]]:
+        """Of several, in the order in which it takes the least steps from one answer to the next."""
+        low = [self.minimum(expression, mask) for expression in expressions]
+        return list(zip(low, [self.maximum(expression, mask) for expression in expressions], strict=True))
 
     def ratio_interval(self, of: Expression, to: Expression, mask: np.ndarray | None = None) -> tuple[float, float]:
         """Smallest and largest value of ``of / to`` for ``to > 0``.
@@ -196,7 +208,10 @@ class _Ratios:
 def _switched(model: highspy.Highs, now: np.ndarray, mask: np.ndarray | None, b: np.ndarray) -> np.ndarray:
     """Switch the rows of the mask on, the others off, where they are not; returns the rows that are on."""
     wanted = np.ones(len(now), dtype=bool) if mask is None else mask.copy()
-    for i in np.flatnonzero(wanted != now):
+    other = np.flatnonzero(wanted != now)
+    # the point that was found last still obeys the rows, or is still the best one for its objective
+    model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
+    for i in other:
         model.changeRowBounds(int(i), -np.inf, float(b[i]) if wanted[i] else np.inf)
     return wanted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -61,10 +62,11 @@ def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "
     """
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
+    papers: dict[Path, dict[str, Claim]] = {}
     for position, written in enumerate(file.hypotheses):
         where = ("hypotheses", position)
         try:
-            said = {**_inherited(study, written.get("from"), reading), **written}
+            said = {**_inherited(study, written.get("from"), reading, papers), **written}
             hypothesis = Hypothesis.model_validate(said)
             if hypothesis.origin is not None and not hypothesis.reading:
                 raise StudyError("what corresponds to the paper's quantities is not said",
@@ -80,15 +82,17 @@ def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "
     return Claims(finished(study, entries, document, report, reading), reading, {}, empty, document)
 
 
-def _inherited(study: Study, origin: object, reading: Reading) -> dict[str, Any]:
-    """What the paper's claim gives; nothing where the entry names none, or not as it should."""
+def _inherited(study: Study, origin: object, reading: Reading, papers: dict[Path, dict[str, Claim]]) -> dict[str, Any]:
+    """What the paper's claim gives; nothing where the entry names none, or not as it should. `papers`: those loaded."""
     if not isinstance(origin, dict) or not {"study", "claim"} <= origin.keys():
         return {}
     folder = study.folder.parent.parent / "published" / str(origin["study"])
     if not (folder / "study.yaml").is_file():
         known = [p.parent.name for p in folder.parent.glob("*/study.yaml")]
         raise StudyError(f"there is no paper {origin['study']!r}", remedy=near(origin["study"], known))
-    claims = {claim.id: claim for claim in load_claims(load_study(folder), reading=reading)}
+    if folder not in papers:
+        papers[folder] = {claim.id: claim for claim in load_claims(load_study(folder), reading=reading)}
+    claims = papers[folder]
     if origin["claim"] not in claims:
         raise StudyError(f"{origin['study']} has no claim {origin['claim']!r}", remedy=near(origin["claim"], claims))
     claim = claims[origin["claim"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -48,6 +48,7 @@ class Layers:
     ylabel: str
     needs_words: bool
     given: tuple[pd.DataFrame, ...]
+    _parts: dict[tuple[str, Any], Layers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def x(self) -> str:
@@ -94,9 +95,11 @@ class Layers:
         return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
 
     def _where(self, column: str, value: Any) -> Layers:
-        chosen = {name: frame[frame[column] == value] for name, frame in
-                  (("marks", self.marks), ("bands", self.bands), ("runs", self.runs))}  # fmt: skip
-        return replace(self, **chosen)
+        if (column, value) not in self._parts:
+            chosen = {name: frame[frame[column] == value] for name, frame in
+                      (("marks", self.marks), ("bands", self.bands), ("runs", self.runs))}  # fmt: skip
+            self._parts[column, value] = replace(self, **chosen)
+        return self._parts[column, value]
 
 
 def gathered(

@@ -104,7 +104,7 @@ def boxes(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform
     brackets(axes, x, bands, style, transform, width)
     for kind, share in SHARES.items():
         chosen = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
-        low, high = (bands.loc[chosen, end].clip(bottom, top).to_numpy(dtype=float) for end in ("low", "high"))
+        low, high = (bands[end].to_numpy(dtype=float)[chosen].clip(bottom, top) for end in ("low", "high"))
         named: dict[str, Any] = {"bottom": low, "transform": transform, "zorder": 2 if kind == TEXT else 2.2}
         edge = to_rgba(style.colour, EDGES[kind])
         axes.bar(x[chosen], high - low, width * share, **named, label=kind, linewidth=1, edgecolor=edge,
@@ -127,7 +127,7 @@ def brackets(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transf
         if not chosen.any():
             continue
         at, half, gap = x[chosen], np.full(chosen.sum(), width * share / 2), np.full(chosen.sum(), np.nan)
-        low, high = (bands.loc[chosen, end].to_numpy(dtype=float) for end in ("low", "high"))
+        low, high = (bands[end].to_numpy(dtype=float)[chosen] for end in ("low", "high"))
         foot, end = low.clip(bottom, top), high.clip(bottom, top)
         head = np.where(high > top, np.nan, end)
         axes.plot(

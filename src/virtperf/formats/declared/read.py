@@ -152,20 +152,31 @@ class _Gathered:
             raise FormatError("tables are by different clocks", file=self.file, found=found)
         none = [(np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)]
         parts = [part for table in used for part in table.parts] or none
-        entity, name, t, values, lines = (np.concatenate(column) for column in zip(*parts, strict=True))
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         sizes = [sum(len(part[0]) for part in table.parts) for table in used]
-        number = np.repeat(np.arange(len(used)), sizes)
-        reports = strings([table.part.report for table in used], number)
-        kinds = strings([table.part.entity.kind for table in used], number)
+        order = np.argsort(columns[-1], kind="stable")
+        number = np.repeat(np.arange(len(used)), sizes)[order]
+        entity, name, t, values, lines = (column[order] for column in columns)
+        named = [(table.part.report, table.part.entity.kind) for table in used]
+        reports, kinds = (strings([pair[k] for pair in named], number) for k in (0, 1))
         who, what = strings(list(self._entities), entity), strings(list(self._fields), name)
         records = record_table(reports, kinds, who, what, t, values)
-        order = np.argsort(lines, kind="stable")
-        records, lines = records.iloc[order].reset_index(drop=True), lines[order]
+        same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
+        if _twice(np.isnan(t), same, entity, name):
+            records = _told_apart(records, lines, self.file)
         said = tuple(self.said)
         self.said.clear()
         for table in used:
             table.parts.clear()
-        return Reading(_told_apart(records, lines, self.file), next(iter(clocks)), dict(self.info), said, lines)
+        return Reading(records, next(iter(clocks)), dict(self.info), said, lines)
+
+
+def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
+    """Whether two records without a time have the same codes."""
+    together = np.zeros(int(untimed.sum()), dtype=np.int64)
+    for column in codes:
+        together = together * (int(column.max(initial=0)) + 1) + column[untimed]
+    return len(np.unique(together)) < len(together)
 
 
 def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:

@@ -1,0 +1,93 @@
+"""Records of many files translated into metrics together: a call takes as long as some thousand records do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from virtperf.core.metrics import WHOLE, MetricDictionary
+from virtperf.formats import Reading
+from virtperf.ingest.gathered import Gathered
+from virtperf.ingest.runs import RawFile
+
+ENOUGH = 1 << 15
+"""Records that are translated at once, unless one part of a file has more or there are no more."""
+
+# Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
+_NAMED = ("domain", "driver", "guest", "processor")
+
+
+@dataclass
+class _Held:
+    """Parts of files of one format."""
+
+    parts: list[pd.DataFrame] = field(default_factory=list)
+    snapshots: set[int] = field(default_factory=set)
+    records: int = 0
+
+
+class Batches:
+    """Parts of the raw files of a run on their way to `Gathered`.
+
+    Parameters
+    ----------
+    files : sequence of RawFile
+    dictionary : MetricDictionary
+    gathered : Gathered
+        Takes what is translated; of one format in the order in which it was given.
+    """
+
+    def __init__(self, files: list[RawFile], dictionary: MetricDictionary, gathered: Gathered) -> None:
+        self._owners = np.array([str(file.entity) for file in files], dtype=object)
+        self._kinds = np.array([str(file.entity_kind) for file in files], dtype=object)
+        self._dictionary, self._gathered = dictionary, gathered
+        self._held: dict[str, _Held] = {}
+
+    def add(self, block: Reading, seconds: np.ndarray, number: int, name: str) -> None:
+        """Take a part of a file.
+
+        Parameters
+        ----------
+        block : Reading
+        seconds : ndarray, shape (records,)
+            Its times on the run's clock.
+        number : int
+            Of the file.
+        name : str
+            Its format.
+        """
+        held = self._held.setdefault(name, _Held())
+        lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
+        held.parts.append(block.records.assign(t=seconds, line=lines, file=number))
+        if block.clock == "none":
+            held.snapshots.add(number)
+        held.records += len(seconds)
+        if held.records >= ENOUGH:
+            self._translate(name, held)
+
+    def end(self) -> None:
+        """Translate what is left."""
+        for name, held in self._held.items():
+            self._translate(name, held)
+
+    def _translate(self, name: str, held: _Held) -> None:
+        if not held.parts:
+            return
+        records = held.parts[0] if len(held.parts) == 1 else pd.concat(held.parts, ignore_index=True)
+        held.parts, held.records = [], 0
+        found = self._owned(self._dictionary.translate(records, name))
+        self._gathered.add(found, name, list(self._held).index(name), held.snapshots)
+
+    def _owned(self, found: pd.DataFrame) -> pd.DataFrame:
+        """Entities by their names within the run: a file's owner stands for what the tool leaves unnamed."""
+        owner, kind = (names[found["file"].to_numpy()] for names in (self._owners, self._kinds))
+        entity = found["entity"].to_numpy(dtype=object)
+        entity_kind = found["entity_kind"].to_numpy(dtype=object)
+        unnamed = entity == ""
+        part = ~unnamed & (owner != "") & (kind != WHOLE) & ~np.isin(entity_kind.astype(str), _NAMED)
+        entity = np.where(unnamed, owner, np.where(part, owner + "/" + entity, entity))
+        entity_kind = np.where(unnamed & (entity_kind == WHOLE), kind, entity_kind)
+        # as objects: what counts them takes these faster than strings
+        return found.assign(entity=pd.Series(entity, dtype=object), entity_kind=pd.Series(entity_kind, dtype=object))

@@ -1,0 +1,62 @@
+"""Whether any file changed since the pipeline last ended well, by names, sizes and times, as DVC itself takes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from virtperf.core.files import write_atomically
+
+KEPT = Path(".dvc", "tmp", "virtperf-state")
+MADE = ("data/reconstructed", "data/samples", "data/runs", "data/verdicts", "build", "metrics", "reports")
+"""Folders in which nothing but stages writes."""
+LOCK = "dvc.lock"
+
+
+@dataclass(frozen=True)
+class State:
+    """Hashes of the state of all files that people write, and of all that stages write; hidden folders are neither."""
+
+    written: str
+    made: str
+
+
+def state(root: Path) -> State:
+    """As it is now."""
+    made = tuple(f"{name}/" for name in MADE)
+    by_people, by_stages = hashlib.sha256(), hashlib.sha256()
+    for name, entry in _files(os.fspath(root), ""):
+        about = entry.stat(follow_symlinks=False)
+        digest = by_stages if entry.name == LOCK or name.startswith(made) else by_people
+        digest.update(f"{name}\0{about.st_size}\0{about.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return State(by_people.hexdigest(), by_stages.hexdigest())
+
+
+def kept(root: Path) -> State | None:
+    """The state that was kept last; None where there is none."""
+    try:
+        return State(**json.loads((root / KEPT).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def keep(root: Path, before: State) -> None:
+    """Keep the state in which the pipeline ended well: what people wrote `before` it began, and what it made."""
+    (root / KEPT).parent.mkdir(parents=True, exist_ok=True)
+    now = State(before.written, state(root).made)
+    write_atomically(root / KEPT, json.dumps(asdict(now)).encode())
+
+
+def _files(folder: str, before: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Every file with its path in the repository; `before` is that of its folder."""
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if not entry.is_dir(follow_symlinks=False):
+            yield before + entry.name, entry
+        elif not entry.name.startswith((".", "__")):
+            yield from _files(entry.path, f"{before}{entry.name}/")
