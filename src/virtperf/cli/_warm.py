@@ -21,6 +21,7 @@ from typing import Any
 
 from virtperf.cli import main as virtperf
 from virtperf.core.warm import ADDRESS, KERNEL, ask, say
+from virtperf.formats import all_formats
 
 LOADED = (
     "dvc.commands.repro", "dvc.repo.reproduce", "virtperf.reconstruct.stage", "virtperf.ingest.stage",
@@ -41,6 +42,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # those who ask are interrupted themselves, and so are the commands
     for module in LOADED:
         importlib.import_module(module)
+    all_formats()  # found by entry points, and the declared ones in their files
     gc.collect()
     gc.freeze()  # what is shared with the forked processes is not written to
     while listener in select.select([listener, sys.stdin], (), ())[0]:

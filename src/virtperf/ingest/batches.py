@@ -21,9 +21,9 @@ _NAMED = ("domain", "driver", "guest", "processor")
 
 @dataclass
 class _Held:
-    """Parts of files of one format."""
+    """Parts of files of one format: their records, times, lines and files."""
 
-    parts: list[pd.DataFrame] = field(default_factory=list)
+    parts: list[tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     snapshots: set[int] = field(default_factory=set)
     records: int = 0
 
@@ -60,7 +60,7 @@ class Batches:
         """
         held = self._held.setdefault(name, _Held())
         lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
-        held.parts.append(block.records.assign(t=seconds, line=lines, file=number))
+        held.parts.append((block.records, seconds, lines, np.full(len(seconds), number)))
         if block.clock == "none":
             held.snapshots.add(number)
         held.records += len(seconds)
@@ -75,7 +75,10 @@ class Batches:
     def _translate(self, name: str, held: _Held) -> None:
         if not held.parts:
             return
-        records = held.parts[0] if len(held.parts) == 1 else pd.concat(held.parts, ignore_index=True)
+        parts = [part[0] for part in held.parts]
+        records = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+        t, line, file = (np.concatenate([part[k] for part in held.parts]) for k in (1, 2, 3))
+        records = records.assign(t=t, line=line, file=file)
         held.parts, held.records = [], 0
         found = self._owned(self._dictionary.translate(records, name))
         self._gathered.add(found, name, list(self._held).index(name), held.snapshots)
