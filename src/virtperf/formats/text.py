@@ -80,7 +80,9 @@ def surest(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> 
 
 def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
     """The string column ``[values[c] for c in codes]``, without a Python loop over the codes."""
-    return pd.array(list(values), dtype="str").take(codes)
+    if len(values) == 1:
+        return pd.array(pa.repeat(pa.scalar(values[0], pa.large_string()), len(codes)), dtype="str")
+    return pd.array(pa.array(list(values), pa.large_string()).take(pa.array(codes)), dtype="str")
 
 
 def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]:

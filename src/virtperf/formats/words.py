@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 _BLANK, _TAB, _CONTROLS = 32, 9, 5  # a blank; \t \n \v \f \r
+_BLANKS = b" \t\n\v\f\r"
 _FIRST, _LATER = ord("0"), ord("9")
 
 Places = NDArray[np.int64]
@@ -51,7 +52,8 @@ class Words:
         self.first: Places = np.append(np.searchsorted(self.begin, self.line_begin), len(self.begin))
         offsets = np.zeros(len(self.begin) + 1, dtype=np.int32)
         np.cumsum(self.end - self.begin, out=offsets[1:])
-        self.array = pa.StringArray.from_buffers(len(self.begin), pa.py_buffer(offsets), pa.py_buffer(self.bytes[ink]))
+        texts = pa.py_buffer(data.translate(None, _BLANKS))
+        self.array = pa.StringArray.from_buffers(len(self.begin), pa.py_buffer(offsets), texts)
 
     def __len__(self) -> int:
         return len(self.line_begin)

@@ -67,6 +67,7 @@ class Table:
     marks: list[tuple[int, int, str]] = field(default_factory=list)
     cut: int = -1
     cut_time: int = -2
+    _distinct: tuple[list[Heading], NDArray[np.int64]] | None = field(default=None, repr=False)
 
     def body(self, row: int) -> str:
         """What stands behind the time in a row."""
@@ -83,10 +84,13 @@ class Table:
 
     def distinct(self) -> tuple[list[Heading], NDArray[np.int64]]:
         """The headings, each once, and of each in `headings` which of them it is."""
-        by_id = {id(heading): heading for heading in self.headings}
-        numbers: dict[Heading, int] = {}
-        code = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
-        return list(numbers), np.array([code[id(heading)] for heading in self.headings], dtype=np.int64)
+        if self._distinct is None or len(self._distinct[1]) != len(self.headings):
+            keys = list(map(id, self.headings))
+            by_id = dict(zip(keys, self.headings, strict=True))
+            numbers: dict[Heading, int] = {}
+            code = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
+            self._distinct = list(numbers), np.array([code[key] for key in keys], dtype=np.int64)
+        return self._distinct
 
     def split(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
         """All words, and of each row the number of its first word and how many it has."""

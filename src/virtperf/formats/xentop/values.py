@@ -103,10 +103,12 @@ def records(
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:  # fmt: skip
     """Records in file order, and the line of the file, from 1, on which each of them stands."""
     columns = found.seen.columns[2:]
-    row, column = np.nonzero(~np.isnan(values) & keep[:, None])
+    given = np.flatnonzero((~np.isnan(values) & keep[:, None]).ravel())
+    row = given // len(columns)
+    column = given - row * len(columns)
     line = found.rows
     who, what = strings(names, ids[row]), strings(columns, column)
-    frame = record_table("", "domain", who, what, t[row], values[row, column])
+    frame = record_table("", "domain", who, what, t[row], values.ravel()[given])
     owner = np.searchsorted(line, [detail[0] for detail in found.details]) - 1
     more, at = [], []
     seen: set[tuple[int, str, str, str]] = set()
