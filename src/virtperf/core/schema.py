@@ -160,7 +160,8 @@ class Table:
         if kind is Kind.NUMBERS:
             cells = [list(map(float, cell if self.digits is None else rounded(cell, self.digits))) for cell in column]
             return pd.Series(cells, index=column.index, dtype="object")
-        return column.astype(_DTYPES[kind])
+        coded = kind is Kind.TEXT and isinstance(column.dtype, pd.CategoricalDtype)
+        return column if coded else column.astype(_DTYPES[kind])
 
 
 def _levels(values: list[Any], index: Any = None) -> pd.Series:
@@ -172,6 +173,8 @@ def _levels(values: list[Any], index: Any = None) -> pd.Series:
 
 
 def _array(column: pd.Series, kind: Kind) -> pa.Array:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return pa.Array.from_pandas(column).dictionary_decode().cast(_ARROW[kind])
     values = [level_text(v) for v in column.tolist()] if kind is Kind.LEVEL else column
     found = pa.array(values, type=_ARROW[kind], from_pandas=True)
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

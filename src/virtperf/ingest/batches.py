@@ -40,8 +40,7 @@ class Batches:
     """
 
     def __init__(self, files: list[RawFile], dictionary: MetricDictionary, gathered: Gathered) -> None:
-        self._owners = np.array([str(file.entity) for file in files], dtype=object)
-        self._kinds = np.array([str(file.entity_kind) for file in files], dtype=object)
+        self._owners = [(str(file.entity), str(file.entity_kind)) for file in files]
         self._dictionary, self._gathered = dictionary, gathered
         self._held: dict[str, _Held] = {}
 
@@ -80,17 +79,13 @@ class Batches:
         t, line, file = (np.concatenate([part[k] for part in held.parts]) for k in (1, 2, 3))
         records = records.assign(t=t, line=line, file=file)
         held.parts, held.records = [], 0
-        found = self._owned(self._dictionary.translate(records, name))
-        self._gathered.add(found, name, list(self._held).index(name), held.snapshots)
+        found = self._dictionary.translate(records, name)
+        self._gathered.add(found, name, list(self._held).index(name), held.snapshots, self._owned)
 
-    def _owned(self, found: pd.DataFrame) -> pd.DataFrame:
-        """Entities by their names within the run: a file's owner stands for what the tool leaves unnamed."""
-        owner, kind = (names[found["file"].to_numpy()] for names in (self._owners, self._kinds))
-        entity = found["entity"].to_numpy(dtype=object)
-        entity_kind = found["entity_kind"].to_numpy(dtype=object)
-        unnamed = entity == ""
-        part = ~unnamed & (owner != "") & (kind != WHOLE) & ~np.isin(entity_kind.astype(str), _NAMED)
-        entity = np.where(unnamed, owner, np.where(part, owner + "/" + entity, entity))
-        entity_kind = np.where(unnamed & (entity_kind == WHOLE), kind, entity_kind)
-        # as objects: what counts them takes these faster than strings
-        return found.assign(entity=pd.Series(entity, dtype=object), entity_kind=pd.Series(entity_kind, dtype=object))
+    def _owned(self, file: int, kind: str, entity: str) -> tuple[str, str]:
+        """Kind and name of an entity within the run: a file's owner stands for what the tool leaves unnamed."""
+        owner, own_kind = self._owners[file]
+        if not entity:
+            return (own_kind if kind == WHOLE else kind), owner
+        part = owner and own_kind != WHOLE and kind not in _NAMED
+        return kind, f"{owner}/{entity}" if part else entity

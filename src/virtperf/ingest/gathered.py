@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,9 @@ import pandas as pd
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.ingest.rates import Key, Once, Rates
-from virtperf.ingest.spill import ROW, Rows, Spill, rows_of
+from virtperf.ingest.spill import Rows, Spill, rows_of
+
+Owned = Callable[[int, str, str], tuple[str, str]]
 
 _WHO = ("entity_kind", "entity", "metric")
 _LATER = 1 << 62
@@ -54,7 +56,7 @@ class Gathered:
         self.metrics: set[str] = set()
         self.counts = np.zeros(len(paths), dtype=np.int64)
 
-    def add(self, found: pd.DataFrame, source: str, rank: int, snapshots: set[int]) -> None:
+    def add(self, found: pd.DataFrame, source: str, rank: int, snapshots: set[int], owned: Owned) -> None:
         """Take parts of files, as the metric dictionary translates them, with times on the run's clock.
 
         Parameters
@@ -67,34 +69,38 @@ class Gathered:
             Its place among the formats, in the order of their first files.
         snapshots : set of int
             Files that are one, of counters that leave out those that are zero.
+        owned : callable
+            Kind and name within the run of a file's entity.
         """
         order = (rank << _PER_FORMAT) + self._read + np.arange(len(found))
         self._read += len(found)
         file = found["file"].to_numpy()
-        total = (found["kind"] == "total").to_numpy(dtype=bool)
+        place, first = _combinations(found)
+        alike = found.iloc[first]
+        names = zip(*(alike[name].tolist() for name in ("file", *_WHO)), strict=True)
+        keys = [(source, *owned(number, kind, entity), metric) for number, kind, entity, metric in names]
+        total, counter = ((alike["kind"] == kind).to_numpy(dtype=bool)[place] for kind in ("total", "counter"))
         t = np.where(total, np.nan, found["t"].to_numpy(dtype=float))
         value = found["value"].to_numpy(dtype=float)
         incomplete = ~np.isfinite(value)
         for metric, places in found[incomplete].groupby("metric", sort=False).indices.items():
-            first, count = self._incomplete.get(str(metric), (_LATER, 0))
+            before, count = self._incomplete.get(str(metric), (_LATER, 0))
             earliest = int(order[incomplete][places[0]])
-            self._incomplete[str(metric)] = min(first, earliest), count + len(places)
+            self._incomplete[str(metric)] = min(before, earliest), count + len(places)
         untimed = ~total & np.isnan(t)
         self._found += np.bincount(file, minlength=len(self._found))
         self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
         keep = ~incomplete & ~untimed
-        counter = (found["kind"] == "counter").to_numpy(dtype=bool)
-        rows = rows_of(len(found), counter=counter, t=t, value=value, line=found["line"], file=file, order=order)
-        who = [found[name].to_numpy(dtype=object) for name in _WHO]
         later = keep & counter & np.isin(file, list(snapshots))
         if later.any():
-            mine = dict(zip(_WHO, (column[later] for column in who), strict=True))
-            numbers = {name: rows[name][later] for name in ROW.names or () if name not in ("series", "counter")}
-            self._snapshots.append(pd.DataFrame({"source": source, **mine, **numbers}))
+            who = dict(zip(("source", *_WHO), zip(*(keys[k] for k in place[later].tolist()), strict=True), strict=True))
+            numbers = {"t": t, "value": value, "line": found["line"].to_numpy(), "file": file, "order": order}
+            self._snapshots.append(pd.DataFrame({**who, **{name: column[later] for name, column in numbers.items()}}))
         keep &= ~later
-        rows = rows[keep]
-        rows["series"] = self._numbers(np.full(len(rows), source, dtype=object), *(column[keep] for column in who))
-        self._spill.add(rows)
+        series = self._numbers(keys, place[keep])
+        line = found["line"].to_numpy()[keep]
+        rows = {"t": t[keep], "value": value[keep], "file": file[keep], "order": order[keep], "counter": counter[keep]}
+        self._spill.add(rows_of(len(series), series=series, line=line, **rows))
 
     def close(self, file: int, days: float) -> list[str]:
         """End a file all of which is given, to whose times `days` seconds are to be added; what is to be said of it."""
@@ -132,15 +138,12 @@ class Gathered:
     def _key(self, number: int) -> Key:
         return self._keys[number]
 
-    def _numbers(self, *columns: np.ndarray) -> np.ndarray:
-        """The number of each row's series, of the columns of its `Key`."""
-        code = np.zeros(len(columns[0]), dtype=np.int64)
-        for column in columns:
-            codes, texts = pd.factorize(column)
-            code = code * len(texts) + codes
-        _, first, place = np.unique(code, return_index=True, return_inverse=True)
-        keys = zip(*(column[first].tolist() for column in columns), strict=True)
-        return np.array([self._series.setdefault(key, len(self._series)) for key in keys], dtype=np.int32)[place]
+    def _numbers(self, keys: Sequence[Key], place: np.ndarray) -> np.ndarray:
+        """The number of each row's series; `place` says which of the keys it has."""
+        used = pd.unique(place).tolist()
+        number = np.zeros(len(keys), dtype=np.int32)
+        number[used] = [self._series.setdefault(keys[k], len(self._series)) for k in used]
+        return number[place]
 
     def _add_snapshots(self, counters: pd.DataFrame) -> None:
         """Snapshots leave out counters that are zero: what one of an entity has, every other whole one has too."""
@@ -154,8 +157,9 @@ class Gathered:
         filled["order"] = _LATER + np.arange(len(filled))
         together = pd.concat([counters[~whole], filled], ignore_index=True)
         columns = {name: together[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
-        who_of = [together[name].to_numpy(dtype=object) for name in ("source", *_WHO)]
-        self._spill.add(rows_of(len(together), series=self._numbers(*who_of), counter=True, **columns))
+        place, first = _combinations(together, ("source", *_WHO))
+        keys = list(together.iloc[first][["source", *_WHO]].itertuples(index=False, name=None))
+        self._spill.add(rows_of(len(together), series=self._numbers(keys, place), counter=True, **columns))
 
     def _tidy(self, rows: Rows) -> Rows:
         """Samples of a part, sorted by series and time: counters as rates, each once."""
@@ -175,6 +179,20 @@ class Gathered:
         texts |= {"run_id": _coded(np.zeros(len(rows), int), [self._run_id]), "file": _coded(rows["file"], self._paths)}
         numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}
         return pd.DataFrame(texts | numbers, columns=list(SAMPLES.columns))
+
+
+def _combinations(
+    frame: pd.DataFrame, names: Sequence[str] = ("file", *_WHO, "kind")
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Of each row which of the different combinations of these columns it has, and the first row of each."""
+    code = np.zeros(len(frame), dtype=np.int64)
+    for name in names:
+        codes, texts = pd.factorize(frame[name])
+        code = code * len(texts) + codes
+    place, different = pd.factorize(code)
+    first = np.zeros(len(different), dtype=np.int64)
+    first[place[::-1]] = np.arange(len(frame))[::-1]
+    return place, first
 
 
 def _coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
