@@ -45,6 +45,7 @@ def main() -> None:
     all_formats()  # found by entry points, and the declared ones in their files
     gc.collect()
     gc.freeze()  # what is shared with the forked processes is not written to
+    gc.set_threshold(50_000, 20, 20)  # they make many objects, end soon, and leave few cycles
     while listener in select.select([listener, sys.stdin], (), ())[0]:
         connection, _ = listener.accept()
         multiprocessing.get_context("fork").Process(target=_serve, args=(listener, connection, address)).start()
