@@ -43,6 +43,19 @@ def test_every_change_is_noticed(root, path, change):
     assert kept(root) != state(root)
 
 
+def test_links_are_followed_once(root, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "log.txt").write_text("1")
+    (root / "data" / "measured").symlink_to(elsewhere)
+    (root / "data" / "log.txt").symlink_to(elsewhere / "log.txt")
+    (elsewhere / "circle").symlink_to(root / "data")
+    (root / "data" / "nowhere").symlink_to(root / "missing")
+    keep(root, state(root))
+    assert kept(root) == state(root)
+    (elsewhere / "log.txt").write_text("another")
+    assert kept(root) != state(root)
+
+
 def test_what_people_write_while_the_pipeline_runs_is_noticed(root):
     before = state(root)
     (root / "data" / "runs" / "a" / "means.parquet").write_text("made anew")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -29,9 +30,8 @@ def state(root: Path) -> State:
     """As it is now."""
     made = tuple(f"{name}/" for name in MADE)
     by_people, by_stages = hashlib.sha256(), hashlib.sha256()
-    for name, entry in _files(os.fspath(root), ""):
-        about = entry.stat(follow_symlinks=False)
-        digest = by_stages if entry.name == LOCK or name.startswith(made) else by_people
+    for name, about in _files(os.fspath(root), "", frozenset()):
+        digest = by_stages if name.rpartition("/")[2] == LOCK or name.startswith(made) else by_people
         digest.update(f"{name}\0{about.st_size}\0{about.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return State(by_people.hexdigest(), by_stages.hexdigest())
 
@@ -51,12 +51,15 @@ def keep(root: Path, before: State) -> None:
     write_atomically(root / KEPT, json.dumps(asdict(now)).encode())
 
 
-def _files(folder: str, before: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Every file with its path in the repository; `before` is that of its folder."""
+def _files(folder: str, before: str, linked: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Every file, also behind links, by its path; `before` is that of its folder, `linked` are where links lead."""
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:
-        if not entry.is_dir(follow_symlinks=False):
-            yield before + entry.name, entry
+        if not entry.is_dir():
+            with suppress(FileNotFoundError):  # a link that leads nowhere, a file that is just being removed
+                yield before + entry.name, entry.stat()
         elif not entry.name.startswith((".", "__")):
-            yield from _files(entry.path, f"{before}{entry.name}/")
+            end = frozenset((os.path.realpath(entry.path),)) if entry.is_symlink() else frozenset()
+            if not end & linked:  # links may lead in a circle
+                yield from _files(entry.path, f"{before}{entry.name}/", linked | end)

@@ -35,7 +35,7 @@ def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, 
     always = [c for c in options[0] if all(c in option for option in options)]
     named = {c for option in options for c in option}
     system = next(s for s in feasible.systems if named <= set(s.owner))
-    resolutions = feasible.found[feasible.systems.index(system)].resolutions
+    resolutions = feasible.resolutions[feasible.systems.index(system)]
     under = [[k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)] for option in options]
 
     def ranges(quantity: Quantity) -> list[tuple[float, float]]:

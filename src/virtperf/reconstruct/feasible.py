@@ -29,7 +29,7 @@ class Feasible:
     systems : tuple of LinearSystem
         One per group of quantities that no claim connects with another group.
     found : tuple of Contradictions
-        In each system; `kept` has gone by the first of its resolutions.
+        In each system.
     kept : tuple of Claim
         The active claims without the dropped ones.
     contradictions : Contradictions
@@ -45,6 +45,11 @@ class Feasible:
     found: tuple[Contradictions, ...]
     known: Feasible | None = None
     _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(default_factory=dict, compare=False)
+
+    @property
+    def resolutions(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
+        """For each system all cheapest sets of claims to set aside; `kept` has gone by the first of each."""
+        return tuple(found.resolutions for found in self.found)
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
         """The group that a quantity belongs to, None when no claim is about it."""
@@ -68,7 +73,7 @@ class Feasible:
     def masks(self, system: LinearSystem) -> list[np.ndarray]:
         """The rows of a system that hold under each cheapest resolution."""
         claims = [c.id for c in self.active]
-        resolutions = self.found[self.systems.index(system)].resolutions
+        resolutions = self.resolutions[self.systems.index(system)]
         return [system.mask_of(c for c in claims if c not in dropped) for dropped in resolutions]
 
     def shares(self, quantity: Quantity) -> bool:

@@ -20,7 +20,7 @@ from virtperf.reconstruct.remembered import Remembered
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Expression
 
 TOLERANCE = 1e-6
 NOTHING = 1e-10
@@ -71,7 +71,6 @@ class LeaveOneOut:
         self._active = {c.id: c for c in feasible.active}
         self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
         self._costs = [{c: drop_cost(self._active[c]) for c in self._active if c in m} for m in self._members]
-        self._intervals: dict[Quantity, tuple[Extreme, Extreme]] = {}
         self._conflicts = [[c for c in feasible.contradictions.conflicts if set(c) <= set(m)] for m in self._members]
 
     def judge(self, claim: Claim) -> TextVerdict:
@@ -131,20 +130,21 @@ class LeaveOneOut:
     def _information(self, system: LinearSystem, claim: Claim) -> float:
         study = self.feasible.study
         about = [e for e in study.exhibits if e.id in claim.exhibits or (claim.assumed and not claim.exhibits)]
-        gains = []
-        kept, others = self.feasible.mask(system), self.feasible.mask(system, claim.id)
-        for quantity in dict.fromkeys(q for e in about for _, _, q in study.points(e) if q in system.index):
-            one = Expression(((1.0, quantity),))
-            if quantity not in self._intervals:
-                self._intervals[quantity] = system.interval(one, kept)
-            low, high = self._intervals[quantity]
-            with_it = without = high.value - low.value
-            if isinstance(system, LawSystem) or claim.id in (*low.held_by, *high.held_by):
-                low, high = system.interval(one, others)
-                without = high.value - low.value
-            if without > TOLERANCE:
-                gains.append(1.0 if not np.isfinite(without) and np.isfinite(with_it) else _gain(with_it, without))
+        named = dict.fromkeys(q for e in about for _, _, q in study.points(e) if q in system.index)
+        with_it = {q: self.feasible.pieces(q)[0] for q in named}  # by the first resolution, as `kept`
+        asked = [
+            q for q, ends in with_it.items()
+            if isinstance(system, LawSystem) or any(claim.id in end.held_by for end in ends)
+        ]  # fmt: skip
+        single = [Expression(((1.0, q),)) for q in asked]
+        others = system.intervals(single, self.feasible.mask(system, claim.id))
+        without = {**with_it, **dict(zip(asked, others, strict=True))}
+        gains = [_gain(_width(with_it[q]), _width(ends)) for q, ends in without.items() if _width(ends) > TOLERANCE]
         return float(np.mean(gains)) if gains else 0.0
+
+
+def _width(ends: tuple[Extreme, Extreme]) -> float:
+    return ends[1].value - ends[0].value
 
 
 def judge(feasible: Feasible, claim: Claim) -> TextVerdict:
@@ -226,7 +226,8 @@ def _implied_by_instance(
 
 
 def _gain(with_it: float, without: float) -> float:
+    """The share by which a claim narrows a range, of these widths with it and without it."""
     if not np.isfinite(without):
-        return 0.0
+        return float(np.isfinite(with_it))
     gain = 1 - with_it / without
     return float(min(gain, 1.0)) if gain > TOLERANCE else 0.0

@@ -20,6 +20,7 @@ from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
+from virtperf.reconstruct.remembered import Remembered
 from virtperf.reconstruct.system import Extreme
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
@@ -50,7 +51,7 @@ def reconstruct(
                 run_writer(study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler)
             )
         progress("contradictions")
-        feasible = solve(study, claims, off)
+        feasible = solve(study, claims, off, linear=Remembered)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
         found = centres(feasible, progress)
         centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
