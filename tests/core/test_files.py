@@ -43,5 +43,12 @@ def test_a_file_is_written_whole(tmp_path):
 
 def test_rounding_to_significant_digits():
     assert rounded([123.456789, 1e-8 / 3, -2.5e10 / 3, 0, 1e-10], 3).tolist() == [123.0, 3.33e-9, -8.33e9, 0.0, 0.0]
+    assert rounded([3e300, 4.94e-324]).tolist() == [3e300, 0.0]
     assert np.isnan(rounded([np.nan])[0])
     assert rounded([np.inf])[0] == np.inf
+
+
+@pytest.mark.parametrize("digits", [3, 5, 7, 10])
+def test_a_rounded_number_is_the_float_nearest_to_its_decimals(digits):
+    numbers = 10.0 ** np.random.default_rng(7).uniform(-8, 20, 20_000)
+    assert rounded(numbers, digits).tolist() == [float(f"{number:.{digits - 1}e}") for number in numbers]

@@ -19,10 +19,11 @@ from virtperf.pipeline.turn import turn
 Say = Callable[[str], None]
 
 FORKS = "virtperf.cli._warm"
-# The same bytes on every machine: no hash seed, no thread count decides, nor which kernels suit the processor best.
+# The same bytes on every machine: no hash seed, no thread count decides, nor which kernels suit the processor best
+# (numpy has others for exp, log, cos and powers where there is AVX-512; their last bits differ).
 FIXED = {
     "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell",
-    "DVC_NO_ANALYTICS": "1",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR", "DVC_NO_ANALYTICS": "1",
     # Large arrays come and go: memory that the C library gives back each time costs a tenth of the time.
     "MALLOC_MMAP_THRESHOLD_": str(256 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
 }  # fmt: skip
