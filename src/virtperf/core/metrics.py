@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from pydantic import Field
 
 from virtperf.core.errors import Report, VirtperfError, stop
 from virtperf.core.model import Flag, Keyed, Model, Texts, load_model
+from virtperf.core.tables import coded, combinations
 from virtperf.core.units import conversion_factor, rate_unit
 from virtperf.core.yamlio import Document
 
@@ -80,16 +82,26 @@ class _File(Model):
     metrics: Annotated[dict[str, Metric], Keyed]
 
 
+_Fields = dict[tuple[str, str, str], list[tuple["Metric", "Source"]]]  # by report, entity kind and field
+Name = tuple[str, str, str, str]
+"""Entity kind, entity, metric and kind of a value."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Values in the dictionary's units: `names[which[k]]` is what row k of `rows` is of."""
+
+    rows: pd.DataFrame
+    which: np.ndarray
+    names: list[Name]
+
+
 class MetricDictionary:
     """All metrics, and the translation of raw records into them."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self.metrics = {metric.name: metric for metric in metrics}
-        self._by_format: dict[str, list[tuple[Metric, Source]]] = {}
-        for metric in self.metrics.values():
-            for source in metric.sources:
-                self._by_format.setdefault(source.format, []).append((metric, source))
-        self._keys: dict[str, pd.DataFrame] = {}
+        self._by_format: dict[str, _Fields] = {}
 
     def __getitem__(self, name: str) -> Metric:
         return self.metrics[name]
@@ -98,6 +110,13 @@ class MetricDictionary:
         return name in self.metrics
 
     def translate(self, records: pd.DataFrame, format_name: str) -> pd.DataFrame:
+        """What `named` finds, as one table, with the columns entity_kind, entity, metric and kind."""
+        found = self.named(records, format_name)
+        texts = zip(*found.names, strict=True) if found.names else [()] * 4
+        columns = zip(("entity_kind", "entity", "metric", "kind"), texts, strict=True)
+        return found.rows.assign(**{name: coded(found.which, list(column)) for name, column in columns})
+
+    def named(self, records: pd.DataFrame, format_name: str) -> Named:
         """Raw records as metrics in the dictionary's units.
 
         Parameters
@@ -108,61 +127,71 @@ class MetricDictionary:
 
         Returns
         -------
-        DataFrame
-            The columns of `records` without report and field, and with metric and kind, in the order of `records`;
-            records of fields that no metric names are left out. A counter's value is still cumulative. Where the parts
-            of a sum are incomplete, or the first part of a rest is missing, its value is NaN.
+        Named
+            Of `records` the columns that are no texts, in the same order; records of fields that no metric names are
+            left out. A counter's value is still cumulative. Where the parts of a sum are incomplete, or the first part
+            of a rest is missing, its value is NaN.
         """
-        pairs, key = self._by_format.get(format_name, []), self._keys.get(format_name)
-        if key is None:
-            key = self._keys[format_name] = _key(pairs)
-        found = records.merge(key, on=["report", "entity_kind", "field"], how="inner", sort=False)
-        found["_kind"] = found["entity_kind"]
-        filtered = (found["_only"] != "").to_numpy(dtype=bool)
-        if filtered.any():
-            keep = ~filtered | (found["entity"] == found["_only"]).to_numpy(dtype=bool)
-            found.loc[filtered, ["entity_kind", "entity"]] = [WHOLE, ""]
-            found = found[keep]
-        found["value"] = found["value"] * found["_factor"]
-        found = self._with_sums(found, pairs)
-        return found.drop(columns=["field", "_only", "_factor", "_kind", "report"]).reset_index(drop=True)
+        columns = ["report", "entity_kind", "entity", "field"]
+        place, first = combinations(records, columns)
+        fields = self._fields(format_name)
+        many, names, sources = [], [], []
+        for report, kind, entity, field in zip(*(records[n].iloc[first].tolist() for n in columns), strict=True):
+            found = [each for each in fields.get((report, kind, field), ()) if each[1].entity in (None, "", entity)]
+            many.append(len(found))
+            sources += found
+            names += [(*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind) for metric, s in found]
+        row, which = _repeated(place, np.array(many, dtype=np.int64))
+        rows = records.drop(columns=columns).take(row).reset_index(drop=True)
+        rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
+        return _with_sums(Named(rows, which, names), sources, fields)
 
-    def _with_sums(self, found: pd.DataFrame, pairs: list[tuple[Metric, Source]]) -> pd.DataFrame:
-        """Combine the parts of metrics that have some; the first part's row carries the result."""
-        parts: dict[tuple[str, str, str], list[str]] = {}
-        for metric, source in pairs:
-            if metric.combine:
-                parts.setdefault((metric.name, source.report, source.entity_kind), []).append(source.field)
-        combined = found["metric"].isin({name for name, _, _ in parts}).to_numpy(dtype=bool)
-        if not combined.any():
-            return found
-        rows = found[combined]
-        same = [c for c in rows.columns if c not in ("value", "line", "field", "_kind", "_factor", "_only")]
-        keys = list(zip(rows["metric"], rows["report"], rows["_kind"], strict=True))
-        first = rows["field"].to_numpy() == np.array([parts[key][0] for key in keys], dtype=object)
-        rest = np.array([self.metrics[name].combine == "rest" for name in rows["metric"]])
-        groups = rows.assign(_first=first).groupby(same, sort=False, dropna=False)
-        total, count = groups["value"].transform("sum").to_numpy(), groups["value"].transform("count").to_numpy()
-        wanted = [1 if self.metrics[key[0]].combine == "present" else len(parts[key]) for key in keys]
-        whole = np.where(rest, groups["_first"].transform("sum") == 1, count >= wanted)
-        rows = rows.assign(value=np.where(whole, np.where(rest, 1.0 - total, total), np.nan))
-        together = pd.concat([found[~combined], rows[~rows.duplicated(same)]])
-        return together.sort_index()
+    def _fields(self, format_name: str) -> _Fields:
+        if format_name not in self._by_format:
+            fields = self._by_format[format_name] = _Fields()
+            for metric in self.metrics.values():
+                for source in metric.sources:
+                    place = (source.report, source.entity_kind, source.field)
+                    if source.format == format_name:
+                        fields.setdefault(place, []).append((metric, source))
+        return self._by_format[format_name]
 
 
-def _key(pairs: list[tuple[Metric, Source]]) -> pd.DataFrame:
-    """What tells which metric a record belongs to."""
-    return pd.DataFrame(
-        {
-            "report": pd.array([s.report for _, s in pairs], dtype="str"),
-            "entity_kind": pd.array([s.entity_kind for _, s in pairs], dtype="str"),
-            "field": pd.array([s.field for _, s in pairs], dtype="str"),
-            "_only": pd.array([s.entity or "" for _, s in pairs], dtype="str"),
-            "_factor": np.array([s.factor for _, s in pairs], dtype=float),
-            "metric": pd.array([m.name for m, _ in pairs], dtype="str"),
-            "kind": pd.array([s.kind for _, s in pairs], dtype="str"),
-        }
-    )
+def _with_sums(found: Named, sources: list[tuple[Metric, Source]], fields: _Fields) -> Named:
+    """Combine the parts of metrics that have some; the first of their rows carries the result."""
+    if not any(metric.combine for metric, _ in sources):
+        return found
+    parts: dict[tuple[str, str, str], list[str]] = {}
+    for (report, kind, field), fitting in fields.items():
+        for metric, _ in fitting:
+            parts.setdefault((metric.name, report, kind), []).append(field)
+    numbers: dict[tuple[str, ...], int] = {}
+    group, wanted = np.full((2, len(sources)), -1)
+    first, rest = np.zeros((2, len(sources)), dtype=bool)
+    for k, ((metric, source), name) in enumerate(zip(sources, found.names, strict=True)):
+        if metric.combine:
+            those = parts[metric.name, source.report, source.entity_kind]
+            group[k] = numbers.setdefault((*name, source.report), len(numbers))
+            wanted[k] = 1 if metric.combine == "present" else len(those)
+            first[k], rest[k] = source.field == those[0], metric.combine == "rest"
+    combined = group[found.which] >= 0
+    which, rows = found.which[combined], found.rows[combined]
+    same = [group[which], *(rows[name].to_numpy() for name in rows.columns if name not in ("value", "line"))]
+    groups = rows[["value"]].assign(first=first[which]).groupby(same, sort=False, dropna=False)
+    total, count = (groups["value"].transform(what).to_numpy() for what in ("sum", "count"))
+    whole = np.where(rest[which], groups["first"].transform("sum") == 1, count >= wanted[which])
+    value, keep = found.rows["value"].to_numpy(copy=True), np.ones(len(combined), dtype=bool)
+    value[combined] = np.where(whole, np.where(rest[which], 1.0 - total, total), np.nan)
+    keep[combined] = groups.cumcount() == 0
+    return Named(found.rows.assign(value=value)[keep].reset_index(drop=True), found.which[keep], found.names)
+
+
+def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row as often as `many` says for its place, and which of all that the places stand for it is."""
+    times = many[place]
+    row = np.repeat(np.arange(len(place)), times)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
+    return row, (np.cumsum(many) - many)[place[row]] + nth
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:

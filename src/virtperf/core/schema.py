@@ -31,9 +31,10 @@ class Kind(StrEnum):
     NUMBERS = "numbers"  # list of float, perhaps empty, infinities stay; list of float64
 
 
+_CODED = pa.dictionary(pa.int32(), pa.string())  # in memory; a file says string
 _ARROW = {
-    Kind.TEXT: pa.string(), Kind.NUMBER: pa.float64(), Kind.WHOLE: pa.int64(), Kind.TRUTH: pa.bool_(),
-    Kind.LEVEL: pa.string(), Kind.NAMES: pa.list_(pa.string()), Kind.NUMBERS: pa.list_(pa.float64()),
+    Kind.TEXT: _CODED, Kind.NUMBER: pa.float64(), Kind.WHOLE: pa.int64(), Kind.TRUTH: pa.bool_(),
+    Kind.LEVEL: _CODED, Kind.NAMES: pa.list_(pa.string()), Kind.NUMBERS: pa.list_(pa.float64()),
 }  # fmt: skip
 _DTYPES: dict[Kind, Any] = {Kind.WHOLE: "int64", Kind.TRUTH: "bool", Kind.TEXT: "str"}
 ROW_GROUP = 1 << 20
@@ -103,7 +104,12 @@ class Table:
         """Write the file of frames one below the other; a row group ends with a frame, or with `ROW_GROUP` rows."""
         kinds = self.kinds(factors)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
-        with pq.ParquetWriter(out, schema, compression="zstd", write_page_checksum=True) as writer:
+        whole = [name for name, kind in kinds.items() if kind is Kind.WHOLE]
+        with pq.ParquetWriter(
+            out, schema, compression="zstd", write_page_checksum=True, store_schema=False,
+            use_dictionary=[name for name, kind in kinds.items() if kind in (Kind.TEXT, Kind.LEVEL, Kind.NUMBER)],
+            column_encoding=dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
+        ) as writer:  # fmt: skip
             for frame in frames:
                 writer.write_table(self._arrow(frame, schema, kinds), row_group_size=ROW_GROUP)
 
@@ -174,10 +180,13 @@ def _levels(values: list[Any], index: Any = None) -> pd.Series:
 
 def _array(column: pd.Series, kind: Kind) -> pa.Array:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return pa.Array.from_pandas(column).dictionary_decode().cast(_ARROW[kind])
+        texts = pa.array(column.cat.categories.tolist(), pa.string())
+        return pa.DictionaryArray.from_arrays(column.cat.codes.to_numpy().astype("int32"), texts)
     values = [level_text(v) for v in column.tolist()] if kind is Kind.LEVEL else column
-    found = pa.array(values, type=_ARROW[kind], from_pandas=True)
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    coded = _ARROW[kind] == _CODED
+    found = pa.array(values, type=pa.string() if coded else _ARROW[kind], from_pandas=True)
+    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return found.dictionary_encode() if coded else found
 
 
 def _series(column: pa.ChunkedArray, kind: Kind) -> pd.Series:
@@ -197,4 +206,4 @@ def _fits(found: pa.DataType, kind: Kind) -> bool:
         return pa.types.is_list(found) and pa.types.is_string(found.value_type)
     if kind is Kind.NUMBERS:
         return pa.types.is_list(found) and pa.types.is_float64(found.value_type)
-    return found == _ARROW[kind]
+    return found == (pa.string() if _ARROW[kind] == _CODED else _ARROW[kind])

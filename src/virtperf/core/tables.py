@@ -1,10 +1,12 @@
-"""Numbers as they are exported: with as many digits as are the same everywhere."""
+"""Numbers as they are exported, with as many digits as are the same everywhere; rows that are alike."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 SIGNIFICANT_DIGITS = 7
 """Digits of exported numbers: fewer than where solvers and processors may differ, more than any reader needs."""
@@ -26,3 +28,22 @@ def rounded(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
         result = np.where(places < 0, np.round(x / factor) * factor, np.round(x * factor) / factor)
     result = np.where(finite, result, x)
     return np.where(np.abs(result) < 1e-9, 0.0, result)
+
+
+def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row which of the different combinations of these columns it has, and the first row of each."""
+    code = np.zeros(len(frame), dtype=np.int64)
+    for name in names:
+        codes, texts = pd.factorize(frame[name])
+        code = code * len(texts) + codes
+    place, different = pd.factorize(code)
+    first = np.zeros(len(different), dtype=np.int64)
+    first[place[::-1]] = np.arange(len(frame))[::-1]
+    return place, first
+
+
+def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
+    """A column of texts, of which each is kept once."""
+    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    places = np.array([distinct[text] for text in texts], dtype=np.int32)
+    return pd.Categorical.from_codes(places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str"))

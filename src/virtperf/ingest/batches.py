@@ -79,7 +79,7 @@ class Batches:
         t, line, file = (np.concatenate([part[k] for part in held.parts]) for k in (1, 2, 3))
         records = records.assign(t=t, line=line, file=file)
         held.parts, held.records = [], 0
-        found = self._dictionary.translate(records, name)
+        found = self._dictionary.named(records, name)
         self._gathered.add(found, name, list(self._held).index(name), held.snapshots, self._owned)
 
     def _owned(self, file: int, kind: str, entity: str) -> tuple[str, str]:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from virtperf.core.metrics import Named
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
+from virtperf.core.tables import coded, combinations
 from virtperf.ingest.rates import Key, Once, Rates
-from virtperf.ingest.spill import Rows, Spill, rows_of
+from virtperf.ingest.spill import Rows, Spill, chosen, in_order, rows_of, together
 
 Owned = Callable[[int, str, str], tuple[str, str]]
 
@@ -56,13 +58,13 @@ class Gathered:
         self.metrics: set[str] = set()
         self.counts = np.zeros(len(paths), dtype=np.int64)
 
-    def add(self, found: pd.DataFrame, source: str, rank: int, snapshots: set[int], owned: Owned) -> None:
+    def add(self, found: Named, source: str, rank: int, snapshots: set[int], owned: Owned) -> None:
         """Take parts of files, as the metric dictionary translates them, with times on the run's clock.
 
         Parameters
         ----------
-        found : DataFrame
-            Columns entity_kind, entity, metric, kind, t, value, line, and file: the number of each one's file.
+        found : Named
+            Its rows have the columns t, value, line, and file: the number of each one's file.
         source : str
             The files' format.
         rank : int
@@ -72,21 +74,22 @@ class Gathered:
         owned : callable
             Kind and name within the run of a file's entity.
         """
-        order = (rank << _PER_FORMAT) + self._read + np.arange(len(found))
-        self._read += len(found)
-        file = found["file"].to_numpy()
-        place, first = _combinations(found)
-        alike = found.iloc[first]
-        names = zip(*(alike[name].tolist() for name in ("file", *_WHO)), strict=True)
-        keys = [(source, *owned(number, kind, entity), metric) for number, kind, entity, metric in names]
-        total, counter = ((alike["kind"] == kind).to_numpy(dtype=bool)[place] for kind in ("total", "counter"))
-        t = np.where(total, np.nan, found["t"].to_numpy(dtype=float))
-        value = found["value"].to_numpy(dtype=float)
+        rows = found.rows
+        order = (rank << _PER_FORMAT) + self._read + np.arange(len(rows))
+        self._read += len(rows)
+        file, t, line = (rows[name].to_numpy() for name in ("file", "t", "line"))
+        place, different = pd.factorize(file * len(found.names) + found.which)
+        of_file = [(int(code) // len(found.names), *found.names[code % len(found.names)]) for code in different]
+        keys = [(source, *owned(number, kind, entity), metric) for number, kind, entity, metric, _ in of_file]
+        kinds = np.array([each[-1] for each in of_file], dtype=object)
+        total, counter = ((kinds == kind)[place] for kind in ("total", "counter"))
+        t = np.where(total, np.nan, t)
+        value = rows["value"].to_numpy(dtype=float)
         incomplete = ~np.isfinite(value)
-        for metric, places in found[incomplete].groupby("metric", sort=False).indices.items():
-            before, count = self._incomplete.get(str(metric), (_LATER, 0))
-            earliest = int(order[incomplete][places[0]])
-            self._incomplete[str(metric)] = min(before, earliest), count + len(places)
+        for where in np.flatnonzero(incomplete).tolist():
+            metric = keys[place[where]][-1]
+            earliest, count = self._incomplete.get(metric, (_LATER, 0))
+            self._incomplete[metric] = min(earliest, int(order[where])), count + 1
         untimed = ~total & np.isnan(t)
         self._found += np.bincount(file, minlength=len(self._found))
         self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
@@ -94,13 +97,12 @@ class Gathered:
         later = keep & counter & np.isin(file, list(snapshots))
         if later.any():
             who = dict(zip(("source", *_WHO), zip(*(keys[k] for k in place[later].tolist()), strict=True), strict=True))
-            numbers = {"t": t, "value": value, "line": found["line"].to_numpy(), "file": file, "order": order}
+            numbers = {"t": t, "value": value, "line": line, "file": file, "order": order}
             self._snapshots.append(pd.DataFrame({**who, **{name: column[later] for name, column in numbers.items()}}))
         keep &= ~later
         series = self._numbers(keys, place[keep])
-        line = found["line"].to_numpy()[keep]
-        rows = {"t": t[keep], "value": value[keep], "file": file[keep], "order": order[keep], "counter": counter[keep]}
-        self._spill.add(rows_of(len(series), series=series, line=line, **rows))
+        columns = {"t": t, "value": value, "line": line, "file": file, "order": order, "counter": counter}
+        self._spill.add(rows_of(len(series), series=series, **{name: c[keep] for name, c in columns.items()}))
 
     def close(self, file: int, days: float) -> list[str]:
         """End a file all of which is given, to whose times `days` seconds are to be added; what is to be said of it."""
@@ -121,11 +123,11 @@ class Gathered:
         for part in self._spill.parts(rank, self._days):
             left.append(self._tidy(part))
             while sum(map(len, left)) > ROW_GROUP:
-                rows = np.concatenate(left)
-                frame, left = self._frame(rows[:ROW_GROUP]), [rows[ROW_GROUP:].copy()]
+                rows = together(left)
+                frame, left = self._frame(rows[:ROW_GROUP]), [together([rows[ROW_GROUP:]])]
                 del rows  # what is not needed while the frame is written
                 yield frame
-        yield self._frame(np.concatenate(left))
+        yield self._frame(together(left))
 
     def sentences(self) -> list[str]:
         """What is to be said of the run, once all its samples are given."""
@@ -157,46 +159,27 @@ class Gathered:
         filled["order"] = _LATER + np.arange(len(filled))
         together = pd.concat([counters[~whole], filled], ignore_index=True)
         columns = {name: together[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
-        place, first = _combinations(together, ("source", *_WHO))
+        place, first = combinations(together, ("source", *_WHO))
         keys = list(together.iloc[first][["source", *_WHO]].itertuples(index=False, name=None))
         self._spill.add(rows_of(len(together), series=self._numbers(keys, place), counter=True, **columns))
 
     def _tidy(self, rows: Rows) -> Rows:
         """Samples of a part, sorted by series and time: counters as rates, each once."""
-        rates = self._rates.of(rows[rows["counter"]])
-        rates["order"] = _LATER
-        rows = np.concatenate([rows[~rows["counter"]], rates])
-        rows = self._once.of(rows[np.lexsort((rows["order"], rows["t"], rows["series"]))])
+        counter = rows["counter"]
+        if counter.any():
+            rates = self._rates.of(chosen(rows, counter))
+            rates["order"] = _LATER
+            rows = in_order(together([chosen(rows, ~counter), rates]), "series")
+        rows = self._once.of(rows)
         self.counts += np.bincount(rows["file"], minlength=len(self.counts))
-        self.metrics |= {self._keys[number][3] for number in np.unique(rows["series"]).tolist()}
+        self.metrics |= {self._keys[number][3] for number in pd.unique(rows["series"]).tolist()}
         return rows
 
     def _frame(self, rows: Rows) -> pd.DataFrame:
         texts = {
-            name: _coded(rows["series"], [key[place] for key in self._keys])
+            name: coded(rows["series"], [key[place] for key in self._keys])
             for place, name in enumerate(("source", *_WHO))
         }
-        texts |= {"run_id": _coded(np.zeros(len(rows), int), [self._run_id]), "file": _coded(rows["file"], self._paths)}
+        texts |= {"run_id": coded(np.zeros(len(rows), int), [self._run_id]), "file": coded(rows["file"], self._paths)}
         numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}
         return pd.DataFrame(texts | numbers, columns=list(SAMPLES.columns))
-
-
-def _combinations(
-    frame: pd.DataFrame, names: Sequence[str] = ("file", *_WHO, "kind")
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Of each row which of the different combinations of these columns it has, and the first row of each."""
-    code = np.zeros(len(frame), dtype=np.int64)
-    for name in names:
-        codes, texts = pd.factorize(frame[name])
-        code = code * len(texts) + codes
-    place, different = pd.factorize(code)
-    first = np.zeros(len(different), dtype=np.int64)
-    first[place[::-1]] = np.arange(len(frame))[::-1]
-    return place, first
-
-
-def _coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
-    """A column of texts, of which each is kept once."""
-    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    places = np.array([distinct[text] for text in texts], dtype=np.int32)
-    return pd.Categorical.from_codes(places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from virtperf.core.metrics import WHOLE
-from virtperf.ingest.spill import ROW, Rows
+from virtperf.ingest.spill import ROW, Rows, chosen, in_order, together
 
 Key = tuple[str, str, str, str]
 """A series: source, entity kind, entity, metric."""
@@ -35,12 +35,12 @@ class Once:
         again[1:] = (series[1:] == series[:-1]) & ((t[1:] == t[:-1]) | (np.isnan(t[1:]) & np.isnan(t[:-1])))
         if not again.any():
             return rows
-        left_out = rows[again]
+        left_out = chosen(rows, again)
         first = left_out[np.argmin(left_out["order"])]
         if self._first is None or first["order"] < self._first["order"]:
             self._first = first
         self._count += len(left_out)
-        return rows[~again]
+        return chosen(rows, ~again)
 
     def sentences(self) -> list[str]:
         """One sentence, if there were any."""
@@ -76,20 +76,19 @@ class Rates:
         counters : ndarray of `ROW`
             Cumulative values in any order, of times behind those of the parts before: one that is not has no rate.
         """
-        rows = np.concatenate([self._last, counters])
-        rows = self._once.of(rows[np.lexsort((rows["order"], rows["t"], rows["series"]))])
+        rows = self._once.of(in_order(together([self._last, counters]), "series"))
         if not len(rows):
             return rows
         same = rows["series"][1:] == rows["series"][:-1]
         growth, time = np.diff(rows["value"]), np.diff(rows["t"])
         back = same & (growth < 0)
-        self._note(rows[1:][back])
-        found = rows[1:].copy()
-        keep = same & ~back & (found["order"] != _BEFORE)
-        found["value"][keep] = growth[keep] / time[keep]
-        self._last = rows[np.append(~same, True)]
+        self._note(chosen(rows[1:], back))
+        keep = same & ~back & (rows["order"][1:] != _BEFORE)
+        found = chosen(rows[1:], keep)
+        found["value"] = growth[keep] / time[keep]
+        self._last = chosen(rows, np.append(~same, True))
         self._last["order"] = _BEFORE
-        return found[keep]
+        return found
 
     def _note(self, back: Rows) -> None:
         """Of each series that went back, the first time."""
@@ -108,21 +107,3 @@ class Rates:
                 "as after a restart; no rate is computed across it"
             )
         return found
-
-
-class Series:
-    """Series by number, in the order in which they are first seen."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Key, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def number(self, key: Key) -> int:
-        """The number of a series, a new one if need be."""
-        return self._numbers.setdefault(key, len(self._numbers))
-
-    def keys(self) -> list[Key]:
-        """All of them by number."""
-        return list(self._numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROW = np.dtype([
-    ("series", "i4"), ("counter", "?"), ("t", "f8"), ("value", "f8"), ("line", "i8"), ("file", "i4"), ("order", "i8"),
-])  # fmt: skip
+    ("series", "i4"), ("file", "u2"), ("counter", "?"), ("t", "f8"), ("value", "f8"), ("line", "i8"), ("order", "i8"),
+], align=True)  # fmt: skip
 """A sample: the numbers of its series and its file; `order` says which of two comes first in what was read."""
 ROWS = 1 << 18
 """Samples that are kept in memory, and that are given at a time."""
@@ -27,6 +27,37 @@ def rows_of(length: int, **columns: object) -> Rows:
     for name, column in columns.items():
         rows[name] = column
     return rows
+
+
+def chosen(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
+    """The samples where a mask is true: a tenth of the time that indexing takes, which copies field by field."""
+    return rows.take(np.flatnonzero(mask))
+
+
+def together(parts: Sequence[Rows]) -> Rows:
+    """Samples one after the other, by numpy's copy of whole numbers for the same reason; always a copy."""
+    return np.concatenate([np.zeros(0, np.int64), *(part.view(np.int64) for part in parts)]).view(ROW)
+
+
+def in_order(rows: Rows, *names: str) -> Rows:
+    """Samples sorted by these columns, which are whole numbers, then by time and order.
+
+    Most samples come in the order of their times: then only the columns are sorted by.
+    """
+    for name in reversed(names):
+        column = rows[name]
+        if (column[1:] < column[:-1]).any():
+            two_bytes = column.min() >= 0 and column.max() < 1 << 16  # which numpy sorts without comparing
+            rows = rows.take(np.argsort(column.astype("u2") if two_bytes else column, kind="stable"))
+    t = rows["t"]
+    doubtful = np.flatnonzero(~(t[1:] > t[:-1]))
+    before, after = rows.take(doubtful), rows.take(doubtful + 1)
+    placed = (after["t"] == before["t"]) & (after["order"] >= before["order"])
+    for name in names:
+        placed |= after[name] != before[name]
+    if placed.all():
+        return rows
+    return rows.take(np.lexsort((rows["order"], t, *(rows[name] for name in reversed(names)))))
 
 
 class Spill:
@@ -70,27 +101,27 @@ class Spill:
             Seconds to be added to the times of each file.
         """
         if self._file is None:
-            yield _sorted(_placed(np.concatenate([*self._held, np.zeros(0, ROW)]), rank, shift))
+            yield in_order(_placed(together(self._held), rank, shift), "series")
             return
         self._write()
         extents = np.concatenate(self._extents)
         extents["series"] = rank[extents["series"]]
         extents["low"] += shift[extents["file"]]
         extents = extents[np.lexsort((extents["low"], extents["series"]))]
-        together: list[NDArray[np.void]] = []
+        gathered: list[NDArray[np.void]] = []
         size = 0
         for own in np.split(extents, np.flatnonzero(np.diff(extents["series"])) + 1):
             more = int((own["end"] - own["begin"]).sum())
-            if together and size + more > ROWS:
-                yield _sorted(_placed(self._read(np.concatenate(together)), rank, shift))
-                together, size = [], 0
+            if gathered and size + more > ROWS:
+                yield in_order(_placed(self._read(np.concatenate(gathered)), rank, shift), "series")
+                gathered, size = [], 0
             if more > ROWS:
                 yield from self._long(own, rank, shift)
             else:
-                together.append(own)
+                gathered.append(own)
                 size += more
-        if together:
-            yield _sorted(_placed(self._read(np.concatenate(together)), rank, shift))
+        if gathered:
+            yield in_order(_placed(self._read(np.concatenate(gathered)), rank, shift), "series")
 
     def _long(
         self, extents: NDArray[np.void], rank: NDArray[np.int64], shift: NDArray[np.float64]
@@ -98,23 +129,23 @@ class Spill:
         """The samples of one series, cut by time: extents come by their first times."""
         left = np.zeros(0, ROW)
         for place in range(len(extents)):
-            left = _sorted(np.concatenate([left, _placed(self._read(extents[place : place + 1]), rank, shift)]))
+            more = _placed(self._read(extents[place : place + 1]), rank, shift)
+            left = in_order(together([left, more]), "series")
             ready = np.ones(len(left), dtype=bool)
             if place + 1 < len(extents):
                 bound = extents["low"][place + 1]
                 ready = ~np.isnan(left["t"]) if np.isnan(bound) else left["t"] < bound
             if ready.any():
-                yield left[ready]
-            left = left[~ready]
+                yield chosen(left, ready)
+            left = chosen(left, ~ready)
 
     def _write(self) -> None:
-        rows = np.concatenate([*self._held, np.zeros(0, ROW)])
-        rows = rows[np.lexsort((rows["order"], rows["t"], rows["file"], rows["series"]))]
+        rows = in_order(together(self._held), "series", "file")
         self._held, self._count = [], 0
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - it lives as long as its owner
         self._file.seek(self._written * ROW.itemsize)
-        self._file.write(rows.tobytes())
+        self._file.write(rows.view(np.uint8).data)
         if len(rows):
             new = (np.diff(rows["series"]) != 0) | (np.diff(rows["file"]) != 0)
             begin = np.concatenate([[0], np.flatnonzero(new) + 1])
@@ -133,16 +164,11 @@ class Spill:
         for begin, end in zip(extents["begin"].tolist(), extents["end"].tolist(), strict=True):
             self._file.seek(begin * ROW.itemsize)
             found.append(np.frombuffer(self._file.read((end - begin) * ROW.itemsize), ROW))
-        return np.concatenate(found)
+        return together(found)
 
 
 def _placed(rows: Rows, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> Rows:
-    """A copy by the ranks of series, on the run's clock."""
-    rows = rows.copy()
+    """The samples by the ranks of series, on the run's clock: they are changed."""
     rows["t"] += shift[rows["file"]]
     rows["series"] = rank[rows["series"]]
     return rows
-
-
-def _sorted(rows: Rows) -> Rows:
-    return rows[np.lexsort((rows["order"], rows["t"], rows["series"]))]
