@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
@@ -26,31 +25,34 @@ def log_lines(reading: Reading) -> list[str]:
     records, info = reading.records, reading.info
     if info.keys() - {_LIMIT} or records["entity"].any():
         raise refused("iwl-console", f"{_LIMIT} is the only fact, of one driver", str(info), "no entity")
-    _check_printable(records)
-    lines = _status_lines(records[records["report"] == STATUS_REPORT])
+    samples, summary = _printable(records)
+    lines = _status_lines(samples)
     if _LIMIT in info:
         lines.append(f"IWL0058I Time limit of {info[_LIMIT]} seconds has been reached. Shutting down.")
-    return lines + _summary_lines(records[records["report"] == SUMMARY_REPORT])
+    return lines + _summary_lines(summary)
 
 
-def _check_printable(records: pd.DataFrame) -> None:
-    value = records["value"].to_numpy()
-    known = {(STATUS_REPORT, field) for field in STATUS_FIELDS}
-    known |= {(SUMMARY_REPORT, field) for field in (*SUMMARY_LABELS, CLIENTS_OF_FIELD)}
-    strange = [key not in known for key in zip(records["report"], records["field"], strict=True)]
-    wrong = np.flatnonzero(strange | ~((value >= 0) & (value < 1e15)) | records.duplicated(["report", "field", "t"]))
-    if len(wrong):
-        raise FormatError(
-            "a record that a console log can't hold",
-            expected="report status or summary, each field once a sample, numbers from 0 to 1e15",
-            found=str(records.iloc[wrong[0]].to_dict()),
-        )
+def _printable(records: pd.DataFrame) -> tuple[dict[float, dict[str, float]], dict[str, float]]:
+    """The values of each time's status line, and of the summary, by field."""
+    samples: dict[float, dict[str, float]] = {}
+    summary: dict[str, float] = {}
+    known = {STATUS_REPORT: frozenset(STATUS_FIELDS), SUMMARY_REPORT: {*SUMMARY_LABELS, CLIENTS_OF_FIELD}}
+    columns = (records[name].tolist() for name in ("report", "field", "t", "value"))
+    for place, (report, field, t, value) in enumerate(zip(*columns, strict=True)):
+        fields = samples.setdefault(t, {}) if report == STATUS_REPORT else summary
+        if field not in known.get(report, ()) or not 0 <= value < 1e15 or field in fields:
+            raise FormatError(
+                "a record that a console log can't hold",
+                expected="report status or summary, each field once a sample, numbers from 0 to 1e15",
+                found=str(records.iloc[place].to_dict()),
+            )
+        fields[field] = value
+    return samples, summary
 
 
-def _status_lines(records: pd.DataFrame) -> list[str]:
-    table = records.pivot(index="t", columns="field", values="value").reindex(columns=list(STATUS_FIELDS))
-    samples = np.arange(len(table))
-    if table.isna().to_numpy().any() or not np.array_equal(table.index.to_numpy(), samples):
+def _status_lines(samples: dict[float, dict[str, float]]) -> list[str]:
+    times = sorted(samples)
+    if times != list(range(len(times))) or any(len(samples[t]) < len(STATUS_FIELDS) for t in times):
         raise FormatError(
             "status records do not make whole status lines",
             expected=f"t = 0, 1, 2, ... and each of {', '.join(STATUS_FIELDS)}",
@@ -58,12 +60,13 @@ def _status_lines(records: pd.DataFrame) -> list[str]:
     return [
         f"# clients {clients:.0f}/{most:.0f} | rd {rd:.4f} MB/s | wr {wr:.4f} MB/s | pg {pg:.0f} | web err {errors:.0f}"
         f" | resp avg = {response:.3f} | pg elem/s = {elements:.3f}"
-        for clients, most, rd, wr, pg, errors, response, elements in table.to_numpy().tolist()
+        for clients, most, rd, wr, pg, errors, response, elements in (
+            [samples[t][field] for field in STATUS_FIELDS] for t in times
+        )
     ]
 
 
-def _summary_lines(records: pd.DataFrame) -> list[str]:
-    values = dict(zip(records["field"], records["value"], strict=True))
+def _summary_lines(values: dict[str, float]) -> list[str]:
     most = values.pop(CLIENTS_OF_FIELD, values.get(CLIENTS_FIELD, 0.0))
     lines = []
     for label, value in values.items():

@@ -122,14 +122,16 @@ class IwlXml:
         root = parent = Element(rules.snapshot[0])
         for name in rules.snapshot[1:-1]:
             parent = SubElement(parent, name)
-        for t, rows in reading.records.groupby("t", sort=False):
-            snapshot = SubElement(parent, rules.snapshot[-1])
-            SubElement(snapshot, rules.time).text = exact_text(float(t) / rules.time_factor)  # type: ignore[arg-type]
-            for field, value in zip(rows["field"], rows["value"], strict=True):
-                if field not in places or not np.isfinite(value):
-                    raise refused(self.name, "the mapping has no place for it", f"{field}={value}", ", ".join(places))
-                path, factor = places[field]
-                SubElement(snapshot, path).text = exact_text(value / factor)
+        snapshots: dict[float, Element] = {}
+        columns = (reading.records[name].tolist() for name in ("t", "field", "value"))
+        for t, field, value in zip(*columns, strict=True):
+            if t not in snapshots:
+                snapshots[t] = SubElement(parent, rules.snapshot[-1])
+                SubElement(snapshots[t], rules.time).text = exact_text(t / rules.time_factor)
+            if field not in places or not np.isfinite(value):
+                raise refused(self.name, "the mapping has no place for it", f"{field}={value}", ", ".join(places))
+            path, factor = places[field]
+            SubElement(snapshots[t], path).text = exact_text(value / factor)
         indent(root)
         return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 

@@ -111,8 +111,8 @@ class NetstatFormat:
         """
         lines: list[str] = []
         section = ""
-        r = reading.records
-        for report, field, value in zip(r["report"], r["field"], r["value"], strict=True):
+        columns = (reading.records[name].tolist() for name in ("report", "field", "value"))
+        for report, field, value in zip(*columns, strict=True):
             if not (0 <= value < 2**64 and value == int(value)):
                 raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
             if _NUMBER_INSIDE.search(field):

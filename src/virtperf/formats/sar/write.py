@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date
-
-import numpy as np
 
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import refused
@@ -63,10 +62,10 @@ def write_sar(reading: Reading) -> bytes:
 def _rows(reading: Reading) -> list[Row]:
     """Records of one report, entity and time after the other."""
     rows: list[Row] = []
-    columns = (reading.records[name] for name in ("report", "entity_kind", "entity", "field", "t", "value"))
+    columns = (reading.records[name].tolist() for name in ("report", "entity_kind", "entity", "field", "t", "value"))
     previous = None
     for report, kind, entity, name, t, value in zip(*columns, strict=True):
-        if not (np.isfinite(t) and np.isfinite(value) and t == round(t)):
+        if not (math.isfinite(t) and math.isfinite(value) and t == round(t)):
             raise refused("sar", "times are whole seconds, values numbers", f"{name} of {report} is {value} at {t}")
         if (report, kind, entity, t) != previous or name in rows[-1][4]:
             rows.append((report, kind, entity, int(t), [], []))

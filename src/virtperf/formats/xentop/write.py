@@ -67,8 +67,8 @@ def _samples(reading: Reading) -> Iterator[Sample]:
     """Samples in order: time, and fields by domain."""
     domains: dict[str, dict[str, float]] = {}
     now: float | None = None
-    r = reading.records
-    for kind, entity, name, t, value in zip(r["entity_kind"], r["entity"], r["field"], r["t"], r["value"], strict=True):
+    columns = (reading.records[name].tolist() for name in ("entity_kind", "entity", "field", "t", "value"))
+    for kind, entity, name, t, value in zip(*columns, strict=True):
         if now is not None and (t != now or name in domains.get(entity, {})):
             yield now, domains
             domains = {}
