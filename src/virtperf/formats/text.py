@@ -19,6 +19,9 @@ HALF_DAY = DAY // 2
 EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
 _NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+_ONE_NUMBER = re.compile(_NUMBER)
+FEW = 40
+"""Texts that Python makes numbers of in the time that Arrow needs for a call."""
 
 
 def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
@@ -101,15 +104,24 @@ def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]
     return parts.flatten(), offsets - offsets[0]
 
 
-def numbers(tokens: pa.Array) -> tuple[np.ndarray, int]:
+def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
     """Decimal numbers as float64, and the place of the first token that is none or not finite, else -1."""
+    if isinstance(tokens, list):
+        if len(tokens) <= FEW:
+            values = np.array([float(token) if _ONE_NUMBER.fullmatch(token) else np.nan for token in tokens])
+            return values, _first_bad(values)
+        tokens = pa.array(tokens, pa.string())
     try:
         values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
     except pa.ArrowInvalid:
         fine = pc.match_substring_regex(tokens, _NUMBER).to_numpy(zero_copy_only=False)
         return np.full(len(tokens), np.nan), int(np.argmin(fine))
+    return values, _first_bad(values)
+
+
+def _first_bad(values: np.ndarray) -> int:
     bad = np.flatnonzero(~np.isfinite(values))
-    return values, int(bad[0]) if len(bad) else -1
+    return int(bad[0]) if len(bad) else -1
 
 
 def clock_seconds(text: str, *, file: str, line: int) -> int:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from virtperf.core.declaration_parts import DURATION, FieldRule
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import numbers
+from virtperf.formats.text import FEW, numbers
 
 _AND_UNIT = re.compile(r"([-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?)(.*)", re.ASCII | re.DOTALL)
 _DURATION = re.compile(r"(?:(?:(\d{1,6})-)?(\d{1,6}):)?(\d{1,9}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
@@ -45,7 +45,8 @@ class Numbers:
             A cell that is no number, or one that float64 can't hold, with its line.
         """
         printed = rule.printed if rule is not None else None
-        if printed is None and not self._thousands and self._decimal == "." and cells and type(cells[0]) is str:
+        plainly = printed is None and not self._thousands and self._decimal == "."
+        if plainly and len(cells) > FEW and type(cells[0]) is str:
             plain = self._at_once(cells, lines, name)
             if plain is not None:
                 return plain
@@ -68,7 +69,7 @@ class Numbers:
         else:
             if rule is not None and printed is not None:
                 texts, factors = self._without_units(texts, rule, name, lines, places)
-            found, bad = numbers(pa.array([self._in_c(text) for text in texts], pa.string()))
+            found, bad = numbers([self._in_c(text) for text in texts])
             if bad >= 0:
                 raise self._error(name, lines[places[bad]], texts[bad])
         with np.errstate(over="ignore"):
