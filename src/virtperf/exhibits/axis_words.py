@@ -12,12 +12,19 @@ from virtperf.study.definition import Exhibit, Factor, Study
 from virtperf.study.quantities import Level, Quantity
 
 
-def axes_of(study: Study, figure: Exhibit) -> dict[str, Any]:
+class Axes(dict[str, Any]):
+    """What axes say. Frames that are made of each other share it: pandas copies, in depth, what a frame carries."""
+
+    def __deepcopy__(self, _: object) -> Axes:
+        return self
+
+
+def axes_of(study: Study, figure: Exhibit) -> Axes:
     """What the axes of a figure say, for ``frame.attrs["axes"]``.
 
     Returns
     -------
-    dict
+    Axes
         labels: factor, quantity or panel to words with the unit; levels: factor to its levels in the axis' order, each
         with its words; bounds: quantity or panel to its natural [low, high]; panels: quantity to the panel that it
         shares with others of its unit; colours: label of a series to its position in the palette.
@@ -45,11 +52,8 @@ def axes_of(study: Study, figure: Exhibit) -> dict[str, Any]:
             same = " ".join(part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts))
             labels[panel] = f"{same or joined(words)}, {unit}"
             bounds[panel] = [min(bounds[name][0] for name in shared), max(bounds[name][1] for name in shared)]
-    return {
-        "labels": labels,
-        "levels": {factor.name: [(level, level_text(factor, level)) for level in shown]},
-        "bounds": bounds, "panels": panels, "colours": colours(study),
-    }  # fmt: skip
+    levels = {factor.name: [(level, level_text(factor, level)) for level in shown]}
+    return Axes(labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study))
 
 
 def quantity_label(study: Study, name: str, points: Sequence[Quantity]) -> str:
