@@ -104,6 +104,8 @@ def boxes(axes: Axes, x: np.ndarray, bands: pd.DataFrame, style: Look, transform
     brackets(axes, x, bands, style, transform, width)
     for kind, share in SHARES.items():
         chosen = (bands["kind"] == kind).to_numpy() & ~is_wide(bands)
+        if not chosen.any():
+            continue
         low, high = (bands[end].to_numpy(dtype=float)[chosen].clip(bottom, top) for end in ("low", "high"))
         named: dict[str, Any] = {"bottom": low, "transform": transform, "zorder": 2 if kind == TEXT else 2.2}
         edge = to_rgba(style.colour, EDGES[kind])
