@@ -176,8 +176,9 @@ def _with_sums(found: Named, sources: list[tuple[Metric, Source]], fields: _Fiel
             first[k], rest[k] = source.field == those[0], metric.combine == "rest"
     combined = group[found.which] >= 0
     which, rows = found.which[combined], found.rows[combined]
-    same = [group[which], *(rows[name].to_numpy() for name in rows.columns if name not in ("value", "line"))]
-    groups = rows[["value"]].assign(first=first[which]).groupby(same, sort=False, dropna=False)
+    same, _ = combinations(rows.assign(group=group[which]), ["group", *(c for c in rows if c not in ("value", "line"))])
+    columns = {"value": rows["value"], "first": first[which], "same": same}
+    groups = pd.DataFrame(columns).groupby("same", sort=False)
     total, count = (groups["value"].transform(what).to_numpy() for what in ("sum", "count"))
     whole = np.where(rest[which], groups["first"].transform("sum") == 1, count >= wanted[which])
     value, keep = found.rows["value"].to_numpy(copy=True), np.ones(len(combined), dtype=bool)

@@ -34,7 +34,7 @@ def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray,
     """Of each row which of the different combinations of these columns it has, and the first row of each."""
     code = np.zeros(len(frame), dtype=np.int64)
     for name in names:
-        codes, texts = pd.factorize(frame[name])
+        codes, texts = pd.factorize(frame[name], use_na_sentinel=False)
         code = code * len(texts) + codes
     place, different = pd.factorize(code)
     first = np.zeros(len(different), dtype=np.int64)
