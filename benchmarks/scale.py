@@ -54,7 +54,8 @@ def watched(found: dict[int, tuple[float, float]], over: threading.Event) -> Non
             except (OSError, psutil.Error):
                 continue
             peak = next((line for line in lines if line.startswith("VmHWM")), "VmHWM 0")
-            found[process.pid] = int(peak.split()[1]) / 1024, used.user + used.system
+            before = found.get(process.pid, (0.0, 0.0))[0]  # a process that has ended says nothing of its memory
+            found[process.pid] = max(before, int(peak.split()[1]) / 1024), used.user + used.system
 
 
 def one(folder: Path, jobs: int) -> None:
