@@ -105,10 +105,13 @@ def test_a_sum_may_be_of_what_is_there(real):
 
 
 def test_a_rest_is_what_the_parts_leave_of_one(tmp_path):
-    parts = [f'{{format: f, field: "{name}", entity_kind: cpu, entity: all, unit: "%"}}' for name in ("id", "wa", "st")]
+    names = ("id", "wa", "st")  # of which the first must be there, whatever another metric names first
+    parts = [f'{{format: f, field: "{name}", entity_kind: cpu, entity: all, unit: "%"}}' for name in names]
     path = tmp_path / "metrics.yaml"
     path.write_text(
-        "metrics:\n  idle: {unit: '1', definition: nothing to do, sources: [" + parts[0] + "]}\n"
+        "metrics:\n"
+        "  all: {unit: '1', definition: at work or not, combine: present, sources: [" + ", ".join(parts[::-1]) + "]}\n"
+        "  idle: {unit: '1', definition: nothing to do, sources: [" + parts[0] + "]}\n"
         "  busy: {unit: '1', definition: something to do, combine: rest, sources: [" + ", ".join(parts) + "]}\n"
     )
     given = {1: {"id": 60, "wa": 5, "st": 10}, 2: {"id": 60}, 3: {"wa": 5}}  # an old tool has no st, damage no id

@@ -82,7 +82,6 @@ class _File(Model):
     metrics: Annotated[dict[str, Metric], Keyed]
 
 
-_Fields = dict[tuple[str, str, str], list[tuple["Metric", "Source"]]]  # by report, entity kind and field
 Name = tuple[str, str, str, str]
 """Entity kind, entity, metric and kind of a value."""
 
@@ -94,6 +93,28 @@ class Named:
     rows: pd.DataFrame
     which: np.ndarray
     names: list[Name]
+
+
+class _Fields:
+    """What the fields of one format mean.
+
+    Attributes
+    ----------
+    meant : dict
+        Metrics with the source that names the field, by report, entity kind and field.
+    parts : dict
+        Fields of a metric that has parts, in their order, by metric, report and entity kind.
+    """
+
+    def __init__(self, metrics: Iterable[Metric], format_name: str) -> None:
+        self.meant: dict[tuple[str, str, str], list[tuple[Metric, Source]]] = {}
+        self.parts: dict[tuple[str, str, str], list[str]] = {}
+        for metric in metrics:
+            for source in metric.sources:
+                if source.format == format_name:
+                    place = (source.report, source.entity_kind)
+                    self.meant.setdefault((*place, source.field), []).append((metric, source))
+                    self.parts.setdefault((metric.name, *place), []).append(source.field)
 
 
 class MetricDictionary:
@@ -134,37 +155,28 @@ class MetricDictionary:
         """
         columns = ["report", "entity_kind", "entity", "field"]
         place, first = combinations(records, columns)
-        fields = self._fields(format_name)
+        if format_name not in self._by_format:
+            self._by_format[format_name] = _Fields(self.metrics.values(), format_name)
+        fields = self._by_format[format_name]
         many, names, sources = [], [], []
         for report, kind, entity, field in zip(*(records[n].iloc[first].tolist() for n in columns), strict=True):
-            found = [each for each in fields.get((report, kind, field), ()) if each[1].entity in (None, "", entity)]
+            meant = fields.meant.get((report, kind, field), ())
+            found = [each for each in meant if each[1].entity in (None, "", entity)]
             many.append(len(found))
             sources += found
             names += [(*((WHOLE, "") if s.entity else (kind, entity)), metric.name, s.kind) for metric, s in found]
         row, which = _repeated(place, np.array(many, dtype=np.int64))
         rows = records.drop(columns=columns).take(row).reset_index(drop=True)
         rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _with_sums(Named(rows, which, names), sources, fields)
-
-    def _fields(self, format_name: str) -> _Fields:
-        if format_name not in self._by_format:
-            fields = self._by_format[format_name] = _Fields()
-            for metric in self.metrics.values():
-                for source in metric.sources:
-                    place = (source.report, source.entity_kind, source.field)
-                    if source.format == format_name:
-                        fields.setdefault(place, []).append((metric, source))
-        return self._by_format[format_name]
+        return _with_sums(Named(rows, which, names), sources, fields.parts)
 
 
-def _with_sums(found: Named, sources: list[tuple[Metric, Source]], fields: _Fields) -> Named:
+def _with_sums(
+    found: Named, sources: list[tuple[Metric, Source]], parts: dict[tuple[str, str, str], list[str]]
+) -> Named:
     """Combine the parts of metrics that have some; the first of their rows carries the result."""
     if not any(metric.combine for metric, _ in sources):
         return found
-    parts: dict[tuple[str, str, str], list[str]] = {}
-    for (report, kind, field), fitting in fields.items():
-        for metric, _ in fitting:
-            parts.setdefault((metric.name, report, kind), []).append(field)
     numbers: dict[tuple[str, ...], int] = {}
     group, wanted = np.full((2, len(sources)), -1)
     first, rest = np.zeros((2, len(sources)), dtype=bool)

@@ -157,11 +157,11 @@ class Gathered:
         found = rows[[*who, "metric", "t", "value", "line"]]
         filled = full.merge(found, on=[*who, "metric", "t"], how="left", sort=False).fillna({"value": 0.0, "line": 0})
         filled["order"] = _LATER + np.arange(len(filled))
-        together = pd.concat([counters[~whole], filled], ignore_index=True)
-        columns = {name: together[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
-        place, first = combinations(together, ("source", *_WHO))
-        keys = list(together.iloc[first][["source", *_WHO]].itertuples(index=False, name=None))
-        self._spill.add(rows_of(len(together), series=self._numbers(keys, place), counter=True, **columns))
+        both = pd.concat([counters[~whole], filled], ignore_index=True)
+        columns = {name: both[name].to_numpy() for name in ("t", "value", "line", "file", "order")}
+        place, first = combinations(both, ("source", *_WHO))
+        keys = list(both.iloc[first][["source", *_WHO]].itertuples(index=False, name=None))
+        self._spill.add(rows_of(len(both), series=self._numbers(keys, place), counter=True, **columns))
 
     def _tidy(self, rows: Rows) -> Rows:
         """Samples of a part, sorted by series and time: counters as rates, each once."""
