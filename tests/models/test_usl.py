@@ -98,6 +98,14 @@ def test_limits_of_quantities_lie_on_the_threshold(name, value, noise):
         assert rss == pytest.approx(threshold, rel=2e-5)
 
 
+def test_limits_of_the_peak_do_not_depend_on_rounding_errors():
+    """In other units they are the same; 70.46551 and 74.05298 were found by minimising the deviance with a given peak."""
+    load, rate = np.array([1, 2, 4, 8, 16, 24.0]), np.array([10.1, 19.4, 35.9, 58.8, 71.0, 69.3])
+    for unit in np.linspace(1, 2, 40):
+        found = fit_usl(load, unit * rate).peak_throughput()
+        assert (found.low / unit, found.high / unit) == pytest.approx((70.46551, 74.05298), rel=1e-6)
+
+
 def test_the_efficiency_respects_the_bounds_of_the_coefficients():
     """Near alpha = 1 the lower limit is reached with alpha on its bound, and more beta."""
     load = np.array([1, 2, 3, 4, 6, 8.0])

@@ -111,7 +111,8 @@ class Quantities(GLMCurve):
             tops = [_vertex(log_load, end, place) for end, place in zip(ends, places, strict=True)]
             step /= 4
             around = np.concatenate([log_load[p] + step * np.arange(-3, 4) for p in places])
-            log_load = np.unique(np.maximum(around, 0.0))
+            loads = np.unique(np.maximum(around, 0.0))
+            log_load = loads[np.diff(loads, prepend=-step) > step / 4]  # else a vertex would be that of rounding errors
         return tops[0], max(tops[1], asymptote)
 
     def _highest_asymptote(self, alpha: float) -> float:
