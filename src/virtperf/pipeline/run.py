@@ -13,12 +13,15 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.warm import ask, warm
 from virtperf.pipeline.lockfiles import mend, settle
+from virtperf.pipeline.stages import in_order, load_stages
 from virtperf.pipeline.state import keep, kept, state
 from virtperf.pipeline.turn import turn
 
 Say = Callable[[str], None]
 
 FORKS = "virtperf.cli._warm"
+ALONE = "--single-item"
+"""Stages of one file as they are listed: DVC need not look for others in all folders, a second for each study."""
 # The same bytes on every machine: no hash seed, no thread count decides, nor which kernels suit the processor best
 # (numpy has others for exp, log, cos and powers where there is AVX-512; their last bits differ).
 FIXED = {
@@ -61,13 +64,13 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
             if _up_to_date(layout.root, environment):
                 keep(layout.root, before)
                 return
+        how = ("--force",) if force else ()
         try:
             with warm(FORKS, layout.root, environment, lock) as address:
-                _lanes(layout, studies or layout.studies(), say, address, jobs, force)
+                _lanes(layout, studies or layout.studies(), say, address, jobs, how)
                 settle(layout.root)  # what all studies share depends on the studies' lock files
                 # those that they depend on have just been run
-                alone = ("--single-item", *(("--force",) if force else ()))
-                if not studies and not _dvc(layout.root, [*alone, "dvc.yaml"], "", say, address):
+                if not studies and not _dvc(layout.root, [*how, ALONE, "dvc.yaml"], "", say, address):
                     raise _failed(["the pages over all studies"])
         finally:
             settle(layout.root)
@@ -81,12 +84,13 @@ def _up_to_date(root: Path, environment: Mapping[str, str]) -> bool:
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False).returncode == 0  # noqa: S603
 
 
-def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs: int, force: bool) -> None:
+def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs: int, how: Sequence[str]) -> None:
     """Run the studies' stages, each study in a process of its own; one that fails does not stop the others."""
 
     def lane(study: str) -> bool:
         file = str(layout.pipeline(study).relative_to(layout.root))
-        return _dvc(layout.root, [*(("--force",) if force else ()), file], study, say, address)
+        alone = (ALONE,) if in_order(stages, study) else ()
+        return _dvc(layout.root, [*how, *alone, file], study, say, address)
 
     for study in studies:
         if not layout.pipeline(layout.known(study).name).is_file():
@@ -95,6 +99,7 @@ def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs:
                 file=layout.pipeline(study),
                 remedy="`virtperf check` says what to do.",
             )
+    stages = load_stages(layout.root)
     longest_first = sorted(studies, key=lambda study: -_bytes(layout, study))  # the last one runs alone
     with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
         ended = dict(zip(longest_first, pool.map(lane, longest_first), strict=True))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from virtperf.core.errors import StudyError
@@ -47,6 +47,19 @@ def load_stages(root: Path) -> list[Stage]:
         A file is not YAML, or holds no stages.
     """
     return [stage for path in pipeline_files(root) if path.is_file() for stage in _stages(path, root)]
+
+
+def in_order(stages: Sequence[Stage], study: str) -> bool:
+    """Whether a study's stages can run as they are listed: none needs what a later one, or another study, makes."""
+    unmade = [stage.outs for stage in stages if stage.study != study]
+    own = [stage for stage in stages if stage.study == study]
+    for place, stage in enumerate(own):
+        outs = {out for made in (*unmade, *(later.outs for later in own[place:])) for out in made}
+        if any(
+            PurePath(a).is_relative_to(b) for dep in stage.deps for out in outs for a, b in ((dep, out), (out, dep))
+        ):
+            return False
+    return True
 
 
 def _stages(path: Path, root: Path) -> list[Stage]:

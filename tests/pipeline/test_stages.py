@@ -1,0 +1,47 @@
+"""The order in which the stages of a file are listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.conftest import STAGES, pipeline
+from virtperf.pipeline.stages import Stage, in_order, load_stages
+
+ROOT = Path(__file__).parents[2]
+
+
+def stage(name: str, deps: str, outs: str, study: str = "a") -> Stage:
+    return Stage(Path("dvc.yaml"), study, name, (), tuple(deps.split()), tuple(outs.split()))
+
+
+@pytest.mark.parametrize("study", sorted(path.parent.name for path in ROOT.glob("pipelines/*/dvc.yaml")))
+def test_every_study_lists_its_stages_in_the_order_in_which_they_run(study):
+    stages = load_stages(ROOT)
+    assert in_order(stages, study)
+    own = [stage for stage in stages if stage.study == study]
+    assert not in_order(own[::-1], study)
+
+
+@pytest.mark.parametrize(
+    ("stages", "expected"),
+    [
+        ([stage("first", "in", "out/runs"), stage("second", "out/runs/1.txt", "end")], True),
+        ([stage("second", "out/runs/1.txt", "end"), stage("first", "in", "out/runs")], False),
+        ([stage("second", "out", "end"), stage("first", "in", "out/runs")], False),
+        ([stage("only", "other/end", "end"), stage("only", "in", "other", "b")], False),
+        ([stage("only", "others", "end"), stage("only", "in", "other", "b")], True),
+    ],
+)  # fmt: skip
+def test_a_stage_needs_what_is_made_before(stages, expected):
+    assert in_order(stages, "a") is expected
+
+
+def test_stages_listed_in_another_order_run_in_the_right_one(repository):
+    head, first, second = STAGES.format(study="a").partition("  first:")
+    first, between, second = (first + second).partition("  second:")
+    (repository / "pipelines" / "a" / "dvc.yaml").write_text(head + between + second + first)
+    assert pipeline(repository) == ""
+    assert (repository / "ran.log").read_text().split()[:2] != ["a-2.txt", "a-1.txt"]
+    assert (repository / "out" / "a-2.txt").read_text() == "text of a"
