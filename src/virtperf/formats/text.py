@@ -18,7 +18,7 @@ DAY = 86400
 HALF_DAY = DAY // 2
 EPOCH = date(1970, 1, 1).toordinal()
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
-_NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+_NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _ONE_NUMBER = re.compile(_NUMBER)
 FEW = 40
 """Texts that Python makes numbers of in the time that Arrow needs for a call."""
