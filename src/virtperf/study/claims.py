@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.model import Flag, Level, Model, NotNegative, Number, Texts, load_model
+from virtperf.core.model import Count, Flag, Level, Model, NotNegative, Number, Texts, load_model
 from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
@@ -46,8 +46,8 @@ class Claim(Model):
         Our own wording.
     exhibits : tuple of str
         The exhibits that it speaks of.
-    sections, ledger : tuple of str
-        Where the paper says it (several times, perhaps), and the reading notes' ids.
+    sections, ledger, times : tuple of str, tuple of str, int or None
+        Where the paper says it (several times, perhaps), the reading notes' ids, how often (None: once a note).
     low, high : float
         Limits of the relation's number that the printed precision implies (level, ratio, difference or percent).
     value : float or None
@@ -97,6 +97,7 @@ class Claim(Model):
     intercept_half_width: NotNegative = 0.0
     slope_half_width: NotNegative = 0.0
     sentences: Texts = Field((), alias="sentence")
+    times: Count | None = None
     default_on: Flag = Field(True, alias="enabled")
     conflicts: tuple[str, ...] = ()
     word: str = ""
@@ -168,7 +169,7 @@ class Claim(Model):
     @property
     def times_said(self) -> int:
         """How many times the paper says it."""
-        return max(1, len(self.ledger))
+        return self.times or max(1, len(self.ledger))
 
 
 class _PaperClaim(Claim):
