@@ -91,7 +91,7 @@ MISTAKES = {
     "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
     "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
-    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'"),
+    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum', 'relative_mean', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'"),
     "a sentence of nobody else": ("low: 90,", "low: 90, sentence: alone,", "no other claim has the sentence 'alone'"),
     "a rule over names": (
         "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",

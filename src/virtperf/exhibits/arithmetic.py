@@ -60,6 +60,9 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
             if math.isfinite(claim.low):
                 return f"{parts[0]} − ({' + '.join(parts[1:])}): {limits}"
             return f"{parts[0]} = {' + '.join(parts[1:])}"
+        case "relative_mean":
+            shares = "; ".join(f"{part} ÷ {to}" for part, to in zip(parts[1::2], parts[2::2], strict=True))
+            return f"{parts[0]} = 100 % × the mean of {shares}"
         case "linear":
             room = f" within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else ""
             return f"on one line over {_axis(instance)}{room}: {'; '.join(parts)}"

@@ -19,6 +19,7 @@ _PRINTED = {
     "linear": "a straight line",
     "concave": "no upward bend",
     "sum": "a sum",
+    "relative_mean": "a mean",
     "response_law": "clients, throughput and response time",
 }
 _DIRECTIONS = {

@@ -6,7 +6,7 @@ either way. A run that can't be read is quarantined: it is named in the index wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ FEW = 4
 """Up to so many runs are read without other processes, which would take longer to start."""
 
 Progress = Callable[[str], None]
+_Hashed = tuple[str, dict[str, tuple[str, int]]] | dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,12 @@ def ingest(
     store = Cache(cache)
     mark = fingerprint(study, metrics)
     progress("comparing files")
-    tasks, refused = _tasks(roots, mark)
-    results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
-    missing = [task for task in tasks if task.key not in results]
-    few = 1 if len(missing) <= FEW else jobs
+    places = [(root, folder) for root, place in roots.items() for folder in run_folders(place)]
+    few = 1 if len(places) <= FEW else jobs
     with workers(study, dictionary, store, jobs=few, scheduler=scheduler, preload=__name__) as each:
+        tasks, refused = _tasks(places, each(_hashed, places), mark)
+        results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
+        missing = [task for task in tasks if task.key not in results]
         for number, (task, entry) in enumerate(zip(missing, each(_read_one, missing), strict=True), start=1):
             progress(f"run {number} of {len(missing)}")
             results[task.key] = entry
@@ -136,7 +138,9 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
         )  # fmt: skip
 
 
-def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
+def _tasks(
+    places: Sequence[tuple[str, Path]], hashed: Iterable[_Hashed], mark: str
+) -> tuple[list[_Task], list[dict[str, Any]]]:
     """Run folders by name, and those that are refused before anything is read: unsafe ones, and repetitions.
 
     Roots come in the order that is given: of two runs with the same name or the same files the later is refused, so
@@ -145,36 +149,43 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
     tasks: dict[str, _Task] = {}
     refused = []
     contents: dict[str, str] = {}
-    for root, place in roots.items():
-        for folder in run_folders(place):
-            try:
-                task = _task(root, folder, mark)
-                if folder.name in tasks:
-                    raise RunError(
-                        f"a run of this name stands in the {tasks[folder.name].root} runs too", file=folder.name,
-                        remedy="give it another name.",
-                    )  # fmt: skip
-                same = "".join(sorted(digest for digest, _ in task.files.values()))
-                if same in contents:
-                    raise RunError(
-                        f"its raw files are the same, byte for byte, as those of the run {contents[same]}",
-                        file=folder.name, remedy="remove one of the two, or put its own files there.",
-                    )  # fmt: skip
-            except (VirtperfError, OSError) as err:
-                refused.append(_refusal(folder.name, root, err))
-            else:
-                contents[same] = folder.name
-                tasks[folder.name] = task
+    for (root, folder), found in zip(places, hashed, strict=True):
+        name = folder.name
+        if isinstance(found, dict):
+            refused.append(found)
+            continue
+        own, files = found
+        same = "".join(sorted(digest for digest, _ in files.values()))
+        if name in tasks:
+            err = RunError(
+                f"a run of this name stands in the {tasks[name].root} runs too",
+                file=name,
+                remedy="give it another name.",
+            )
+            refused.append(_refusal(name, root, err))
+        elif same in contents:
+            err = RunError(
+                f"its raw files are the same, byte for byte, as those of the run {contents[same]}",
+                file=name, remedy="remove one of the two, or put its own files there.",
+            )  # fmt: skip
+            refused.append(_refusal(name, root, err))
+        else:
+            contents[same] = name
+            key = content_key(mark, root, name, own, *(f"{path} {digest}" for path, (digest, _) in files.items()))
+            tasks[name] = _Task(root, folder, files, key)
     return [tasks[name] for name in sorted(tasks)], refused
 
 
-def _task(root: str, folder: Path, mark: str) -> _Task:
-    hashed = {path: hash_file(folder / path) for path in raw_files(folder)}
-    run_file = folder / RUN_FILE
-    # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
-    own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
-    key = content_key(mark, root, folder.name, own, *(f"{path} {digest}" for path, (digest, _) in hashed.items()))
-    return _Task(root, folder, hashed, key)
+def _hashed(place: tuple[str, Path], *_: object) -> _Hashed:
+    """Hash of `run.yaml`, hash and size of each raw file of a run; or the refusal of a run that is unsafe."""
+    root, folder = place
+    try:
+        files = {path: hash_file(folder / path) for path in raw_files(folder)}
+        run_file = folder / RUN_FILE
+        # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
+        return hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else "", files
+    except (VirtperfError, OSError) as err:
+        return _refusal(folder.name, root, err)
 
 
 def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:

@@ -159,8 +159,14 @@ def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
 
 
+def _relative_mean(study: Study, claim: Claim, instance: Instance) -> list[Row]:
+    """None yet: they follow from the ranges of the parts (`means.mean_rows`)."""
+    return []
+
+
 _RULES = {
     "value": _value, "range": _value, "ratio": _ratio, "percent_change": _percent_change, "difference": _difference,
     "equivalence": _equivalence, "sum": _sum, "ordering": _ordering, "argmax": _argmax, "argmin": _argmin,
     "monotone": _monotone, "concave": _concave, "linear": _linear, "rule": _rule, "response_law": _response_law,
+    "relative_mean": _relative_mean,
 }  # fmt: skip

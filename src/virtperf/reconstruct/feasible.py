@@ -11,6 +11,7 @@ from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
 from virtperf.reconstruct.laws import LawSystem, laws_of
+from virtperf.reconstruct.means import mean_rows
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
@@ -122,11 +123,20 @@ def solve(
     `explain` is passed on to `find_contradictions`, `linear` to `systems_of`; systems that `known` has too are its own.
     """
     active = claims.active(off)
+    found = _solved(study, active, (), explain, linear, known)
+    limits = mean_rows(found)
+    return _solved(study, active, limits, explain, linear, found) if limits else found
+
+
+def _solved(
+    study: Study, active: tuple[Claim, ...], limits: Sequence[Row], explain: bool, linear: type[LinearSystem],
+    known: Feasible | None,
+) -> Feasible:  # fmt: skip
     costs = {c.id: drop_cost(c) for c in active}
     before = {} if known is None else dict(zip((s.rows for s in known.systems), range(len(known.systems)), strict=True))
     systems: list[LinearSystem] = []
     found: list[Contradictions] = []
-    for system in systems_of(study, active, linear):
+    for system in systems_of(study, active, linear, limits):
         if known is not None and system.rows in before:
             place = before[system.rows]
             systems.append(known.systems[place])
@@ -145,13 +155,13 @@ def solve(
 
 
 def systems_of(
-    study: Study, active: Sequence[Claim], linear: type[LinearSystem] = LinearSystem
+    study: Study, active: Sequence[Claim], linear: type[LinearSystem] = LinearSystem, limits: Sequence[Row] = ()
 ) -> tuple[LinearSystem, ...]:
     """One system for each group of quantities that the claims connect, the plotted points among them.
 
-    `linear` is what systems without laws are.
+    `linear` is what systems without laws are; `limits` are rows beside those of the claims.
     """
-    rows = [row for claim in active for row in claim_rows(study, claim)]
+    rows = [*(row for claim in active for row in claim_rows(study, claim)), *limits]
     named = dict.fromkeys(q for row in rows for q, _ in row.terms)
     plotted = [q for e in study.exhibits for _, _, q in study.points(e)]
     laws = laws_of(active)

@@ -20,7 +20,7 @@ from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
-    "concave", "equivalence", "sum", "rule", "response_law",
+    "concave", "equivalence", "sum", "relative_mean", "rule", "response_law",
 ]  # fmt: skip
 
 NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
@@ -31,7 +31,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "percent_change": ("of", "to"), "equivalence": ("of", "to", "margin"), "ordering": ("order",),
     "argmax": ("of", "over", "levels", "at"), "argmin": ("of", "over", "levels", "at"),
     "monotone": ("of", "over", "levels", "direction"), "linear": ("of", "over", "levels"),
-    "concave": ("of", "over", "levels"), "sum": ("of", "parts"),
+    "concave": ("of", "over", "levels"), "sum": ("of", "parts"), "relative_mean": ("of", "parts", "relative_to"),
     "rule": ("of", "over", "levels", "intercept", "slope", "intercept_half_width", "slope_half_width"),
     "response_law": ("of", "to", "constant", "over", "for_each"),
 }  # fmt: skip
@@ -80,6 +80,7 @@ class Claim(Model):
     to: str = ""
     order: tuple[str, ...] = Field((), min_length=2)
     parts: tuple[str, ...] = Field((), min_length=1)
+    relative_to: dict[str, Level] = {}
     over: str = ""
     levels: tuple[Level, ...] = Field((), min_length=2)
     at: Level | None = None

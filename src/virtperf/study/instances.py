@@ -24,7 +24,8 @@ class Instance:
     parts : tuple of Expression
         value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending;
         argmax, argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total,
-        then its parts; response_law: (response time, throughput).
+        then its parts; relative_mean: the mean, then each part and its reference; response_law: (response time,
+        throughput).
     axis : tuple of float
         The axis positions of `parts` for linear, concave and rule.
     """
@@ -42,6 +43,10 @@ def instances_of(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[In
 
 def _instance(study: Study, claim: Claim, needs: tuple[str, ...], also: Mapping[str, Level]) -> Instance:
     kind = claim.kind
+    if kind == "relative_mean":
+        at = (also, {**also, **claim.relative_to})
+        pairs = (study.expression(part, levels) for part in claim.parts for levels in at)
+        return Instance((study.expression(claim.of, also), *pairs))
     if "levels" not in needs:
         texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
             kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)

@@ -1,0 +1,74 @@
+"""A mean of parts, each relative to itself in a reference condition, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reconstruct.conftest import claim
+from virtperf.core.errors import VirtperfError
+from virtperf.reconstruct.feasible import centres, solve
+from virtperf.reconstruct.leave_one_out import judge
+
+MEAN = claim(
+    "mean",
+    "kind: relative_mean, of: response_time, parts: [throughput, 'throughput[system=b]'], relative_to: {guests: 3}, "
+    "for_each: {guests: [1, 2]}",
+)
+A = claim("a", "kind: value, of: 'throughput[guests=1]', value: 40, half_width: 2")  # of 100
+B = claim("b", "kind: ratio, of: 'throughput[system=b, guests=1]', to: 'throughput[system=b, guests=3]', value: 0.5, half_width: 0.05")  # fmt: skip
+B_AT_3 = claim("b-at-3", "kind: value, of: 'throughput[system=b, guests=3]', value: 20, half_width: 10")
+
+
+def interval(feasible, text):
+    low, high = feasible.interval(feasible.study.quantity(text))
+    return low.value, high.value
+
+
+@pytest.mark.parametrize("more", ["", B_AT_3], ids=["no size", "a size"])
+def test_the_ranges_of_the_parts_limit_the_mean(tiny, more):
+    feasible = solve(*tiny("claims:\n" + MEAN + A + B + more))
+    assert interval(feasible, "response_time[guests=1]") == pytest.approx(((38 + 45) / 2, (42 + 55) / 2))
+    assert feasible.interval(feasible.study.quantity("response_time[guests=1]"))[0].held_by == ("mean",)
+    low, high = interval(feasible, "response_time[guests=2]")
+    assert low == pytest.approx(0) and high == float("inf")  # nothing is said of the parts
+    assert 41.5 < centres(feasible)[feasible.study.quantity("response_time[guests=1]")] < 48.5
+
+
+def test_what_is_said_of_the_mean_does_not_narrow_the_parts(tiny):
+    said = claim("said", "kind: value, of: 'response_time[guests=1]', value: 42, half_width: 0.5")
+    feasible = solve(*tiny("claims:\n" + MEAN + A + B + B_AT_3 + said))
+    assert interval(feasible, "response_time[guests=1]") == pytest.approx((41.5, 42.5))
+    assert interval(feasible, "throughput[guests=1]") == pytest.approx((38, 42))
+
+
+def test_verdicts_of_the_mean_and_of_what_contradicts_it(tiny):
+    above = claim("above", "kind: range, of: 'response_time[guests=1]', low: 41")
+    feasible = solve(*tiny("claims:\n" + MEAN + A + B + above))
+    verdicts = {c.id: judge(feasible, c).verdict for c in feasible.active}
+    assert verdicts == {"mean": "independent", "a": "independent", "b": "independent", "above": "corroborated"}
+    wrong = claim("wrong", "kind: value, of: 'response_time[guests=1]', value: 60, half_width: 1")
+    feasible = solve(*tiny("claims:\n" + MEAN + A + B + wrong))
+    assert feasible.contradictions.conflicts == (("mean", "wrong"),)
+
+
+def test_by_the_text_alone_as_with_assumptions(tiny):
+    study, claims = tiny("claims:\n" + MEAN + A + B)
+    feasible = solve(study, claims)
+    alone = solve(study, claims, ("all",), known=feasible)
+    for guests in (1, 2, 3, 4):
+        text = f"response_time[guests={guests}]"
+        assert interval(alone, text) == pytest.approx(interval(feasible, text))
+
+
+@pytest.mark.parametrize("wrong", ["relative_to: {guests: 9}", "relative_to: {host: 1}"])
+def test_a_reference_that_the_study_does_not_have(tiny, wrong):
+    with pytest.raises(VirtperfError, match=r"guests|host"):
+        tiny("claims:\n" + MEAN.replace("relative_to: {guests: 3}", wrong))
+
+
+def test_notes_of_one_sentence_count_once(tiny):
+    peak = "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at:"
+    text = "claims:\n" + claim("at-3", f"{peak} 3") + claim("at-4", f"{peak} 4, times: 1", "[y, z]")
+    feasible = solve(*tiny(text))
+    assert set(feasible.resolutions[0]) == {("at-3",), ("at-4",)}
+    assert solve(*tiny(text.replace(", times: 1", ""))).resolutions[0] == (("at-3",),)
