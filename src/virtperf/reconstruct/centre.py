@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Sequence
 
 import cvxpy as cp
@@ -69,9 +71,10 @@ def analytic_centre(
 
 def _solve(problem: cp.Problem) -> None:
     """Solve it; where the solver stalls, once more without its own scaling: ours keeps the numbers near one."""
-    try:
+    with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate" is what the status says
         problem.solve(solver=cp.CLARABEL)
-    except cp.SolverError:
+    if problem.status != cp.OPTIMAL:
         problem.solve(solver=cp.CLARABEL, equilibrate_enable=False)
 
 
