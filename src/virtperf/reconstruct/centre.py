@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
+from virtperf.core.errors import VirtperfError
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.quantities import Expression, Quantity
 
 INTERIOR = 1e-7
 """Rows whose largest slack (relative to the row's size) is below this hold with equality in every data set."""
+
+SCALINGS: tuple[dict[str, Any], ...] = ({}, {"equilibrate_max_iter": 50}, {"equilibrate_enable": False})
+"""Options of the solver, tried in turn: ours keeps the numbers near one, so that it can do without its own."""
 
 SMOOTHNESS = 0.02
 """Weight of the squared second differences against the barrier: mild, so that it only breaks indifference."""
@@ -63,19 +68,23 @@ def analytic_centre(
     objective -= SMOOTHNESS * sum((_roughness(system, value, axis, quantities) for axis, quantities in curves), 0)
     problem = cp.Problem(cp.Maximize(objective), constraints)
     _solve(problem)
-    if x.value is None:
-        raise ArithmeticError(f"no centre found: the solver says {problem.status}")
     found = np.clip(x.value * size, low, high)
     return {quantity: float(found[i]) for quantity, i in system.index.items()}
 
 
 def _solve(problem: cp.Problem) -> None:
-    """Solve it; where the solver stalls, once more without its own scaling: ours keeps the numbers near one."""
-    with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate" is what the status says
-        problem.solve(solver=cp.CLARABEL)
-    if problem.status != cp.OPTIMAL:
-        problem.solve(solver=cp.CLARABEL, equilibrate_enable=False)
+    """Solve it; where the solver stalls, once more with more steps of its own scaling, or with none."""
+    for options in SCALINGS:
+        with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate" is what the status says
+            problem.solve(solver=cp.CLARABEL, **options)
+            if problem.status == cp.OPTIMAL:
+                return
+    if problem.status != cp.OPTIMAL_INACCURATE:
+        raise VirtperfError(
+            "no values were found that lie inside all limits", found=f"the solver says {problem.status}",
+            remedy="report it as an error of virtperf, with the study.",
+        )  # fmt: skip
 
 
 def _box(system: LinearSystem, intervals: dict[Quantity, tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:

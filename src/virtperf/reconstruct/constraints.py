@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -143,7 +143,7 @@ def _concave(study: Study, claim: Claim, instance: Instance) -> list[Row]:
 def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
     slopes = _slopes(instance)
     rows = []
-    for earlier, later in pairwise(slopes):
+    for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
         rows += _limits(claim, later, earlier, *_within(claim))
     return rows
 

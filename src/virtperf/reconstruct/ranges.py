@@ -85,7 +85,8 @@ class _Ranges:
         """What the search of a declaration found, and how far values without an upper limit were searched."""
         if asked.parts not in self._found:
             also = [x for f in self.within._data_sets(asked)[0] for x in f.best] if self.within else []
-            region, most = self.regions.of(asked.parts).closed(asked.parts)
+            limits = self.within.regions.of(asked.parts).limits(asked.parts) if self.within else ()
+            region, most = self.regions.of(asked.parts).closed(asked.parts, limits)
             names = tuple(asked.derived.gives)
             self._found[asked.parts] = searched(region, asked.parts, names, _model(asked), self.seed, also), most
         return self._found[asked.parts]

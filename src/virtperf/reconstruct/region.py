@@ -27,14 +27,20 @@ class Region:
     system: LinearSystem
     masks: tuple[np.ndarray, ...]
 
-    def closed(self, parts: Sequence[Expression]) -> tuple[Region, float]:
-        """The region with an upper limit for those of the sums that have none, and that limit; infinite without any."""
-        ends = [self.ranges(part) for part in parts]
-        finite = [abs(end) for pairs in ends for pair in pairs for end in pair if np.isfinite(end)]
-        free = [part for part, pairs in zip(parts, ends, strict=True) if any(np.isinf(high) for _, high in pairs)]
+    def limits(self, parts: Sequence[Expression]) -> list[float]:
+        """The sizes of all limits that the sums have."""
+        ends = (end for part in parts for pair in self.ranges(part) for end in pair)
+        return [abs(end) for end in ends if np.isfinite(end)]
+
+    def closed(self, parts: Sequence[Expression], others: Sequence[float] = ()) -> tuple[Region, float]:
+        """The region with an upper limit for those of the sums that have none, and that limit; infinite without any.
+
+        It is `BEYOND` times the largest limit of the sums, or of `others`, which they have in a narrower region.
+        """
+        free = [part for part in parts if any(np.isinf(high) for _, high in self.ranges(part))]
         if not free:
             return self, np.inf
-        most = BEYOND * max(finite, default=1.0)
+        most = BEYOND * max((*self.limits(parts), *others), default=1.0)
         rows = [Row("", tuple((q, c) for c, q in part.terms), most) for part in free]
         system, masks = self._with(rows, [True] * len(rows))
         return Region(system, tuple(masks)), most
