@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.measure.conftest import repository  # noqa: F401 - a fixture
+from tests.measure.conftest import busy_machine, repository  # noqa: F401 - fixtures
 from virtperf.core.yamlio import load_yaml
 
 
@@ -92,10 +92,10 @@ def test_a_study_of_its_own_stands_beside_its_runs(toy, run):
     assert toy.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
 
 
-def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run):
+def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run, busy_machine):  # noqa: F811 - the fixture
     from virtperf.exhibits.kinds.quality import warnings_of
 
-    toy.write(replicates=1, disturbed={"others_cpus": 0}, tools={"shell": "echo sh 1"})
+    toy.write(replicates=1, disturbed={"others_cpus": 5}, tools={"shell": "echo sh 1"})
     run("measure", "toy")
     run("ingest", "toy")
     index = load_yaml(toy.root / "data" / "samples" / "toy" / "index.json").data
@@ -106,7 +106,7 @@ def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run):
         assert entry["tools"] == {"shell": "sh 1"}
         assert entry["machine"] == {"cpu": "some"}
         assert entry["disturbance"] == toy.described(entry["run_id"])["disturbance"]
-        assert "disturbed: other processes used more than 0 processors" in warnings_of(entry)
+        assert "disturbed: other processes used more than 5 processors" in warnings_of(entry)
 
 
 @pytest.mark.slow

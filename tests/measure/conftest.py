@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import yaml
 
 from virtperf.measure import harness as harness_module
+from virtperf.measure import run as run_module
+from virtperf.measure.disturbance import Counters
 from virtperf.measure.harness import Event, Harness, Outcome
 from virtperf.measure.plan import load_definition, plan
 from virtperf.study.definition import load_study
@@ -110,3 +113,15 @@ def repository(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> R
     work.chmod(0o755)
     made.write()
     return made
+
+
+@pytest.fixture
+def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten processors that others keep busy, in the counters: what a machine does beside a test is not ours to say."""
+    real = run_module.counters
+
+    def read(ours: Callable[[], float]) -> Counters:
+        now = real(ours)
+        return replace(now, busy=now.busy + 10 * now.at, total=now.total + 10 * now.at)
+
+    monkeypatch.setattr(run_module, "counters", read)
