@@ -7,11 +7,9 @@ See docs/performance.md.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -44,38 +42,37 @@ def runs(root: Path, kinds: list[str], megabytes: int) -> float:
     return sum(path.stat().st_size for path in root.rglob("raw.log")) / 1e6
 
 
-def watched(found: dict[int, tuple[float, float]], over: threading.Event) -> None:
-    """Note the most memory, in MB, and the processor time of this process and those that it started."""
-    while not over.wait(EVERY_S):
-        for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+def watched(process: subprocess.Popen[str]) -> tuple[float, float]:
+    """Processor seconds, and the most memory in MB, of a process and those that it starts, until it ends.
+
+    It is watched from outside: a thread of its own would change how it starts others.
+    """
+    found: dict[int, tuple[float, float]] = {}
+    while process.poll() is None:
+        for each in (psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)):
             try:
-                lines = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8").splitlines()
-                used = process.cpu_times()
+                lines = Path(f"/proc/{each.pid}/status").read_text(encoding="utf-8").splitlines()
+                used = each.cpu_times()
             except (OSError, psutil.Error):
                 continue
             peak = next((line for line in lines if line.startswith("VmHWM")), "VmHWM 0")
-            before = found.get(process.pid, (0.0, 0.0))[0]  # a process that has ended says nothing of its memory
-            found[process.pid] = max(before, int(peak.split()[1]) / 1024), used.user + used.system
+            before = found.get(each.pid, (0.0, 0.0))[1]  # a process that has ended says nothing of its memory
+            found[each.pid] = used.user + used.system, max(before, int(peak.split()[1]) / 1024)
+        time.sleep(EVERY_S)
+    used_s, memory = zip(*found.values(), strict=True)
+    return sum(used_s), max(memory)
 
 
 def one(folder: Path, jobs: int) -> None:
-    """Ingest the runs in this process, and print seconds, processor seconds and MB."""
-    found: dict[int, tuple[float, float]] = {}
-    over = threading.Event()
-    watch = threading.Thread(target=watched, args=(found, over))
-    watch.start()
+    """Ingest the runs in this process, and print the seconds that it took."""
     start = time.perf_counter()
     done = ingest(
         load_study(folder / "toy"), {"measured": folder / "runs"}, METRICS, folder / "samples", folder / "cache",
         jobs=jobs,
     )  # fmt: skip
-    seconds = time.perf_counter() - start
-    over.set()
-    watch.join()
     if done.quarantined:
         raise RuntimeError(str(done.quarantined))
-    memory, used = zip(*found.values(), strict=True)
-    print(json.dumps([seconds, sum(used), max(memory)]))
+    print(time.perf_counter() - start)
 
 
 def case(what: str, kinds: list[str], megabytes: int, jobs: int, before: float | None = None) -> float:
@@ -84,12 +81,13 @@ def case(what: str, kinds: list[str], megabytes: int, jobs: int, before: float |
         folder = Path(place)
         toy_study(folder)
         size = runs(folder / "runs", kinds, megabytes)
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, __file__, "--one", str(folder), str(jobs)], capture_output=True, text=True, check=False
-        )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    seconds, used, memory = json.loads(done.stdout)
+        command = [sys.executable, __file__, "--one", str(folder), str(jobs)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+            used, memory = watched(process)
+            said = process.stdout.read() if process.stdout else ""
+    if process.returncode:
+        raise RuntimeError(f"it ended with status {process.returncode}")
+    seconds = float(said)
     ratio = "" if before is None else f"{used / size / before:.2f}"
     print(f"| {what} | {jobs} | {size:.0f} | {seconds:.1f} | {used:.1f} | {ratio} | {memory:.0f} |", flush=True)
     return float(used / size)

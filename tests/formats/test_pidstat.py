@@ -94,6 +94,7 @@ def test_one_table_for_all_with_times_of_either_kind(stamps: tuple[str, str]) ->
         (b"   1  init", b"", 4, "not a line of pidstat"),
         (b"%CPU   CPU  Command", b"%CPU   CPU  Comman", 3, "not a line of pidstat"),
         (b"12:32:12", b"12:99:12", 4, "time of day"),
+        (b"%usr %system  %guest   %wait    %CPU   CPU  Command", b"CPU  Command", 3, "not a heading of pidstat"),
     ],
 )
 def test_damage_is_refused_with_its_line(old: bytes, new: bytes, line: int, problem: str) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from virtperf.core.errors import RunError, VirtperfError
 from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.metrics import MetricDictionary
@@ -190,6 +192,7 @@ def _hashed(place: tuple[str, Path], *_: object) -> _Hashed:
 
 def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:
     """Read a run and keep the result in the cache; a refusal is a result too."""
+    pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own gives back what the next part asks for again
     try:
         run = load_run(task.folder, study, task.root, sorted(task.files))
         found = read_run(task.folder, run, dictionary, store.place(task.key), inputs_of(study))

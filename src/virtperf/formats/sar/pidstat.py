@@ -174,12 +174,13 @@ class _Columns:
 
     def __init__(self, body: str, file: str, line: int) -> None:
         *self.words, last = body.split()
-        if last != "Command" or not _IDS.keys() & set(self.words) or len(set(self.words)) < len(self.words):
-            raise FormatError(
-                "not a heading of pidstat", file=file, line=line, expected="UID PID ... Command", found=body,
-                remedy="restore the heading.",
-            )  # fmt: skip
         fields = tuple(word for word in self.words if word not in _WORDS)
+        doubled = len(set(self.words)) < len(self.words)
+        if last != "Command" or not _IDS.keys() & set(self.words) or doubled or not fields:
+            raise FormatError(
+                "not a heading of pidstat", file=file, line=line, expected="UID PID, names of values, Command",
+                found=body, remedy="restore the heading.",
+            )  # fmt: skip
         report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
         self.ids = [(place, _IDS[word]) for place, word in enumerate(self.words) if word in _IDS]
         self.read = [place for place, word in enumerate(self.words) if word not in _WORDS]
