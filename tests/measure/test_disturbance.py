@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -36,13 +37,18 @@ def test_a_rule_is_broken_above_its_limit_only():
 
 
 def test_busy_time_is_all_but_idle_waiting_and_stolen(monkeypatch):
-    times = psutil.cpu_times()
+    spent = {name: 2.0**n for n, name in enumerate(("user", "nice", "system", "irq", "softirq"))}
+    other = {"idle": 64.0, "iowait": 128.0, "steal": 256.0, "guest": 512.0}  # a guest's time is in user too
+    monkeypatch.setattr(psutil, "cpu_times", lambda: SimpleNamespace(**spent, **other))
     made = counters(lambda: 5.0)
-    assert made.ours == 5
-    assert made.total >= sum(
-        getattr(times, n, 0) for n in ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-    )
-    assert made.total - made.busy >= times.idle
+    assert (made.ours, made.busy, made.total, made.steal) == (5, 31, 31 + 64 + 128 + 256, 256)
+
+
+def test_the_machine_counts_its_time():
+    before = psutil.cpu_times()
+    made = counters(lambda: 0.0)
+    assert made.busy >= before.user
+    assert made.total >= made.busy
 
 
 def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, monkeypatch):
