@@ -13,6 +13,7 @@ from tests.render.site.conftest import PARAMETERS, Parsed
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.render import templating
+from virtperf.render.site import build
 from virtperf.render.site.build import build_site, build_study_pages
 from virtperf.render.site.shell import PAGES
 
@@ -67,3 +68,12 @@ def test_a_page_that_is_too_large_is_refused(layout: Layout, tmp_path: Path, mon
     with pytest.raises(VirtperfError, match=r"index\.html: the page is too large; expected at most 1,000 bytes"):
         build_site(layout, PARAMETERS, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_traces_for_programs_may_be_longer_than_a_page(
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = build.json_text
+    monkeypatch.setattr(build, "json_text", lambda entries: real(entries) + " " * templating.LIMIT_BYTES)
+    build_study_pages(layout, PARAMETERS, "toy", tmp_path)
+    assert (tmp_path / "trace-toy.json").stat().st_size > templating.LIMIT_BYTES
