@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.formats.declared.declaring import FILE, declared, read, rows
+from tests.formats.trial import bounded
 from virtperf.core.errors import FormatError, StudyError
 
 DRIVER = """
@@ -123,6 +124,13 @@ def test_a_last_line_without_its_end_is_left_out() -> None:
     reading = read(DRIVER, "time,host,tps\n1,a,2\n2,a,3")
     assert rows(reading, "value") == [(2.0,)]
     assert reading.warnings == (f"{FILE} line 3: the last line has no line end, may be cut, and was left out",)
+
+
+@pytest.mark.parametrize("column", ["x", "x{}"])
+def test_a_long_heading_takes_no_longer_than_its_length(column: str) -> None:
+    names = ",".join(column.format(number) for number in range(50_000))
+    with bounded(), pytest.raises(FormatError, match=r"there is no column 'time'|two columns are called 'x'"):
+        read(DRIVER, f"{names}\n1\n")
 
 
 def test_a_long_text_without_line_ends_takes_no_longer_than_others() -> None:

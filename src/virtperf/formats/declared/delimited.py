@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from virtperf.core.declaration import Declaration
@@ -124,9 +125,9 @@ class _Lines:
 def _check_names(names: list[str], declaration: Declaration, line: int, file: str) -> None:
     if not any(names):
         raise FormatError("there is no heading", file=file, line=1, expected="names of columns, then rows")
-    twice = [name for place, name in enumerate(names) if name and name in names[:place]]
-    if twice:
-        raise FormatError(f"two columns are called {twice[0]!r}", file=file, line=line, remedy="rename one of them.")
+    twice = next((name for name, times in Counter(filter(None, names)).items() if times > 1), None)
+    if twice is not None:
+        raise FormatError(f"two columns are called {twice!r}", file=file, line=line, remedy="rename one of them.")
     optional = {rule.field for part in declaration.parts for rule in part.fields if rule.optional}
     times = [part.time for part in declaration.parts if part.time is not None]
     optional |= {time.field for time in times if time.field is not None and time.optional}
