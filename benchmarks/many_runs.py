@@ -1,8 +1,8 @@
 """A measured study with more and more runs, through all its stages: `benchmarks/many_runs.py [STUDY] [TIMES ...]`.
 
 The runs are those of the study, as often as said, each time with another replicate number: what they hold is of no use
-to anybody, but it is as much as that many measured runs hold. It happens in a copy of the committed repository. Prints
-for each stage seconds and peak memory, then the largest page. See docs/performance.md.
+to anybody, but it is as much as that many measured runs hold. Each has a host/sadf.json. It happens in a copy of the
+committed repository. Prints for each stage seconds and peak memory, then the largest page. See docs/performance.md.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def repeat(runs: Path, times: int) -> int:
             said = (made / "run.yaml").read_text(encoding="utf-8").replace(f"run: {folder.name}\n", f"run: {name}\n")
             said = said.replace(f"replicate: {found['replicate']}\n", f"replicate: {replicate}\n")
             (made / "run.yaml").write_text(said, encoding="utf-8")
-            with (made / "host" / "sadf.json").open("a", encoding="utf-8") as file:
-                file.write("\n" * copy)  # no two runs may have the same bytes
+            changed = made / "host" / "sadf.json"  # no two runs may have the same bytes
+            changed.write_bytes(changed.read_bytes() + b"\n" * copy)
     return times * len(folders)
 
 

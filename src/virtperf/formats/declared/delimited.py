@@ -125,7 +125,7 @@ class _Lines:
 def _check_names(names: list[str], declaration: Declaration, line: int, file: str) -> None:
     if not any(names):
         raise FormatError("there is no heading", file=file, line=1, expected="names of columns, then rows")
-    twice = next((name for name, times in Counter(filter(None, names)).items() if times > 1), None)
+    twice = next((name for name, count in Counter(filter(None, names)).items() if count > 1), None)
     if twice is not None:
         raise FormatError(f"two columns are called {twice!r}", file=file, line=line, remedy="rename one of them.")
     optional = {rule.field for part in declaration.parts for rule in part.fields if rule.optional}

@@ -157,14 +157,14 @@ class Samples:
         except RecursionError as err:
             raise FormatError("nested too deeply", file=self.file, expected="a file made by sadf -j") from err
         except ValueError as err:
-            mended = _TRAILING.sub("", text)
+            repaired = _TRAILING.sub("", text)
             number = line + (err.lineno if isinstance(err, json.JSONDecodeError) else 1)
             try:
-                loads(mended)
+                loads(repaired)
             except (ValueError, RecursionError):
                 raise not_json(self.file, number, err) from err
             self.said.once("commas", f"{self.file} line {number}: commas before a closing bracket were dropped")
-            return mended
+            return repaired
         return text
 
 
