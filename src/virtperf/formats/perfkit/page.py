@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -35,44 +36,22 @@ LONGEST_LINE = 512
 class Page(NamedTuple):
     """What a page's header says.
 
-    Attributes
-    ----------
-    report : str
-    line : int
-        Line of the file on which the page begins.
-    body : int
-        Number of the page's lines that are header.
-    form : str
-        ``printed``, ``screen``, or ``titled`` (a screen with a title and no interval).
-    asa : bool
-        Lines begin with a carriage-control character.
-    begin, end : int
-        Times of day in seconds; -1 in a titled page.
-    length : int
-        Seconds that the header gives for the interval, -1 without.
-    day : date or None
-        Date of `begin`.
-    facts : dict of str to str
-        Machine, release and the like, for `Reading.info`.
-    log : bool
-        Its rows are intervals of its period.
-    places : tuple of int
-        Characters of the header at which the times `begin` and `end` stand, and the end of what the first line says
-        (a page's number may stand behind it); empty in a titled page.
+    `places` are the characters of the header at which the times `begin` and `end` stand, and the end of what the first
+    line says (a page's number may stand behind it).
     """
 
     report: str
-    line: int
-    body: int
-    form: str
-    asa: bool = False
-    begin: int = -1
+    line: int  # of the file, on which the page begins
+    body: int  # how many of its lines are header
+    form: str  # "printed", "screen", or "titled" (a screen with a title and no interval)
+    asa: bool = False  # lines begin with a carriage-control character
+    begin: int = -1  # time of day in seconds; -1 in a titled page
     end: int = -1
-    length: int = -1
-    day: date | None = None
-    facts: dict[str, str] | None = None
-    log: bool = False
-    places: tuple[int, ...] = ()
+    length: int = -1  # seconds that the header gives for the interval, -1 without
+    day: date | None = None  # that of `begin`
+    facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
+    log: bool = False  # its rows are intervals of its period
+    places: tuple[int, ...] = ()  # none in a titled page
 
 
 def read_header(lines: list[str], line: int, file: str) -> Page | None:
@@ -88,6 +67,7 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     report, rest = first[1], first[2][:LONGEST_LINE]
     if len(lines) == 1:  # not even its own end
         return None
+    refused = partial(FormatError, file=file, line=line, found=lines[0])
     asa = lines[0].startswith("1")
     if screen := _SCREEN.fullmatch(rest):
         begin, end = (clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end"))
@@ -97,13 +77,8 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     run = _RUN.fullmatch(rest)
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
-            raise FormatError(
-                f"the header of {report} is neither a screen's nor a listing's",
-                file=file,
-                line=line,
-                expected="'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'",
-                found=lines[0],
-            )
+            expected = "'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'"
+            raise refused(f"the header of {report} is neither a screen's nor a listing's", expected=expected)
         return Page(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None, int]] = {}
@@ -122,21 +97,13 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
             period[keyword] = clock, _date(day, file, line + at), above + found.start(3)
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
-            raise FormatError(
-                "a damaged period", file=file, line=line + at, expected="From, To, For n Secs", found=text
-            )
+            raise refused("a damaged period", line=line + at, expected="From, To, For n Secs", found=text)
         (begin, day_of_begin, begins), (end, _, ends) = period["From"], period["To"]
         places = (begins, ends, first.start(2) + run.end("name") if run["name"] else len(lines[0]))
         return Page(report, line, at + 1, "printed", asa, begin, end, int(value), day_of_begin, facts, places=places)
     if len(lines) <= HEADER_LINES:
         return None
-    raise FormatError(
-        f"the header of {report} lacks its period",
-        file=file,
-        line=line,
-        expected="From, To and For lines",
-        found=lines[0],
-    )
+    raise refused(f"the header of {report} lacks its period", expected="From, To and For lines")
 
 
 def _margin(keyword: str, text: str) -> dict[str, str]:
@@ -212,14 +179,9 @@ def log_times(
 ) -> tuple[np.ndarray, LogEnd | None]:
     """Times of a log's rows, on the scale of `Spans`, and where they end.
 
-    Parameters
-    ----------
-    begins, ends : ndarray, shape (n,)
-        Interval of the page that each row stands on; pages with the same one go on with one another.
-    clocks : ndarray, shape (n,)
-        The rows' times of day; where `begins` is NaN they are the answer.
-    before : LogEnd, optional
-        Where the rows end that stand in the part of the file before.
+    `begins` and `ends` are those of the page that each row stands on (pages with the same ones go on with one another),
+    `clocks` the rows' times of day, which are the answer where `begins` is NaN, and `before` is where the rows end that
+    stand in the part of the file before.
     """
     t = clocks.astype(float)
     starts = np.flatnonzero((np.diff(begins, prepend=np.nan) != 0) | (np.diff(ends, prepend=np.nan) != 0))
@@ -231,15 +193,6 @@ def log_times(
             t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
             before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
     return t, before
-
-
-def odd_periods(pages: list[Page]) -> list[tuple[int, str]]:
-    """Line and sentence for the first interval that lasts another time than its header says."""
-    for page in pages:
-        apart = (page.end - page.begin) % DAY
-        if page.length >= 0 and (page.length - apart) % DAY not in (0, 1, DAY - 1):
-            return [(page.line, f"From and To are {apart} s apart, but For says {page.length}")]
-    return []
 
 
 class Facts:
@@ -260,7 +213,7 @@ class Facts:
         """Take further pages."""
         for page in pages:
             if page.facts is not self._last:
-                self._info, self._last = {**(page.facts or {}), **self._info}, page.facts
+                self._info, self._last = page.facts | self._info, page.facts
             if page.begin >= 0:
                 self._day = self._day if self._timed else page.day
                 self._timed, self._all_dated = True, self._all_dated and page.day is not None
@@ -273,5 +226,5 @@ class Facts:
         if self._day is not None and self._all_dated:
             info["from date"] = self._day.isoformat()
         if len(self._lengths) == 1:
-            info["interval s"] = str(next(iter(self._lengths)))
+            info["interval s"] = str(*self._lengths)
         return info

@@ -18,13 +18,14 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import Layout, load_layouts
-from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, odd_periods, read_header
+from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, read_header
 from virtperf.formats.perfkit.regular import Part, Template
 from virtperf.formats.perfkit.rows import Found, records, together
 from virtperf.formats.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.text import DAY
 
 NEWS, KNOWN = 16, 8
 """Templates that a part of a file may add, and that are known of a report: all headers of a damaged file may differ."""
@@ -91,12 +92,9 @@ class _Listing:
     def read(self, part: Part, ends: bool) -> None:
         """Take the pages of a part of the file, which it may end with."""
         if not part.reports:
-            raise FormatError(
-                "no report of the Performance Toolkit",
-                file=self.file,
-                expected="a page that begins with FCXnnn",
-                found=part.data.decode().strip()[:60] or "nothing",
-            )
+            found = part.data.decode().strip()[:60] or "nothing"
+            expected = "a page that begins with FCXnnn"
+            raise FormatError("no report of the Performance Toolkit", file=self.file, expected=expected, found=found)
         complete = part.data.endswith(b"\n")
         pages: dict[str, list[int]] = {}
         for place in range(len(part.reports) - (not complete)):
@@ -127,9 +125,11 @@ class _Listing:
                 known[new.common] = new
                 self._match(part, [new], [page for page in pages[report] if page > place])
         self.any = self.any or bool(self.pages)
-        for at, sentence in odd_periods(self.pages) if not self.odd else ():
-            self.odd = True
-            self.warnings.add(at, sentence)
+        for page in self.pages:
+            apart = (page.end - page.begin) % DAY
+            if not self.odd and page.length >= 0 and (page.length - apart) % DAY not in (0, 1, DAY - 1):
+                self.odd = True
+                self.warnings.add(page.line, f"From and To are {apart} s apart, but For says {page.length}")
         if not ends:
             return
         for report, at in self.skipped.items():
@@ -180,7 +180,7 @@ class _Listing:
                 self.warnings.add(first, f"{page.report} has no values on this page")
             self.items += [(len(self.pages), layout, line, field, value) for line, field, value in found]
         else:
-            heading = find_heading(body, layouts, (page.facts or {}).get("release", ""))
+            heading = find_heading(body, layouts, page.facts.get("release", ""))
             if heading is None:
                 if not last or not (self.any or self.pages) or sum(bool(text.strip("_ .")) for _, text in body) > 3:
                     raise unknown_heading(page.report, body, layouts, self.file, first)
@@ -206,30 +206,25 @@ class _Listing:
         self, page: Page, body: list[tuple[int, str]], heading: Heading, layouts: tuple[Layout, ...], cut: int
     ) -> Layout:
         """Take the table with that heading, and those that stand below it on the same page."""
-        place, layout, cells = heading
         others = tuple(other for other in layouts if other.below)
-        while others:
-            rest = body[place + 1 :]
-            further = find_heading(rest, others, (page.facts or {}).get("release", ""), len(rest))
-            if further is None:
-                break
-            self._table(page, rest[: further[0]], Table(layout, cells, body[place][1]), 0, followed=True)
-            body, (place, layout, cells) = rest, further
-        return self._table(page, body[place + 1 :], Table(layout, cells, body[place][1]), cut)
-
-    def _table(
-        self, page: Page, body: list[tuple[int, str]], new: Table, cut: int, *, followed: bool = False
-    ) -> Layout:
-        key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
-        table = self.tables.setdefault(key, new)
-        taken = table.take(body, len(self.pages), self._repeated(page), cut, followed=followed)
-        self.unread += taken.below
-        for line, text in taken.odd:
-            self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
-        if taken.dropped:
-            self._cut_off(cut, "row", True)
-        elif not table.pages or table.pages[-1] != len(self.pages):
-            self.warnings.add(page.line, f"{page.report} has no rows on this page")
+        below: Heading | None = heading
+        while below:
+            place, layout, cells = below
+            key = (page.report, id(cells))  # `choose` gives the same object for the same heading
+            table = self.tables.setdefault(key, Table(layout, cells, body[place][1]))
+            body = body[place + 1 :]
+            below = find_heading(body, others, page.facts.get("release", ""), len(body)) if others else None
+            rows = body[: below[0]] if below else body
+            taken = table.take(
+                rows, len(self.pages), self._repeated(page), 0 if below else cut, followed=below is not None
+            )
+            self.unread += taken.below
+            for line, text in taken.odd:
+                self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+            if taken.dropped:
+                self._cut_off(cut, "row", True)
+            elif not table.pages or table.pages[-1] != len(self.pages):
+                self.warnings.add(page.line, f"{page.report} has no rows on this page")
         return table.layout
 
     def _cut_off(self, line: int, what: str, last: bool) -> None:

@@ -9,15 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for w
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import checked
-from virtperf.formats.swingbench.results import (
-    FIELDS,
-    NAMESPACE,
-    READINGS,
-    SECTIONS,
-    TEXTS,
-    TRANSACTIONS,
-    Results,
-)
+from virtperf.formats.swingbench.results import FIELDS, NAMESPACE, READINGS, SECTIONS, TEXTS, TRANSACTIONS, Results
 from virtperf.formats.swingbench.write import content_of, number_text, readings_text
 from virtperf.formats.xml_stream import XML_TEXT, Target, parse_xml
 
