@@ -29,14 +29,7 @@ def _patterns(layout: Layout) -> tuple[re.Pattern[str], re.Pattern[str], re.Patt
 
 
 def read_items(layout: Layout, body: list[tuple[int, str]], file: str) -> list[tuple[int, str, float]]:
-    """Line, field and value of every item of a page that has a value.
-
-    Parameters
-    ----------
-    layout : Layout
-    body : list of (int, str)
-        Line number and text of the page's lines below its header.
-    file : str
+    """Line, field and value of every item that has a value, of the numbered lines below a page's header.
 
     Raises
     ------

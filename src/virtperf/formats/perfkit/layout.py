@@ -15,6 +15,7 @@ from virtperf.core.yamlio import load_yaml
 
 SHIPPED_LAYOUTS = Path(__file__).with_name("layouts.yaml")
 LAYOUTS_VARIABLE = "VIRTPERF_PERFKIT_LAYOUTS"
+REMEDY = "add a layout of your own; docs/formats/perfkit.md says how."
 
 _CAPTION = re.compile(r"<-*[ ]*([^<>]*?[^<> -])?[ ]*-*>")
 

@@ -17,7 +17,7 @@ import pandas as pd
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
 from virtperf.formats.perfkit.items import read_items
-from virtperf.formats.perfkit.layout import Layout, load_layouts
+from virtperf.formats.perfkit.layout import REMEDY, Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, read_header
 from virtperf.formats.perfkit.regular import Part, Template
 from virtperf.formats.perfkit.rows import Found, records, together
@@ -137,13 +137,9 @@ class _Listing:
         if self.unread:
             self.warnings.add(self.unread[0], f"{len(self.unread)} line(s) below tables were not read")
         if not self.any:
-            raise FormatError(
-                "no whole page of a registered report",
-                file=self.file,
-                expected=", ".join(sorted(self.layouts)),
-                found=", ".join(self.skipped) or "a page that is cut off",
-                remedy="add a layout of your own; docs/formats/perfkit.md says how.",
-            )
+            expected, found = ", ".join(sorted(self.layouts)), ", ".join(self.skipped) or "a page that is cut off"
+            problem = "no whole page of a registered report"
+            raise FormatError(problem, file=self.file, expected=expected, found=found, remedy=REMEDY)
 
     def _match(self, part: Part, templates: Iterable[Template], pages: list[int]) -> None:
         """Take the rows of those of some pages of one report that are regular."""
@@ -215,15 +211,14 @@ class _Listing:
             body = body[place + 1 :]
             below = find_heading(body, others, page.facts.get("release", ""), len(body)) if others else None
             rows = body[: below[0]] if below else body
-            taken = table.take(
-                rows, len(self.pages), self._repeated(page), 0 if below else cut, followed=below is not None
-            )
-            self.unread += taken.below
-            for line, text in taken.odd:
+            number, followed = len(self.pages), below is not None
+            odd, unread, dropped = table.take(rows, number, self._repeated(page), 0 if below else cut, followed)
+            self.unread += unread
+            for line, text in odd:
                 self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
-            if taken.dropped:
+            if dropped:
                 self._cut_off(cut, "row", True)
-            elif not table.pages or table.pages[-1] != len(self.pages):
+            elif not table.rows or table.rows[-1][1] != number:
                 self.warnings.add(page.line, f"{page.report} has no rows on this page")
         return table.layout
 

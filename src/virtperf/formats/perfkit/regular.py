@@ -15,31 +15,21 @@ _PADDING = 1024
 
 
 class Part:
-    """A part of a file: where its lines and pages stand.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8; lines end with a line feed, the last one also without.
-    above : int
-        Lines of the file before it.
+    """A part of a file, in UTF-8, below so many lines: where its lines and pages stand.
 
     Attributes
     ----------
     begin, end : ndarray of int, shape (lines,)
         Where each line stands, without its line feed.
-    pages : ndarray of int, shape (pages + 1,)
-        Where each page begins, and the part's end.
-    first : ndarray of int, shape (pages + 1,)
-        The line, from 0, with which each page begins, and the number of lines.
     reports : list of str
         Of each page.
-    odd : ndarray of int, shape (pages,)
+    pages, first : ndarray of int, shape (pages + 1,)
+        Where each page begins, and with which line, from 0; then the part's end, and the number of lines.
+    odd : ndarray of int, shape (pages + 1,)
         The last place in each page of what a message or a prompt holds but no row, or is not printable, else -1.
-    number : ndarray of int, shape (pages,)
-        Place of each page among those that were read, set by the reader.
-    repeated : ndarray of bool, shape (pages,)
-        Whether a page goes on with the interval of the one before, so that averages were read already; set likewise.
+    number, repeated : ndarray, shape (pages,)
+        Set by the reader: place of each page among those that were read, and whether it goes on with the interval of
+        the one before, so that averages were read already.
     """
 
     def __init__(self, data: bytes, above: int) -> None:
@@ -101,24 +91,14 @@ class Part:
 
 
 class Template:
-    """A page's lines above its rows, for pages that differ in nothing but times, the page's number and rows.
+    """A page's lines above its rows (`top`), for pages that differ in nothing but times, the page's number and rows.
 
-    Parameters
-    ----------
-    page : Page
-    table : Table
-    top : str
-        These lines, ASCII.
-
-    Attributes
-    ----------
-    common : bytes
-        What all such pages have in common.
+    `common` is what all such pages have in common.
     """
 
     def __init__(self, page: Page, table: Table, top: str) -> None:
         self.page, self.table = page, table
-        self._top = np.frombuffer(top.encode("ascii"), np.uint8)
+        self._top = np.frombuffer(top.encode(), np.uint8)
         self._lines = top.count("\n")
         begin, end, said = page.places
         self._digits = [at + k for at in (begin, end) for k in (0, 1, 3, 4, 6, 7)]
