@@ -24,23 +24,11 @@ _OPENING = re.compile(rb"<([A-Za-z_][\w.:-]*)")
 
 @dataclass(frozen=True)
 class Form:
-    """Which of the texts in a snapshot are what.
+    """Which of the texts in a snapshot are what."""
 
-    Attributes
-    ----------
-    texts : int
-        How many it has.
-    time : int
-        The place of its time.
-    places : ndarray of int
-        Those of its numbers.
-    fields : tuple of str
-    factors : ndarray of float
-    """
-
-    texts: int
-    time: int
-    places: NDArray[np.int64]
+    texts: int  # how many it has
+    time: int  # the place of its time
+    places: NDArray[np.int64]  # those of its numbers
     fields: tuple[str, ...]
     factors: NDArray[np.float64]
 
@@ -48,11 +36,7 @@ class Form:
 class Snapshots:
     """Reads parts of a document that hold plain snapshots of one form, one behind the other, and nothing else.
 
-    Parameters
-    ----------
-    head : bytes
-        The document up to its first snapshot.
-    rules : Mapping
+    `head` is the document up to its first snapshot.
     """
 
     def __init__(self, head: bytes, rules: Mapping) -> None:
@@ -62,24 +46,10 @@ class Snapshots:
         self.plain = rules.time_unit != HMS and not any(mark in head for mark in (b"<!", b"</", b"/>", b"\r"))
         self._known: dict[bytes, Form | None] = {}
 
-    def read(
-        self, data: bytes, line: int, time: float
-    ) -> tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.float64]] | None:
-        """Records of a part of the file, their lines and the times of its snapshots.
+    def read(self, data: bytes, line: int, time: float) -> tuple[pd.DataFrame, NDArray[np.int64], float] | None:
+        """Records of whole snapshots, their lines and last time; None where they are not as this class needs them.
 
-        Parameters
-        ----------
-        data : bytes
-            Whole snapshots.
-        line : int
-            How many lines of the file are before them.
-        time : float
-            That of the last snapshot before.
-
-        Returns
-        -------
-        tuple or None
-            None where the part is not as this class needs it, whether damaged or not.
+        `line` is how many lines of the file are before them, `time` that of the last snapshot before.
         """
         if not data.isascii() or any(mark in data for mark in _NOT_PLAIN):
             return None
@@ -125,7 +95,7 @@ class Snapshots:
         rules, width = self._rules, len(form.fields)
         field = strings(form.fields, np.tile(np.arange(width), count))
         t, value = np.repeat(times, width), (values[:, 1:] * form.factors).ravel()
-        return record_table(rules.report, rules.entity_kind, "", field, t, value), lines, times
+        return record_table(rules.report, rules.entity_kind, "", field, t, value), lines, float(times[-1])
 
     def _form(
         self, data: bytes, bytes_: NDArray[np.uint8], begin: NDArray[np.int64], within: NDArray[np.bool_]
@@ -160,7 +130,7 @@ class Snapshots:
             feed.close()
         except FormatError:
             return None
-        found = dict(target.found)
+        found = target.found
         time = found.pop(self._rules.time, None)
         if target.snapshots != 1 or target.other or time is None:
             return None

@@ -97,6 +97,7 @@ class Rest:
             # A harness that runs JMeter prints the mean of its summary under iwlengine's label: whole milliseconds.
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000
             self.info[HARNESS] = JMETER
+        self._compare()
 
     def _tag(self, line: str) -> bool:
         attributes = data_attributes(line)
@@ -140,21 +141,19 @@ class Rest:
     def _damaged(self, problem: str, found: str, line: int, expected: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
 
-    def inconsistencies(self) -> list[str]:
-        """Sentences for counts that are not throughput times run time.
+    def _compare(self) -> None:
+        """Warn of counts that are not throughput times run time.
 
         The run time is printed in whole seconds and the rate with three decimals; what these two
         roundings allow is no inconsistency.
         """
-        sentences = []
         run_time = self.summary.get(RUN_TIME_FIELD)
         for count_label, rate_label in COUNT_AND_RATE:
             if run_time is None or count_label not in self.summary or rate_label not in self.summary:
                 continue
             count, rate = self.summary[count_label], self.summary[rate_label]
             if abs(rate * run_time - count) > rate + 0.0005 * run_time + 1:
-                sentences.append(
+                self.warnings.append(
                     f"{self.file} line {self.lines[rate_label]}: {rate_label} {rate:g}/s for {run_time:g} s"
                     f" makes {rate * run_time:.0f}, but {count_label} is {count:.0f}"
                 )
-        return sentences

@@ -14,8 +14,6 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
@@ -29,6 +27,7 @@ from virtperf.formats.xml_stream import Target, XmlFeed, declared
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 MAX_DEPTH = 32
 MAX_STRANGERS = 50
+_BEFORE = -1.0  # no snapshot has this time or an earlier one
 
 _NUMBER = re.compile(NUMBER)
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
@@ -68,7 +67,7 @@ class IwlXml:
         feed: XmlFeed | None = None
         recode = False
         for piece in pieces:
-            line = pieces.line
+            line, quick = pieces.line, list[Reading]()
             if plain is None and feed is None:
                 match = opening.search(piece)
                 head = piece[: match.start()] if match else b""
@@ -79,15 +78,14 @@ class IwlXml:
                 piece, line = piece[len(head) :], line + head.count(b"\n")
             if feed is None and plain is not None:
                 end = _last_end(closing, piece)
-                found = plain.read(piece[:end], line, target.times[-1] if target.times else -1.0) if end else None
+                found = plain.read(piece[:end], line, target.time) if end else None
                 if found is not None:
-                    records, lines, times = found
-                    target.times = times[-1:].tolist()
-                    pieces.back = 0 if pieces.last else len(piece) - end
+                    records, lines, target.time = found
+                    quick = [Reading(records, "elapsed", dict(target.info), said.new(False), lines)]
                     if not pieces.last:
-                        yield Reading(records, "elapsed", dict(target.info), said.new(False), lines)
+                        pieces.back = len(piece) - end
+                        yield quick[0]
                         continue
-                    target.ready = found[:2]
                     line += piece.count(b"\n", 0, end)
                     piece = piece[end:]
                 feed = XmlFeed(target, line - head.count(b"\n"))
@@ -97,19 +95,19 @@ class IwlXml:
             cut = feed.close() if pieces.last else 0
             if cut:
                 said.say(f"{file} line {cut}: the document ends early; the snapshots before it were kept")
-            if pieces.last and not target.times:
+            strangers = " ".join(sorted(target.strangers))
+            if pieces.last and not target.any():
                 raise FormatError(
-                    "no snapshot in the document",
-                    file=file,
-                    expected="/".join(rules.snapshot),
-                    found=" ".join(sorted(target.strangers)) or "no other element",
+                    "no snapshot in the document", file=file, expected="/".join(rules.snapshot),
+                    found=strangers or "no other element",
                     remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
-                )
-            if target.strangers:
-                target.info["elements not mapped"] = " ".join(sorted(target.strangers))
-            records, lines = target.taken()
-            if pieces.last or len(records):
-                yield Reading(records, "elapsed", dict(target.info), said.new(pieces.last), lines)
+                )  # fmt: skip
+            if strangers:
+                target.info["elements not mapped"] = strangers
+            rows, target.rows = target.rows, Rows()
+            if pieces.last or len(rows):
+                info, warnings = dict(target.info), said.new(pieces.last)
+                yield joined([*quick, Reading(rows.frame(), "elapsed", info, warnings, rows.lines())])
 
     def write(self, reading: Reading) -> bytes:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
@@ -144,24 +142,13 @@ class _Snapshots(Target):
         self.rules = rules
         self.info: dict[str, str] = {}
         self.strangers: set[str] = set()
-        self.times: list[float] = []
+        self.time = _BEFORE  # of the last snapshot
         self.rows = Rows()
-        self.ready: tuple[pd.DataFrame, NDArray[np.int64]] | None = None  # records that were read otherwise
         self._found: dict[str, tuple[str, int]] = {}
         self._begin = 0
 
     def any(self) -> bool:
-        return bool(self.times)
-
-    def taken(self) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Records that were not taken before, and their lines."""
-        records, lines = self.rows.frame(), self.rows.lines()
-        self.rows, self.times = Rows(), self.times[-1:]
-        if self.ready is not None:
-            records = pd.concat([self.ready[0], records], ignore_index=True) if len(records) else self.ready[0]
-            lines = np.concatenate([self.ready[1], lines])
-            self.ready = None
-        return records, lines
+        return self.time > _BEFORE
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.path) == 1:
@@ -210,17 +197,16 @@ class _Snapshots(Target):
             time = float(text) * self.rules.time_factor
         else:
             raise self.error("not a time", self.rules.time_unit, text, line)
-        if time <= (self.times[-1] if self.times else -1.0):
-            raise self.error(
-                "the time does not grow", f"more than {self.times[-1] if self.times else 0:g} s", text, line
-            )
+        if time <= self.time:
+            least = self.time if self.any() else 0
+            raise self.error("the time does not grow", f"more than {least:g} s", text, line)
         for path, (text, line) in self._found.items():
             if not _NUMBER.fullmatch(text):
                 raise self.error(f"{path} is no number", "a decimal number", text, line)
             field, factor = self.rules.fields[path]
             self.rows.line = line
             self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
-        self.times.append(time)
+        self.time = time
 
 
 def _begins(head: bytes, target: _Snapshots, recode: bool) -> bool:
