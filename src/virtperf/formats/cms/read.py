@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading
 from virtperf.formats.cms.responses import Responses
 from virtperf.formats.cms.write import COMMAND, ELAPSED, LOGON, RETURN_CODE, TOTAL_CPU, VIRTUAL_CPU, console_lines
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.pieces import Pieces, line_end, recoded
 from virtperf.formats.rows import Rows, Warnings, checked, split_lines
 from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, surest
@@ -47,7 +47,7 @@ _SNIFFS = (
 )
 
 
-class CmsConsole:
+class CmsConsole(InParts):
     """Reader and writer of console transcripts; see docs/formats/cms-console.md."""
 
     name = "cms-console"
@@ -57,18 +57,16 @@ class CmsConsole:
         """Sure of a ready message with its times, nearly sure of CP's responses, not quite of a short ready message."""
         return surest(_SNIFFS, head)
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a transcript; ``t`` is the time of the ready message that ends a command.
+
+        One without times is read as a whole.
 
         Raises
         ------
         FormatError
             At a damaged ready message, and in a text without any ready message or known response.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a transcript part by part; each part ends with a command. One without times is read as a whole."""
         session, strange = _Session(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
         number = given = 0

@@ -6,7 +6,6 @@ end. Message ids do not name metrics (IWL0059I and IWL0060I are reused), so a su
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.iwl.summary import (
     CLIENTS_FIELD,
     CLIENTS_OF_FIELD,
@@ -58,7 +58,7 @@ _SNIFFS = (
 )
 
 
-class IwlConsole:
+class IwlConsole(InParts):
     """Reader and writer of the console log; see docs/formats/iwl-console.md."""
 
     name = "iwl-console"
@@ -68,18 +68,16 @@ class IwlConsole:
         """Sure of a status line or of an IWL message, nearly sure of the harness's labels without ids."""
         return surest(_SNIFFS, head)
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Status lines on the sample clock, then the summary with ``t`` NaN; of several machines one by one.
+
+        A log with wrappers, which several machines may share, is read as a whole.
 
         Raises
         ------
         FormatError
             Neither a status nor a summary line; a damaged one; two summaries of one run; two runs of one machine.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a log part by part; one with wrappers, which several machines may share, as a whole."""
         said, run, wrapper = Warnings(file), _Run(file), False
         pieces = Pieces(stream, _line_end, file)
         for piece in pieces:

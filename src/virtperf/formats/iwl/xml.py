@@ -6,7 +6,6 @@ assumed, or a mapping of the user's own.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import numpy as np
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.iwl.snapshots import NUMBER, Snapshots
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
 from virtperf.formats.pieces import Pieces, recoded
@@ -33,7 +33,7 @@ _NUMBER = re.compile(NUMBER)
 _CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
-class IwlXml:
+class IwlXml(InParts):
     """Reader and writer of the snapshots; see docs/formats/iwl-xml.md."""
 
     name = "iwl-xml"
@@ -52,12 +52,11 @@ class IwlXml:
             return 0.0
         return 0.95 if path[-1].encode() in tags else 0.6
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a document part by part; snapshots of the same plain form are not parsed one by one."""
+        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML.
+
+        Those of the same plain form are not parsed one by one.
+        """
         rules = self.mapping
         target, said = _Snapshots(rules, file), Warnings(file)
         pieces = Pieces(stream, lambda data: data.rfind(b">") + 1, file, by_line=False)

@@ -6,7 +6,6 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
@@ -15,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import REMEDY, Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, read_header
@@ -31,7 +31,7 @@ NEWS, KNOWN = 16, 8
 """Templates that a part of a file may add, and that are known of a report: all headers of a damaged file may differ."""
 
 
-class PerfKit:
+class PerfKit(InParts):
     """Reader and writer of listings; see docs/formats/perfkit.md."""
 
     name = "perfkit"
@@ -44,7 +44,7 @@ class PerfKit:
             return 0.0
         return 0.95 if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2]) else 0.55
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the interval.
 
         Raises
@@ -54,10 +54,6 @@ class PerfKit:
         StudyError
             A layout file of the user's is wrong.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing part by part; each part ends with a page."""
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
         for piece in pieces:
