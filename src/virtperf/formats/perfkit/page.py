@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import DAY, clock_seconds, unwrap_midnight
+from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, unwrap_midnight
 
 PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
 """First line of a page: the report id at the left edge, with or without the carriage control 1 for a new page."""
@@ -52,6 +52,11 @@ class Page(NamedTuple):
     facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
     log: bool = False  # its rows are intervals of its period
     places: tuple[int, ...] = ()  # none in a titled page
+
+    @property
+    def lasts(self) -> int:
+        """Seconds between the two times of day."""
+        return (self.end - self.begin) % DAY
 
 
 def read_header(lines: list[str], line: int, file: str) -> Page | None:
@@ -133,10 +138,9 @@ class Spans:
     """Intervals of pages, from one part of a file to the next."""
 
     def __init__(self) -> None:
-        self._dated: date | None = None  # the first page's date, where all pages have one
-        self._undated = False
-        self._first = np.nan
-        self._last: dict[str, tuple[float, float]] = {}
+        self._first: Page | None = None
+        self._undated = False  # not all pages have a date
+        self._last: dict[str, tuple[float, float]] = {}  # of each report the time of day, and what was added to it
 
     def of(self, pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each page's interval, in seconds since the midnight before the first one began.
@@ -144,30 +148,22 @@ class Spans:
         Dates decide where every page has one. Otherwise the pages of one report are taken to follow one another, and a
         step back of more than half a day is a midnight. Titled pages give NaN.
         """
-        begins = np.array([page.begin for page in pages], dtype=float)
-        lasts = np.array([(page.end - page.begin) % DAY for page in pages], dtype=float)
-        lengths = np.array([page.length for page in pages], dtype=float)
-        # an interval of days: the clock gives its length within one, the For line how many
-        lasts += DAY * np.where(lengths >= 0, np.maximum(np.round((lengths - lasts) / DAY), 0), 0)
-        timed = begins >= 0
-        days = [page.day for page in pages]
-        dated = [day for day in days if day is not None]
-        self._undated = self._undated or len(dated) != timed.sum()
-        if not self._undated:
-            self._dated = self._dated or (dated[0] if dated else None)
-            for place, day in enumerate(days):
-                if day is not None and self._dated is not None:
-                    begins[place] += DAY * (day - self._dated).days
-        reports = np.array([page.report for page in pages])
-        self._first = begins[timed][0] if timed.any() and np.isnan(self._first) else self._first
-        for report in sorted(set(reports[timed])):
-            own = timed & (reports == report)
-            raw = np.array([page.begin for page, mine in zip(pages, own, strict=True) if mine], dtype=float)
-            if self._undated:
-                begins[own] = unwrap_midnight(raw, *self._last.get(str(report), (self._first, 0.0)))[0]
-            self._last[str(report)] = raw[-1], begins[own][-1] - raw[-1]
-        begins = np.where(timed, begins, np.nan)
-        return begins, begins + lasts
+        begins, ends = np.full((2, len(pages)), np.nan)
+        timed = [(place, page) for place, page in enumerate(pages) if page.begin >= 0]
+        self._undated = self._undated or any(page.day is None for _, page in timed)
+        for place, page in timed:
+            self._first = self._first or page
+            if self._undated or page.day is None or self._first.day is None:
+                last, days = self._last.get(page.report, (self._first.begin, 0.0))
+                days += DAY * (page.begin - last < -HALF_DAY)
+            else:
+                days = DAY * (page.day - self._first.day).days
+            self._last[page.report] = page.begin, days
+            # an interval of days: the clock gives its length within one, the For line how many
+            whole = max(round((page.length - page.lasts) / DAY), 0) if page.length >= 0 else 0
+            begins[place] = page.begin + days
+            ends[place] = begins[place] + page.lasts + DAY * whole
+        return begins, ends
 
 
 LogEnd = tuple[float, float, float, float]
@@ -218,7 +214,7 @@ class Facts:
                 self._day = self._day if self._timed else page.day
                 self._timed, self._all_dated = True, self._all_dated and page.day is not None
                 if not page.log and len(self._lengths) < 2:
-                    self._lengths.add((page.end - page.begin) % DAY)
+                    self._lengths.add(page.lasts)
 
     def info(self) -> dict[str, str]:
         """All of them."""

@@ -122,10 +122,9 @@ class _Listing:
                 self._match(part, [new], [page for page in pages[report] if page > place])
         self.any = self.any or bool(self.pages)
         for page in self.pages:
-            apart = (page.end - page.begin) % DAY
-            if not self.odd and page.length >= 0 and (page.length - apart) % DAY not in (0, 1, DAY - 1):
+            if not self.odd and page.length >= 0 and (page.length - page.lasts) % DAY not in (0, 1, DAY - 1):
                 self.odd = True
-                self.warnings.add(page.line, f"From and To are {apart} s apart, but For says {page.length}")
+                self.warnings.add(page.line, f"From and To are {page.lasts} s apart, but For says {page.length}")
         if not ends:
             return
         for report, at in self.skipped.items():
