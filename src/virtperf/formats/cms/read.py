@@ -62,10 +62,7 @@ class CmsConsole(InParts):
 
         One without times is read as a whole.
 
-        Raises
-        ------
-        FormatError
-            At a damaged ready message, and in a text without any ready message or known response.
+        Raises `FormatError` at a damaged ready message, and in a text without any ready message or known response.
         """
         session, strange = _Session(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
@@ -82,10 +79,7 @@ class CmsConsole(InParts):
     def write(self, reading: Reading) -> bytes:
         """Print DEFSEG, SAVESEG and commands without a response, each with its ready message.
 
-        Raises
-        ------
-        FormatError
-            For what a console does not show, such as a fact whose command is missing.
+        Raises `FormatError` for what a console does not show, such as a fact whose command is missing.
         """
         return checked(self, "".join(f"{line}\n" for line in console_lines(reading)).encode(), reading)
 

@@ -18,10 +18,7 @@ RETURN_CODE, VIRTUAL_CPU, TOTAL_CPU, ELAPSED = "return code", "virtual CPU", "to
 def console_lines(reading: Reading) -> Iterator[str]:
     """Each command's echo, the message of a segment that it saved, its ready message.
 
-    Raises
-    ------
-    FormatError
-        For a number or a name that no console line can hold.
+    Raises `FormatError` for a number or a name that no console line can hold.
     """
     said: list[str] = []
     command: dict[str, float] = {}

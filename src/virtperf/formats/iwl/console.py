@@ -73,10 +73,8 @@ class IwlConsole(InParts):
 
         A log with wrappers, which several machines may share, is read as a whole.
 
-        Raises
-        ------
-        FormatError
-            Neither a status nor a summary line; a damaged one; two summaries of one run; two runs of one machine.
+        Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of one run; two runs of
+        one machine.
         """
         said, run, wrapper = Warnings(file), _Run(file), False
         pieces = Pieces(stream, _line_end, file)
@@ -107,11 +105,8 @@ class IwlConsole(InParts):
     def write(self, reading: Reading) -> bytes:
         """The log of a reading: status lines, then the summary.
 
-        Raises
-        ------
-        FormatError
-            What a log of iwlengine can't hold, and what is not written: a harness's wrapper, several machines, other
-            lines.
+        Raises `FormatError`: what a log of iwlengine can't hold, and what is not written: a harness's wrapper, several
+        machines, other lines.
         """
         info = reading.info
         if info.keys() - {_LIMIT} or reading.records["entity"].any():
@@ -182,10 +177,7 @@ class _Run:
 def _whole(text: str, file: str) -> Reading:
     """The reading of a log with wrappers: each machine's part, or one part where only one wrapper holds a run.
 
-    Raises
-    ------
-    FormatError
-        A run outside of the wrappers, two of one machine, one without its machine.
+    Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its machine.
     """
     begins = [match.start() for match in _BLOCK.finditer(text)]
     parts, empty = [], list[tuple[int, int, str]]()

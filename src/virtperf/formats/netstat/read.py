@@ -53,10 +53,8 @@ class NetstatFormat:
         ``report`` is the section (``Tcp``), ``field`` the line without its number, in the spelling of `SPELLINGS`.
         A number inside a line leaves ``#`` in the field; lines of the ICMP histograms carry the histogram's title.
 
-        Raises
-        ------
-        FormatError
-            At a line without exactly one number, a counter or section that occurs twice, and a line before any section.
+        Raises `FormatError` at a line without exactly one number, a counter or section that occurs twice, and a line
+        before any section.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
@@ -96,10 +94,7 @@ class NetstatFormat:
     def write(self, reading: Reading) -> bytes:
         """Print a snapshot of counters that stand behind their number.
 
-        Raises
-        ------
-        FormatError
-            For a value that is no whole number, or a field that would not be found again.
+        Raises `FormatError` for a value that is no whole number, or a field that would not be found again.
         """
         lines: list[str] = []
         section = ""

@@ -31,10 +31,7 @@ def _patterns(layout: Layout) -> tuple[re.Pattern[str], re.Pattern[str], re.Patt
 def read_items(layout: Layout, body: list[tuple[int, str]], file: str) -> list[tuple[int, str, float]]:
     """Line, field and value of every item that has a value, of the numbered lines below a page's header.
 
-    Raises
-    ------
-    FormatError
-        A number without a label, a known label twice, a number in a foreign unit.
+    Raises `FormatError`: a number without a label, a known label twice, a number in a foreign unit.
     """
     item, known, empty = _patterns(layout)
     fields = {(section.side, column.name): column for section in layout.sections for column in section.items}

@@ -83,10 +83,7 @@ class Cell:
 def load_layouts() -> dict[str, tuple[Layout, ...]]:
     """Layouts by report id: the user's, named by the environment, before the shipped ones.
 
-    Raises
-    ------
-    StudyError
-        A file is missing or wrong; names its line.
+    Raises `StudyError`: a file is missing or wrong; names its line.
     """
     names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
     found: dict[str, tuple[Layout, ...]] = {}

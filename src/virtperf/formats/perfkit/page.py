@@ -62,10 +62,7 @@ class Page(NamedTuple):
 def read_header(lines: list[str], line: int, file: str) -> Page | None:
     """The header of a page; None when the page ends within it.
 
-    Raises
-    ------
-    FormatError
-        The header has neither an interval nor a title, or a time is none.
+    Raises `FormatError`: the header has neither an interval nor a title, or a time is none.
     """
     first = PAGE_BEGINS.match(lines[0])
     assert first is not None

@@ -47,12 +47,8 @@ class PerfKit(InParts):
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the interval.
 
-        Raises
-        ------
-        FormatError
-            No registered report; a heading that no layout agrees with; a damaged header, row or number.
-        StudyError
-            A layout file of the user's is wrong.
+        Raises `FormatError`: no registered report; a heading that no layout agrees with; a damaged header, row or
+        number; `StudyError` for a wrong layout file of the user's.
         """
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)

@@ -68,10 +68,7 @@ def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file
 
     `spans` are begin and end of every page's interval.
 
-    Raises
-    ------
-    FormatError
-        A known column holds something else than a number, or a number stands beside its heading.
+    Raises `FormatError`: a known column holds something else than a number, or a number stands beside its heading.
     """
     taken = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
     own = taken[0] - part.above - 1

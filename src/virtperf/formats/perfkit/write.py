@@ -28,11 +28,8 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
     Where `info` has no ``interval s``, an interval begins where the report's last one ended, and the first one is as
     long as the second, or 60 s. Numbers are printed with as many decimals as their layout and their column allow.
 
-    Raises
-    ------
-    FormatError
-        A report without a layout for such entities, a field without a column or a label, a number too wide for its
-        column, times that times of day can't tell.
+    Raises `FormatError`: a report without a layout for such entities, a field without a column or a label, a number too
+    wide for its column, times that times of day can't tell.
     """
     records = reading.records
     if records.empty:

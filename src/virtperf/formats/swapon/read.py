@@ -54,10 +54,8 @@ class SwaponFormat:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one or several lists; each heading begins a snapshot.
 
-        Raises
-        ------
-        FormatError
-            Without a heading, at a damaged row, at a device that is listed twice or is fuller than it is large.
+        Raises `FormatError` without a heading, at a damaged row, at a device that is listed twice or is fuller than it
+        is large.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
@@ -101,10 +99,8 @@ class SwaponFormat:
     def write(self, reading: Reading) -> bytes:
         """Print ``/proc/swaps``.
 
-        Raises
-        ------
-        FormatError
-            For another report, several snapshots, and a device without its type, size, use or priority.
+        Raises `FormatError` for another report, several snapshots, and a device without its type, size, use or
+        priority.
         """
         lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"]
         for entity, rows in reading.records.groupby("entity", sort=False):

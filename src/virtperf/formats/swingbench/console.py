@@ -49,10 +49,7 @@ class SwingbenchConsole:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """A sample a row, on the time-of-day clock, under the heading's own names.
 
-        Raises
-        ------
-        FormatError
-            No heading, no row, two headings that differ, a damaged row.
+        Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
         text, said = decode(data, file)
         log = _Log(file, Warnings(file, said))

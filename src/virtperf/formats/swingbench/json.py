@@ -34,10 +34,7 @@ class SwingbenchJson:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Records as `swingbench` gives them for the XML of the same run.
 
-        Raises
-        ------
-        FormatError
-            No JSON, a key twice, another structure, and what `Results` refuses.
+        Raises `FormatError`: no JSON, a key twice, another structure, and what `Results` refuses.
         """
         text, warnings = decode(data, file)
         document, lines = _parse(text, file)

@@ -129,10 +129,7 @@ class Results:
     def reading(self) -> Reading:
         """The records in the tool's own order, and below the transactions their mean response, weighted by counts.
 
-        Raises
-        ------
-        FormatError
-            No number at all, or response times in another unit than milliseconds.
+        Raises `FormatError`: no number at all, or response times in another unit than milliseconds.
         """
         if not self.values and not len(self.times):
             raise FormatError(

@@ -52,10 +52,8 @@ class Swingbench:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Numbers of the run with ``t`` NaN, then the series on the absolute clock.
 
-        Raises
-        ------
-        FormatError
-            Bad, hostile or foreign XML; an element that is given twice or is no number; another unit of time.
+        Raises `FormatError`: bad, hostile or foreign XML; an element that is given twice or is no number; another unit
+        of time.
         """
         target = _Elements(file)
         warnings, cut = parse_xml(data, target, MAX_BYTES)

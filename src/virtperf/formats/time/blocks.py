@@ -103,12 +103,7 @@ class Blocks:
     def at(self, at: int) -> Block | None:
         """The block that begins at a place; None where none does.
 
-        Raises
-        ------
-        FormatError
-            A damaged block.
-        BrokenOffError
-            The file ends within the block.
+        Raises `FormatError`: a damaged block; `BrokenOffError`: the file ends within it.
         """
         line = self.lines[at].strip()
         if _BEGINS_SHELL.fullmatch(line):

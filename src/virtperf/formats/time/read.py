@@ -47,10 +47,7 @@ class TimeFormat:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all blocks; other lines are counted, and those that announce a command name the entity.
 
-        Raises
-        ------
-        FormatError
-            At a damaged block, another shell's ``time``, and in a file without any block.
+        Raises `FormatError` at a damaged block, another shell's ``time``, and in a file without any block.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
@@ -106,10 +103,8 @@ class TimeFormat:
     def write(self, reading: Reading) -> bytes:
         """Print bash's three lines for each command, below a comment with its label.
 
-        Raises
-        ------
-        FormatError
-            For another report than bash's, and for what bash can't print, such as more than three decimals.
+        Raises `FormatError` for another report than bash's, and for what bash can't print, such as more than three
+        decimals.
         """
         records, fields = reading.records, len(SHELL_FIELDS)
         value = records["value"].to_numpy()

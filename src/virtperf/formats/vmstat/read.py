@@ -45,11 +45,8 @@ class VmstatFormat(InParts):
         machine was started, and is left out. The clock is ``absolute`` with ``-t``, else rows are numbered from the
         second one on.
 
-        Raises
-        ------
-        FormatError
-            A row before a heading, another heading than before, a row that does not fit its heading, times in some rows
-            only, and no row but the first.
+        Raises `FormatError`: a row before a heading, another heading than before, a row that does not fit its heading,
+        times in some rows only, and no row but the first.
         """
         listing, strange = _Listing(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
