@@ -7,6 +7,7 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
@@ -71,12 +72,12 @@ class _Listing:
         self.pages: list[Page] = []
         self.before: dict[str, Page] = {}  # the last page of each report
         self.spans, self.facts = Spans(), Facts()
-        self.any = self.odd = False
+        self.odd = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, int], Table] = {}
-        self.templates: dict[str, dict[bytes, Template]] = {}  # by report and by what pages of theirs have in common
+        self.templates: dict[str, deque[Template]] = {}  # by report
         self.regular: dict[int, tuple[Template, int, int]] = {}  # by page of this part, with its interval
         self.items: list[tuple[int, Layout, int, str, float]] = []  # page, layout, line, field, value
 
@@ -92,7 +93,7 @@ class _Listing:
             pages.setdefault(part.reports[place], []).append(place)
         self.pages, self.regular = [], {}
         for report, own in pages.items():
-            self._match(part, reversed(self.templates.get(report, {}).values()), own)
+            self._match(part, reversed(self.templates.get(report, ())), own)
         news = 0
         for place, report in enumerate(part.reports):
             line = int(part.first[place]) + part.above + 1
@@ -108,14 +109,11 @@ class _Listing:
                 continue
             last = ends and place == len(part.reports) - 1
             new = self._page(part.text(place).split("\n"), line, last, complete)
-            known = self.templates.setdefault(report, {})
-            if new and new.common not in known and news < NEWS:
+            known = self.templates.setdefault(report, deque(maxlen=KNOWN))
+            if new and news < NEWS and all(new.common != other.common for other in known):
                 news += 1
-                if len(known) >= KNOWN:
-                    del known[next(iter(known))]
-                known[new.common] = new
+                known.append(new)
                 self._match(part, [new], [page for page in pages[report] if page > place])
-        self.any = self.any or bool(self.pages)
         for page in self.pages:
             if not self.odd and page.length >= 0 and (page.length - page.lasts) % DAY not in (0, 1, DAY - 1):
                 self.odd = True
@@ -126,7 +124,7 @@ class _Listing:
             self.warnings.add(at, f"{report} has no layout, skipped")
         if self.unread:
             self.warnings.add(self.unread[0], f"{len(self.unread)} line(s) below tables were not read")
-        if not self.any:
+        if not self.before:
             expected, found = ", ".join(sorted(self.layouts)), ", ".join(self.skipped) or "a page that is cut off"
             problem = "no whole page of a registered report"
             raise FormatError(problem, file=self.file, expected=expected, found=found, remedy=REMEDY)
@@ -168,7 +166,7 @@ class _Listing:
         else:
             heading = find_heading(body, layouts, page.facts.get("release", ""))
             if heading is None:
-                if not last or not (self.any or self.pages) or sum(bool(text.strip("_ .")) for _, text in body) > 3:
+                if not last or not self.before or sum(bool(text.strip("_ .")) for _, text in body) > 3:
                     raise unknown_heading(page.report, body, layouts, self.file, first)
                 self._cut_off(first, "heading", last)
                 return None
