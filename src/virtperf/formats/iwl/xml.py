@@ -17,20 +17,14 @@ import numpy as np
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
 from virtperf.formats.in_parts import InParts
-from virtperf.formats.iwl.snapshots import NUMBER, Snapshots
+from virtperf.formats.iwl.snapshots import Parsed, Plain
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Rows, Warnings, refused
 from virtperf.formats.text import exact_text
-from virtperf.formats.xml_stream import Target, XmlFeed, declared
+from virtperf.formats.xml_stream import XmlFeed, declared
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
-MAX_DEPTH = 32
-MAX_STRANGERS = 50
-_BEFORE = -1.0  # no snapshot has this time or an earlier one
-
-_NUMBER = re.compile(NUMBER)
-_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
 class IwlXml(InParts):
@@ -58,11 +52,11 @@ class IwlXml(InParts):
         Those of the same plain form are not parsed one by one.
         """
         rules = self.mapping
-        target, said = _Snapshots(rules, file), Warnings(file)
+        target, said = Parsed(rules, file), Warnings(file)
         pieces = Pieces(stream, lambda data: data.rfind(b">") + 1, file, by_line=False)
         opening = re.compile(rb"<(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"[\s>]")
         closing = re.compile(rb"</(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"\s*>")
-        plain: Snapshots | None = None
+        plain: Plain | None = None
         feed: XmlFeed | None = None
         recode = False
         for piece in pieces:
@@ -71,7 +65,7 @@ class IwlXml(InParts):
                 match = opening.search(piece)
                 head = piece[: match.start()] if match else b""
                 recode = not declared(piece)
-                plain = Snapshots(head, rules)
+                plain = Plain(head, rules)
                 if match is None or not plain.plain or not _begins(head, target, recode):
                     feed, head = XmlFeed(target), b""
                 piece, line = piece[len(head) :], line + head.count(b"\n")
@@ -133,84 +127,9 @@ class IwlXml(InParts):
         return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-class _Snapshots(Target):
-    """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the numbers."""
-
-    def __init__(self, rules: Mapping, file: str) -> None:
-        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
-        self.rules = rules
-        self.info: dict[str, str] = {}
-        self.strangers: set[str] = set()
-        self.time = _BEFORE  # of the last snapshot
-        self.rows = Rows()
-        self._found: dict[str, tuple[str, int]] = {}
-        self._begin = 0
-
-    def any(self) -> bool:
-        return self.time > _BEFORE
-
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
-        if len(self.path) == 1:
-            self.info |= attributes
-        inside = self._inside()
-        if inside == "":
-            self._found, self._begin = {}, self.line()
-        if inside is not None:
-            for key, value in attributes.items():
-                self._take(f"{inside}/@{key}".removeprefix("/"), value)
-        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
-            self._stranger(self.path[-1])
-
-    def ends(self) -> None:
-        inside = self._inside()
-        if inside == "":
-            self._close_snapshot()
-        elif inside is not None and (text := "".join(self.text).strip()):
-            self._take(inside, text)
-
-    def _inside(self) -> str | None:
-        """Path below the snapshot, "" for the snapshot itself, None outside."""
-        depth = len(self.rules.snapshot)
-        return "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
-
-    def _take(self, path: str, text: str) -> None:
-        if path != self.rules.time and path not in self.rules.fields:
-            self._stranger(path)
-        elif path in self._found:
-            raise self.error("an element is given twice in one snapshot", f"one {path}", text)
-        else:
-            self._found[path] = (text, self.line())
-
-    def _stranger(self, path: str) -> None:
-        if len(self.strangers) < MAX_STRANGERS:
-            self.strangers.add(path)
-
-    def _close_snapshot(self) -> None:
-        if self.rules.time not in self._found:
-            raise self.error("a snapshot without its time", self.rules.time, " ".join(self._found), self._begin)
-        text, line = self._found.pop(self.rules.time)
-        clock = _CLOCK.fullmatch(text)
-        if self.rules.time_unit == HMS and clock is not None:
-            time = int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3])
-        elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
-            time = float(text) * self.rules.time_factor
-        else:
-            raise self.error("not a time", self.rules.time_unit, text, line)
-        if time <= self.time:
-            least = self.time if self.any() else 0
-            raise self.error("the time does not grow", f"more than {least:g} s", text, line)
-        for path, (text, line) in self._found.items():
-            if not _NUMBER.fullmatch(text):
-                raise self.error(f"{path} is no number", "a decimal number", text, line)
-            field, factor = self.rules.fields[path]
-            self.rows.line = line
-            self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
-        self.time = time
-
-
-def _begins(head: bytes, target: _Snapshots, recode: bool) -> bool:
+def _begins(head: bytes, target: Parsed, recode: bool) -> bool:
     """Whether the parser takes what stands before the first snapshot; `target` then knows the root's attributes."""
-    trial = _Snapshots(target.rules, target.file)
+    trial = Parsed(target.rules, target.file)
     if (not recode and b"utf-8" not in head[:200].lower()) or not head.isascii():
         return False
     try:
