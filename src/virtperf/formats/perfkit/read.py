@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
+import pandas as pd
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
@@ -24,7 +25,7 @@ from virtperf.formats.perfkit.rows import Found, records, together
 from virtperf.formats.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
 from virtperf.formats.pieces import Pieces, recoded
-from virtperf.formats.rows import Rows, Warnings
+from virtperf.formats.rows import Warnings, record_table
 from virtperf.formats.text import DAY
 
 NEWS, KNOWN = 16, 8
@@ -215,18 +216,22 @@ class _Listing:
             raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
         self.warnings.add(line, f"the file ends within a {what}, which was dropped")
 
-    def records(self, part: Part) -> Found:
+    def records(self, part: Part) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
         self.facts.add(self.pages)
         spans = self.spans.of(self.pages)
         found = [records(table, part, spans, self.file) for table in self.tables.values() if table.rows or table.found]
-        if self.items or not found:
-            rows = Rows()
-            for page, layout, line, field, value in self.items:
-                rows.line = line
-                rows.add(layout.report, layout.entity_kind, "", field, value, spans[1][page])
-            found.append((rows.frame(), rows.lines()))
+        if self.items:
+            pages, layouts, lines, fields, values = zip(*self.items, strict=True)
+            reports, kinds = ([getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind"))
+            places = np.arange(len(self.items))
+            texts, t = ((reports, places), (kinds, places), ([""], 0 * places)), spans[1][list(pages)]
+            count, value = np.ones_like(places), np.array(values, dtype=float)
+            found.append(Found(texts, t, np.array(lines), count, list(fields), places, value))
             self.items = []
+        if not found:
+            none = np.array([], dtype=float)
+            return record_table("", "", "", "", none, none), none.astype(np.int64)
         return together(found)
 
     def info(self) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -18,17 +20,47 @@ from virtperf.formats.text import strings
 _SURE = 10  # characters of which any plain number is one for `number` too
 
 
-Found = tuple[pd.DataFrame, Places]
-"""`Reading.records` and `Reading.lines`."""
+@dataclass(frozen=True)
+class Found:
+    """Rows of a file, in the order of their lines, each with some records."""
+
+    texts: tuple[tuple[list[str], Places], ...]  # of report, entity kind, entity: texts, and which one each row has
+    t: NDArray[np.float64]
+    line: Places  # of the file
+    count: Places  # records of each row
+    fields: list[str]
+    field: Places  # which of `fields` each record has
+    value: NDArray[np.float64]  # of each record
 
 
-def together(parts: list[Found]) -> Found:
-    """All parts, by line."""
-    if len(parts) == 1:
-        return parts[0]
-    lines = np.concatenate([own for _, own in parts])
-    order = np.argsort(lines, kind="stable")
-    return pd.concat([frame for frame, _ in parts]).take(order).reset_index(drop=True), lines[order]
+def together(parts: list[Found]) -> tuple[pd.DataFrame, Places]:
+    """`Reading.records` and `Reading.lines`, by line."""
+    t, line, count, value = (
+        np.concatenate([getattr(p, name) for p in parts]) for name in ("t", "line", "count", "value")
+    )
+    coded = [_one([part.texts[place] for part in parts]) for place in range(3)]
+    fields, field = _one([(part.fields, part.field) for part in parts])
+    if len(parts) > 1:
+        order = np.argsort(line, kind="stable")
+        begin = (np.cumsum(count) - count)[order]
+        t, line, count = t[order], line[order], count[order]
+        coded = [(texts, code[order]) for texts, code in coded]
+        place = np.arange(len(value)) + np.repeat(begin - np.cumsum(count) + count, count)
+        field, value = field[place], value[place]
+    columns = [
+        texts[code[0]] if (code == code[0]).all() else strings(texts, np.repeat(code, count)) for texts, code in coded
+    ]
+    return record_table(*columns, strings(fields, field), np.repeat(t, count), value), np.repeat(line, count)
+
+
+def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
+    """The texts of several parts, and which of them each place has."""
+    texts: list[str] = []
+    codes = []
+    for own, code in parts:
+        codes.append(code + len(texts))
+        texts += own
+    return texts, np.concatenate(codes)
 
 
 def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file: str) -> Found:
@@ -53,13 +85,11 @@ def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
     t = rows.times(spans[0][page], spans[1][page], average)
     there = ~np.isnan(values)
-    count = there.sum(axis=1)
-    kinds, entities = strings(table.kinds, np.repeat(kind, count)), strings([*table.entities], np.repeat(entity, count))
-    fields = [cell.column.field for cell in rows.cells]
-    field = strings(fields, np.broadcast_to(np.arange(len(fields)), there.shape)[there])
+    field = np.broadcast_to(np.arange(len(rows.cells)), there.shape)[there]
+    names = ([table.layout.report], np.zeros_like(line)), (table.kinds, kind), (list(table.entities), entity)
     table.forget()
-    frame = record_table(table.layout.report, kinds, entities, field, np.repeat(t, count), values[there])
-    return frame, np.repeat(line + part.above + 1, count)
+    fields = [cell.column.field for cell in rows.cells]
+    return Found(names, t, line + part.above + 1, there.sum(axis=1), fields, field, values[there])
 
 
 class _Rows:
