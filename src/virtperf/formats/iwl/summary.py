@@ -73,12 +73,14 @@ class Rest:
         """Take the lines of a text, the first of which is line `first` of the file."""
         for number, raw in enumerate(text.split("\n"), start=first):
             line = raw.strip()
-            if not line or self._tag(line):
+            attributes = data_attributes(line)
+            if attributes is not None:
+                self.info |= {f"data {key}": value for key, value in attributes.items()}
+            if not line or attributes is not None:
                 continue
             if _BEGINS_STATUS.match(line):
-                raise self._damaged(
-                    "a damaged status line", line, number, "# clients n/n | rd x MB/s | wr x MB/s | ..."
-                )
+                expected = "# clients n/n | rd x MB/s | wr x MB/s | ..."
+                raise self._damaged("a damaged status line", line, number, expected)
             message = _MESSAGE.fullmatch(line)
             ident, body = message.groups() if message else ("", line)
             self._identified |= bool(ident)
@@ -99,20 +101,14 @@ class Rest:
             self.info[HARNESS] = JMETER
         self._compare()
 
-    def _tag(self, line: str) -> bool:
-        attributes = data_attributes(line)
-        self.info |= {f"data {key}": value for key, value in (attributes or {}).items()}
-        return attributes is not None
-
     def _setting(self, ident: str, body: str, number: int) -> bool:
         """Take a ``label = value`` line; False when it is none that iwlengine prints."""
         found = _SETTING.fullmatch(body)
         label = found["label"] if found else body.partition("=")[0].strip()
         if label not in SUMMARY_LABELS and not (found and ident in (COUNT_ID, RATE_ID)):
             return False
-        if found is None or (
-            found["unit"] and label in SUMMARY_LABELS and SUMMARY_LABELS[label][1][1:] != found["unit"]
-        ):
+        own = SUMMARY_LABELS[label][1].strip() if label in SUMMARY_LABELS else None
+        if found is None or (found["unit"] and own not in (found["unit"], None)):
             raise self._damaged("a damaged summary line", body, number, "label = number, with the label's own unit")
         for field, value in self._values(label, found, number):
             if field not in self.summary:
@@ -149,9 +145,9 @@ class Rest:
         """
         run_time = self.summary.get(RUN_TIME_FIELD)
         for count_label, rate_label in COUNT_AND_RATE:
-            if run_time is None or count_label not in self.summary or rate_label not in self.summary:
+            count, rate = self.summary.get(count_label), self.summary.get(rate_label)
+            if run_time is None or count is None or rate is None:
                 continue
-            count, rate = self.summary[count_label], self.summary[rate_label]
             if abs(rate * run_time - count) > rate + 0.0005 * run_time + 1:
                 self.warnings.append(
                     f"{self.file} line {self.lines[rate_label]}: {rate_label} {rate:g}/s for {run_time:g} s"

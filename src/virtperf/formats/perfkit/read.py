@@ -109,7 +109,8 @@ class _Listing:
                 self.skipped.setdefault(report, line)
                 continue
             last = ends and place == len(part.reports) - 1
-            new = self._page(part.text(place).split("\n"), line, last, complete)
+            text = part.data[part.pages[place] : part.pages[place + 1]].decode()
+            new = self._page(text.split("\n"), line, last, complete)
             known = self.templates.setdefault(report, deque(maxlen=KNOWN))
             if new and news < NEWS and all(new.common != other.common for other in known):
                 news += 1

@@ -34,8 +34,8 @@ class Part:
 
     def __init__(self, data: bytes, above: int) -> None:
         self.data, self.above = data, above
-        self._bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
-        own = self._bytes[: len(data)]
+        self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
+        own = self.bytes[: len(data)]
         strange = np.flatnonzero(own - np.uint8(BLANK) > 94)
         breaks = own[strange] == ord("\n")
         ends, strange = strange[breaks], np.append(strange[~breaks], np.flatnonzero(own == ord("=")))
@@ -62,14 +62,10 @@ class Part:
 
     def _places(self, text: bytes, rare: int) -> Places:
         """Where a text stands, sought by the one of its characters that is the rarest."""
-        at = np.flatnonzero(self._bytes[: len(self.data)] == text[rare]) - rare
+        at = np.flatnonzero(self.bytes[: len(self.data)] == text[rare]) - rare
         for k, byte in enumerate(text):
-            at = at[self._bytes[at + k] == byte]
+            at = at[self.bytes[at + k] == byte]
         return at
-
-    def text(self, page: int) -> str:
-        """The text of a page."""
-        return self.data[self.pages[page] : self.pages[page + 1]].decode()
 
     def line(self, number: int) -> str:
         """The text of a line, from 0."""
@@ -77,17 +73,13 @@ class Part:
 
     def letters(self, lines: Places, width: int) -> NDArray[np.uint8]:
         """The first characters of some lines, shape (lines, width), with blanks behind a line's end."""
-        if width > len(self._bytes) - len(self.data):
-            self._bytes = np.append(self._bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8))
-        found = sliding_window_view(self._bytes, width)[self.begin[lines]]
+        if width > len(self.bytes) - len(self.data):
+            self.bytes = np.append(self.bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8))
+        found = sliding_window_view(self.bytes, width)[self.begin[lines]]
         length = self.end[lines] - self.begin[lines]
         if len(length) and length.min() < width:
             np.copyto(found, np.uint8(BLANK), where=np.arange(width) >= length[:, None])
         return found
-
-    def beginnings(self, pages: Places, length: int) -> NDArray[np.uint8]:
-        """The first bytes of some pages, shape (pages, length)."""
-        return sliding_window_view(self._bytes, length)[self.pages[pages]]
 
 
 class Template:
@@ -112,7 +104,7 @@ class Template:
         pages = pages[part.pages[pages + 1] - part.pages[pages] > len(self._top)]
         if not len(pages):
             return []
-        tops = part.beginnings(pages, len(self._top))
+        tops = sliding_window_view(part.bytes, len(self._top))[part.pages[pages]]
         digits = tops[:, self._digits] - np.uint8(ord("0"))
         clocks = digits.reshape(-1, 2, 3, 2) @ np.array([10, 1])
         same = ((tops == self._top) | self._free).all(axis=1) & (tops[:, self._unsaid] >= BLANK).all(axis=1)

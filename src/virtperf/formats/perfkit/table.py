@@ -99,13 +99,6 @@ class Table:
             row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
         return entity, kind, row
 
-    def _completed(self, text: str, above: str | None) -> str:
-        """The row with what its blank cells repeat from the row above."""
-        for cell in self._repeats:
-            if above is not None and not text[cell.start : cell.end].strip():
-                text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
-        return text
-
     def take(
         self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
     ) -> tuple[list[tuple[int, str]], list[int], bool]:
@@ -131,7 +124,10 @@ class Table:
             if line == cut and len(printed.rstrip()) < self._edge:
                 dropped = True
                 break
-            text = self._completed(printed, above)
+            text = printed
+            for cell in self._repeats:
+                if above is not None and not text[cell.start : cell.end].strip():
+                    text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
             when = self._when(text)
             label = None if ended or (self.layout.log and not self._timed(when)) else self._named(text)
             if self.layout.log and text == printed:
