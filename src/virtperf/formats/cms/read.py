@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.cms.responses import DEFSEG, Responses
 from virtperf.formats.in_parts import InParts
 from virtperf.formats.pieces import Pieces, line_end, recoded
@@ -236,8 +236,7 @@ def _printed(reading: Reading) -> Iterator[str]:
     said: list[str] = []
     command: dict[str, float] = {}
     name, now = "", float("nan")
-    columns = (reading.records[column] for column in ("report", "entity", "field", "t", "value"))
-    for report, entity, field, t, value in zip(*columns, strict=True):
+    for report, _, entity, field, t, value in reading.records[[*RECORD_COLUMNS]].itertuples(index=False, name=None):
         if command and (report != COMMAND or field == RETURN_CODE):
             yield from _block(name, said, command, now)
             said, command = [], {}

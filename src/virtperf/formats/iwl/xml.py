@@ -114,8 +114,7 @@ class IwlXml(InParts):
         for name in rules.snapshot[1:-1]:
             parent = SubElement(parent, name)
         snapshots: dict[float, Element] = {}
-        columns = (reading.records[name].tolist() for name in ("t", "field", "value"))
-        for t, field, value in zip(*columns, strict=True):
+        for t, field, value in reading.records[["t", "field", "value"]].itertuples(index=False, name=None):
             if t not in snapshots:
                 snapshots[t] = SubElement(parent, rules.snapshot[-1])
                 SubElement(snapshots[t], rules.time).text = exact_text(t / rules.time_factor)

@@ -98,8 +98,7 @@ class NetstatFormat:
         """
         lines: list[str] = []
         section = ""
-        columns = (reading.records[name].tolist() for name in ("report", "field", "value"))
-        for report, field, value in zip(*columns, strict=True):
+        for report, field, value in reading.records[["report", "field", "value"]].itertuples(index=False, name=None):
             if not (0 <= value < 2**64 and value == int(value)):
                 raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
             if _NUMBER_INSIDE.search(field):

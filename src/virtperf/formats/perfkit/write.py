@@ -9,7 +9,7 @@ import numpy as np
 
 from virtperf.core.errors import FormatError
 from virtperf.core.units import conversion_factor
-from virtperf.formats.base import Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.perfkit.layout import Column, Layout, locate
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, log_times
 from virtperf.formats.rows import refused
@@ -54,8 +54,7 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
     ends: list[float] = []
     pages: list[Page] = []
     lengths = _lengths(reading)
-    columns = (records[name].tolist() for name in ("report", "entity_kind", "entity", "field", "t", "value"))
-    rows = list(zip(*columns, strict=True))
+    rows = records[[*RECORD_COLUMNS]].itertuples(index=False, name=None)
 
     def page_of(row: tuple[str, str, str, str, float, float]) -> tuple[str, int, float]:
         layout = of_kind[row[0], row[1]]
