@@ -132,12 +132,15 @@ def _date(text: str | None, file: str, line: int) -> date | None:
 
 
 class Spans:
-    """Intervals of pages, from one part of a file to the next."""
+    """Intervals of pages, and what their headers say, from one part of a file to the next."""
 
     def __init__(self) -> None:
         self._first: Page | None = None
         self._undated = False  # not all pages have a date
         self._last: dict[str, tuple[float, float]] = {}  # of each report the time of day, and what was added to it
+        self._facts: dict[str, str] = {}
+        self._said: dict[str, str] = {}  # by the last page
+        self._lengths: set[int] = set()
 
     def of(self, pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each page's interval, in seconds since the midnight before the first one began.
@@ -146,6 +149,9 @@ class Spans:
         step back of more than half a day is a midnight. Titled pages give NaN.
         """
         begins, ends = np.full((2, len(pages)), np.nan)
+        for page in pages:
+            if page.facts is not self._said:
+                self._facts, self._said = page.facts | self._facts, page.facts
         timed = [(place, page) for place, page in enumerate(pages) if page.begin >= 0]
         self._undated = self._undated or any(page.day is None for _, page in timed)
         for place, page in timed:
@@ -160,7 +166,21 @@ class Spans:
             whole = max(round((page.length - page.lasts) / DAY), 0) if page.length >= 0 else 0
             begins[place] = page.begin + days
             ends[place] = begins[place] + page.lasts + DAY * whole
+            if not page.log and len(self._lengths) < 2:
+                self._lengths.add(page.lasts)
         return begins, ends
+
+    def info(self) -> dict[str, str]:
+        """Facts of the first page that states them, the first date, and the interval's length where it never changes.
+
+        Logs are left out of the last: their pages' period is many intervals.
+        """
+        info = dict(self._facts)
+        if self._first and self._first.day and not self._undated:
+            info["from date"] = self._first.day.isoformat()
+        if len(self._lengths) == 1:
+            info["interval s"] = str(*self._lengths)
+        return info
 
 
 LogEnd = tuple[float, float, float, float]
@@ -186,38 +206,3 @@ def log_times(
             t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
             before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
     return t, before
-
-
-class Facts:
-    """Facts of the first page that states them, the first date, and the interval's length where it never changes.
-
-    Logs are left out of the last: their pages' period is many intervals.
-    """
-
-    def __init__(self) -> None:
-        self._info: dict[str, str] = {}
-        self._last: dict[str, str] | None = None
-        self._day: date | None = None
-        self._timed = False
-        self._all_dated = True
-        self._lengths: set[int] = set()
-
-    def add(self, pages: list[Page]) -> None:
-        """Take further pages."""
-        for page in pages:
-            if page.facts is not self._last:
-                self._info, self._last = page.facts | self._info, page.facts
-            if page.begin >= 0:
-                self._day = self._day if self._timed else page.day
-                self._timed, self._all_dated = True, self._all_dated and page.day is not None
-                if not page.log and len(self._lengths) < 2:
-                    self._lengths.add(page.lasts)
-
-    def info(self) -> dict[str, str]:
-        """All of them."""
-        info = dict(self._info)
-        if self._day is not None and self._all_dated:
-            info["from date"] = self._day.isoformat()
-        if len(self._lengths) == 1:
-            info["interval s"] = str(*self._lengths)
-        return info

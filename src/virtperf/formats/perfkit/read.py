@@ -19,7 +19,7 @@ from virtperf.formats.base import Reading
 from virtperf.formats.in_parts import InParts
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import REMEDY, Layout, load_layouts
-from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, read_header
+from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, read_header
 from virtperf.formats.perfkit.regular import Part, Template
 from virtperf.formats.perfkit.rows import Found, records, together
 from virtperf.formats.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
@@ -72,7 +72,7 @@ class _Listing:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[Page] = []
         self.before: dict[str, Page] = {}  # the last page of each report
-        self.spans, self.facts = Spans(), Facts()
+        self.spans = Spans()
         self.odd = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
@@ -219,7 +219,6 @@ class _Listing:
 
     def records(self, part: Part) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
-        self.facts.add(self.pages)
         spans = self.spans.of(self.pages)
         found = [records(table, part, spans, self.file) for table in self.tables.values() if table.rows or table.found]
         if self.items:
@@ -236,7 +235,7 @@ class _Listing:
         return together(found)
 
     def info(self) -> dict[str, str]:
-        info = self.facts.info()
+        info = self.spans.info()
         if self.assumed:
             info["assumed layouts"] = " ".join(sorted(self.assumed))
         return info
