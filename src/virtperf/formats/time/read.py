@@ -91,9 +91,9 @@ class TimeFormat:
         rows = Rows()
         for block, entity in blocks:
             key = (block.report, entity)
-            for field, (value, line) in block.fields.items():
-                rows.line = line
-                t = float(seen[key]) if repeated else np.nan
+            t = float(seen[key]) if repeated else np.nan
+            for field, (value, number) in block.fields.items():
+                rows.line = number
                 rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
             seen[key] += 1
         info = {"other lines": str(others)} if others else {}
