@@ -26,9 +26,13 @@ _RUN = re.compile(
     r"\s+Run\b(?:\s+(?P<date>\d\d[\d/.-]{4,8}))?(?:\s+(?P<time>\d\d:\d\d:\d\d))?(?:\s+(?P<name>[A-Z]\S*))?.*"
 )
 _PERIOD = re.compile(r".?[ ]{0,3}(From|To|For)\b[ ]+(?:(\d{4}[/-]\d\d[/-]\d\d)[ ]+)?(\S+)(.*)")
-_RESULT = re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b")
 _MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
-_RELEASE = re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)")
+_MARGIN = (  # what may stand to the right of From, To and For
+    ("cpu", _MACHINE, 1),
+    ("serial", _MACHINE, 2),
+    ("result of", re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b"), 1),
+    ("release", re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)"), 1),
+)
 HEADER_LINES = 12
 LONGEST_LINE = 512
 
@@ -93,7 +97,9 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
         if at == len(lines) - 1:
             return None
         keyword, day, value, margin = found.groups()
-        facts |= _margin(keyword, margin)
+        if keyword == "From" and margin.strip():
+            facts["system"] = margin.split()[-1]
+        facts |= {name: said[group] for name, pattern, group in _MARGIN if (said := pattern.search(margin))}
         if keyword != "For":
             clock = clock_seconds(value, file=file, line=line + at)
             period[keyword] = clock, _date(day, file, line + at), above + found.start(3)
@@ -106,20 +112,6 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     if len(lines) <= HEADER_LINES:
         return None
     raise refused(f"the header of {report} lacks its period", expected="From, To and For lines")
-
-
-def _margin(keyword: str, text: str) -> dict[str, str]:
-    """Facts in the right margin of a From, To or For line."""
-    facts = {}
-    if keyword == "From" and text.strip():
-        facts["system"] = text.split()[-1]
-    if machine := _MACHINE.search(text):
-        facts |= {"cpu": machine[1], "serial": machine[2]}
-    if result := _RESULT.search(text):
-        facts["result of"] = result[1]
-    if release := _RELEASE.search(text):
-        facts["release"] = release[1]
-    return facts
 
 
 def _date(text: str | None, file: str, line: int) -> date | None:
