@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import RECORD_COLUMNS, Reading
-from virtperf.formats.iwl.console import FORMAT, STATUS_FIELDS, SUMMARY_LABELS
+from virtperf.formats.iwl.console import FORMAT, STATUS_FIELDS
+from virtperf.formats.iwl.summary import SUMMARY_LABELS
 
 STATUS = (
     "# clients 7/8 | rd 1.5000 MB/s | wr 0.2500 MB/s | pg {pg} | web err 1 | resp avg = 0.012 | pg elem/s = 13.125\n"

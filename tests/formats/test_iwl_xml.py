@@ -192,7 +192,7 @@ def test_snapshots_of_one_form_are_read_as_if_each_were_parsed(monkeypatch):
         body = "".join(snapshot(n, odd if n == 3 else 10 * n) for n in range(1, 6))
         data = f"<iwl>\n{body}</iwl>\n".encode()
         quick = FORMAT.read(data)
-        monkeypatch.setattr("virtperf.formats.iwl.snapshots.Snapshots.read", lambda *args: None)
+        monkeypatch.setattr("virtperf.formats.iwl.snapshots.Plain.read", lambda *args: None)
         parsed = FORMAT.read(data)
         monkeypatch.undo()
         assert quick.records.equals(parsed.records)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import io
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
-from virtperf.formats.cms.responses import Responses
-from virtperf.formats.cms.write import COMMAND, ELAPSED, LOGON, RETURN_CODE, TOTAL_CPU, VIRTUAL_CPU, console_lines
+from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.cms.responses import DEFSEG, Responses
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.pieces import Pieces, line_end, recoded
-from virtperf.formats.rows import Rows, Warnings, checked, split_lines
-from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, surest
+from virtperf.formats.rows import Rows, Warnings, checked, refused, split_lines
+from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, clock_text, surest
+
+COMMAND, LOGON, SAVED = "command", "LOGON", "HCPNSS440I"
+RETURN_CODE, VIRTUAL_CPU, TOTAL_CPU, ELAPSED = "return code", "virtual CPU", "total CPU", "elapsed"
+"""Fields of report `COMMAND`, in the order in which they stand; CPU and elapsed times in seconds."""
 
 READY = re.compile(
     r"Ready(?:\((-?\d{1,10})\))?;(?: +T=(\d{1,9}\.\d\d)/(\d{1,9}\.\d\d) +(\d\d:\d\d:\d\d))?", re.ASCII | re.IGNORECASE
 )
 _BEGINS_READY = re.compile(r"Ready *[;(]", re.IGNORECASE)
-_CPU_PREFIX = re.compile(r"[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII)  # of a guest with several virtual CPUs
+_CPU_PREFIX = re.compile(r"\A[0-3][0-9A-F]:(?!\d\d:\d\d) ?", re.ASCII)  # of a guest with several virtual CPUs
 _STAMP = re.compile(r"\A\d\d:\d\d:\d\d +(?=\S)", re.ASCII)  # of TERMINAL TIMESTAMP, and of messages from others
 _PROMPT = re.compile(r"\A=+> *")
 _TO_CP = re.compile(r"\A#?CP +(?=\S)")
@@ -47,7 +51,7 @@ _SNIFFS = (
 )
 
 
-class CmsConsole:
+class CmsConsole(InParts):
     """Reader and writer of console transcripts; see docs/formats/cms-console.md."""
 
     name = "cms-console"
@@ -57,18 +61,13 @@ class CmsConsole:
         """Sure of a ready message with its times, nearly sure of CP's responses, not quite of a short ready message."""
         return surest(_SNIFFS, head)
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a transcript; ``t`` is the time of the ready message that ends a command.
 
-        Raises
-        ------
-        FormatError
-            At a damaged ready message, and in a text without any ready message or known response.
-        """
-        return joined(self.blocks(io.BytesIO(data), file=file))
+        One without times is read as a whole.
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a transcript part by part; each part ends with a command. One without times is read as a whole."""
+        Raises `FormatError` at a damaged ready message, and in a text without any ready message or known response.
+        """
         session, strange = _Session(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
         number = given = 0
@@ -84,12 +83,9 @@ class CmsConsole:
     def write(self, reading: Reading) -> bytes:
         """Print DEFSEG, SAVESEG and commands without a response, each with its ready message.
 
-        Raises
-        ------
-        FormatError
-            For what a console does not show, such as a fact whose command is missing.
+        Raises `FormatError` for what a console does not show, such as a fact whose command is missing.
         """
-        return checked(self, "".join(f"{line}\n" for line in console_lines(reading)).encode(), reading)
+        return checked(self, "".join(f"{line}\n" for line in _printed(reading)).encode(), reading)
 
 
 class _Session:
@@ -218,24 +214,61 @@ def _joined(lines: Iterable[tuple[str, bool, bool]]) -> Iterator[tuple[int, str,
     """
     begun, begun_at, value_at = "", 0, 0
     for number, (raw, last, cut) in enumerate(lines, start=1):
-        raw = raw.replace("\t", " ")
-        line = (raw if _CPU_PREFIX.match(raw) is None else _CPU_PREFIX.sub("", raw, count=1)).strip()
+        line = _CPU_PREFIX.sub("", raw.replace("\t", " ")).strip()
         if begun and not line and not last:
             continue
-        if begun:
-            if any(begun.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
-                value_at = value_at if _VALUE_BEFORE.search(begun) else number
-                line = f"{begun} {line}"
-            else:
-                yield begun_at, begun, value_at, False
-                value_at = number
-            begun = ""
+        if begun and any(begun.endswith(end) and rest.fullmatch(line) for end, rest in _WRAPS):
+            value_at = value_at if _VALUE_BEFORE.search(begun) else number
+            line = f"{begun} {line}"
         else:
+            if begun:
+                yield begun_at, begun, value_at, False
             value_at = number
+        begun = ""
         if not last and any(line.endswith(end) for end, _ in _WRAPS):
             begun, begun_at = line, number
         else:
             yield number, line, value_at, cut
+
+
+def _printed(reading: Reading) -> Iterator[str]:
+    """Each command's echo, the message of a segment that it saved, its ready message."""
+    said: list[str] = []
+    command: dict[str, float] = {}
+    name, now = "", float("nan")
+    for report, _, entity, field, t, value in reading.records[[*RECORD_COLUMNS]].itertuples(index=False, name=None):
+        if command and (report != COMMAND or field == RETURN_CODE):
+            yield from _block(name, said, command, now)
+            said, command = [], {}
+        if report == COMMAND:
+            name, now = entity, t
+            command[field] = value
+        elif report == SAVED:
+            said.append(f"{SAVED} Saved segment {entity} was successfully saved in fileid {_whole(value):04d}.")
+        elif report != DEFSEG:  # the command says it
+            raise refused("cms-console", f"report {report!r}, entity {entity!r}")
+    if command:
+        yield from _block(name, said, command, now)
+
+
+def _block(name: str, said: list[str], command: dict[str, float], t: float) -> Iterator[str]:
+    yield from [name] if name else []
+    yield from said
+    code = _whole(command.get(RETURN_CODE, math.nan))
+    ready = f"Ready({code:05d});" if code else "Ready;"
+    if math.isnan(t):
+        yield ready
+    else:
+        virtual, total = command.get(VIRTUAL_CPU, -1.0), command.get(TOTAL_CPU, -1.0)
+        if not (0 <= virtual < 1e9 and 0 <= total < 1e9):
+            raise refused("cms-console", "a ready message with a time has two CPU times", f"{name}: {command}")
+        yield f"{ready} T={virtual:.2f}/{total:.2f} {clock_text(t)}"
+
+
+def _whole(value: float) -> int:
+    if not abs(value) < 2**63 or value != int(value):
+        raise refused("cms-console", "whole numbers stand here", str(value))
+    return int(value)
 
 
 FORMAT = CmsConsole()

@@ -41,7 +41,11 @@ _DASD = re.compile(
     r" +(DASD +\S{1,8} +SUBCHANNEL = [0-9A-F]{4})",
     re.ASCII,
 )
-_DEVICE_LIKE = re.compile(r"(?:STORAGE|XSTORE) *=|CPU +[0-9A-F]{2} +ID", re.ASCII)
+_DAMAGED = (
+    ("message", re.compile("HCPNS[SD]440I")),
+    ("line of QUERY VIRTUAL", re.compile(r"(?:STORAGE|XSTORE) *=|CPU +[0-9A-F]{2} +ID")),
+    ("line of QUERY VIRTUAL", re.compile("DASD (?=.*SUBCHANNEL)(?=.*(?:CYL|BLK))", re.S)),
+)
 _DEFSEG_RANGE = re.compile(rf"({_HEX})(?:-({_HEX}))?", re.ASCII)
 
 
@@ -50,7 +54,6 @@ class Responses:
 
     def __init__(self, rows: Rows, warnings: Warnings, info: dict[str, str]) -> None:
         self.rows, self.warnings, self.info = rows, warnings, info
-        self._columns: tuple[str, ...] | None = None
         self.begin("")
 
     def begin(self, command: str) -> None:
@@ -62,11 +65,11 @@ class Responses:
         words = command.split()
         if len(words) > 3 and words[0] == DEFSEG:
             first = len(self.rows)
-            for number, (pages, kind) in enumerate(zip(words[2::2], words[3::2], strict=False), start=1):
+            for pages, kind in zip(words[2::2], words[3::2], strict=False):
                 match = _DEFSEG_RANGE.fullmatch(pages)
                 if match is None or not _SHAPE["TYPE"].fullmatch(kind):
                     break
-                self._range(DEFSEG, f"{words[1]} {number} {kind}", match[1], match[2] or match[1])
+                self._range(DEFSEG, words[1], match[1], match[2] or match[1], kind)
             self._defined = range(first, len(self.rows))
 
     def failed(self) -> None:
@@ -76,19 +79,30 @@ class Responses:
 
     def takes(self, line: str, number: int) -> bool:
         """Add what a line says; False for a line that is none of these responses."""
-        if self._message(line, number) or self._virtual(line, number):
-            self._map = None
-            return True
-        return self._nss(line, number)
+        if not self._alone(line, number):
+            return self._nss(line, number)
+        self._map = None
+        return True
 
-    def _message(self, line: str, number: int) -> bool:
+    def _alone(self, line: str, number: int) -> bool:
+        """Take a line that says something without those around it."""
         if match := _SAVED.fullmatch(line):
             self.rows.add(match[1].upper(), SEGMENT, match[2].upper(), "fileid", int(match[3]))
-            return True
-        if line.startswith(("HCPNSS440I", "HCPNSD440I")):
-            self.warnings.add(number, "a damaged message, left out")
-            return True
-        return False
+        elif match := _SIZE.fullmatch(line):
+            value = int(match[2]) * UNITS[match[3].upper()] if match[2] else 0
+            self.rows.add(VIRTUAL, WHOLE, "", match[1].upper(), value)
+        elif match := _CPU.fullmatch(line):
+            self.rows.add(VIRTUAL, CPU, match[1], "CPU", 1)
+            self.info.setdefault(f"CPU {match[1]}", " ".join(match[2].split()))
+        elif match := _DASD.fullmatch(line):
+            vdev = match[1].rjust(4, "0")
+            self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
+            self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
+        elif damaged := next((what for what, pattern in _DAMAGED if pattern.match(line)), ""):
+            self.warnings.add(number, f"a damaged {damaged}, left out")
+        else:
+            return False
+        return True
 
     def _nss(self, line: str, number: int) -> bool:
         words = [word for word in line.split(" ") if word]
@@ -120,7 +134,7 @@ class Responses:
         if not self._owner:
             self.warnings.add(number, "a range of a row that was left out, left out too")
             return True
-        return _in_order(begin, end) and self._add_range(begin, end, kind)
+        return _in_order(begin, end) and self._range(NSS, self._owner, begin, end, kind)
 
     def _segment(self, words: list[str], number: int) -> bool:
         assert self._map is not None
@@ -137,36 +151,13 @@ class Responses:
         self.rows.add(NSS, SEGMENT, entity, "FILE", int(row["FILE"]))
         self.rows.add(NSS, SEGMENT, entity, f"CL {row['CL']}", 1)
         self.rows.add(NSS, SEGMENT, entity, "#USERS", int(row["#USERS"]))
-        return self._add_range(row["BEGPAG"], row["ENDPAG"], row["TYPE"])
+        return self._range(NSS, entity, row["BEGPAG"], row["ENDPAG"], row["TYPE"])
 
-    def _add_range(self, begin: str, end: str, kind: str) -> bool:
+    def _range(self, report: str, owner: str, begin: str, end: str, kind: str) -> bool:
         self._ranges += 1
-        return self._range(NSS, f"{self._owner} {self._ranges} {kind}", begin, end)
-
-    def _range(self, report: str, entity: str, begin: str, end: str) -> bool:
-        self.rows.add(report, RANGE, entity, "BEGPAG", int(begin, 16))
-        self.rows.add(report, RANGE, entity, "ENDPAG", int(end, 16))
+        for field, page in (("BEGPAG", begin), ("ENDPAG", end)):
+            self.rows.add(report, RANGE, f"{owner} {self._ranges} {kind}", field, int(page, 16))
         return True
-
-    def _virtual(self, line: str, number: int) -> bool:
-        if match := _SIZE.fullmatch(line):
-            value = int(match[2]) * UNITS[match[3].upper()] if match[2] else 0
-            self.rows.add(VIRTUAL, WHOLE, "", match[1].upper(), value)
-            return True
-        if match := _CPU.fullmatch(line):
-            self.rows.add(VIRTUAL, CPU, match[1], "CPU", 1)
-            self.info.setdefault(f"CPU {match[1]}", " ".join(match[2].split()))
-            return True
-        if match := _DASD.fullmatch(line):
-            vdev = match[1].rjust(4, "0")
-            self.rows.add(VIRTUAL, DEVICE, vdev, match[4], int(match[3]))
-            self.info.setdefault(f"DASD {vdev}", " ".join(f"{match[2]} ON {match[5]}".split()))
-            return True
-        disk = line.startswith("DASD ") and "SUBCHANNEL" in line and ("CYL" in line or "BLK" in line)
-        if disk or _DEVICE_LIKE.match(line):
-            self.warnings.add(number, "a damaged line of QUERY VIRTUAL, left out")
-            return True
-        return False
 
 
 def _in_order(begin: str, end: str) -> bool:

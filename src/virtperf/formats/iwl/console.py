@@ -6,25 +6,39 @@ end. Message ids do not name metrics (IWL0059I and IWL0060I are reused), so a su
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
-from virtperf.formats.iwl.summary import FLOAT, INT, SUMMARY_LABELS, Rest, data_attributes
-from virtperf.formats.iwl.write import ENTITY_KIND, STATUS_FIELDS, STATUS_REPORT, SUMMARY_REPORT, log_lines
+from virtperf.formats.in_parts import InParts
+from virtperf.formats.iwl.summary import (
+    CLIENTS_FIELD,
+    CLIENTS_OF_FIELD,
+    FLOAT,
+    INT,
+    RUN_TIME_FIELD,
+    SUMMARY_LABELS,
+    Rest,
+    data_attributes,
+)
 from virtperf.formats.pieces import Pieces, recoded
-from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.rows import Warnings, record_table, refused
 from virtperf.formats.text import strings, surest
 
-__all__ = ["FORMAT", "STATUS_FIELDS", "SUMMARY_LABELS", "IwlConsole"]
+STATUS_FIELDS = ("clients", "clients max", "rd", "wr", "pg", "web err", "resp avg", "pg elem/s")
+STATUS_REPORT, SUMMARY_REPORT = "status", "summary"
+_STATUS_LINE = (
+    "# clients {:.0f}/{:.0f} | rd {:.4f} MB/s | wr {:.4f} MB/s | pg {:.0f} | web err {:.0f}"
+    " | resp avg = {:.3f} | pg elem/s = {:.3f}"
+)
+_LIMIT = "time limit"
 
 _STATUS = re.compile(
     rf"^[ \t]*# clients[ \t]+{INT}[ \t]*/[ \t]*{INT}[ \t]*\|[ \t]*rd[ \t]+{FLOAT}[ \t]+MB/s[ \t]*\|"
@@ -44,7 +58,7 @@ _SNIFFS = (
 )
 
 
-class IwlConsole:
+class IwlConsole(InParts):
     """Reader and writer of the console log; see docs/formats/iwl-console.md."""
 
     name = "iwl-console"
@@ -54,87 +68,54 @@ class IwlConsole:
         """Sure of a status line or of an IWL message, nearly sure of the harness's labels without ids."""
         return surest(_SNIFFS, head)
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Status lines on the sample clock, then the summary with ``t`` NaN; of several machines one by one.
 
-        Raises
-        ------
-        FormatError
-            Neither a status nor a summary line; a damaged one; two summaries of one run; two runs of one machine.
-        """
-        return joined(self.blocks(io.BytesIO(data), file=file))
+        A log with wrappers, which several machines may share, is read as a whole.
 
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a log part by part; one with wrappers, which several machines may share, as a whole."""
-        said, rest, samples, pages = Warnings(file), Rest(file), 0, -np.inf
+        Raises `FormatError`: neither a status nor a summary line; a damaged one; two summaries of one run; two runs of
+        one machine.
+        """
+        said, run, wrapper = Warnings(file), _Run(file), False
         pieces = Pieces(stream, _line_end, file)
-        wrapper = False
         for piece in pieces:
             text = recoded(piece, pieces.line, said, file).decode().replace("\r", "\n")
-            if not samples and _BLOCK.search(text):
-                if pieces.last:
-                    yield _whole(text, pieces.line, said, file)
-                    return
+            wrapped = not run.samples and _BLOCK.search(text) is not None
+            if wrapped and not pieces.last:
                 pieces.back = len(piece)
                 continue
-            for match in _BLOCK.finditer(text):
+            for match in _BLOCK.finditer(text) if not wrapped else ():
                 if wrapper:
                     raise _outside(text[match.start() :], 1, file)
                 wrapper = True
-            first = pieces.line + 1
             cut: list[str] = []
             if pieces.last:
                 text, cut = _without_cut_line(text, file, pieces.line)
-            status, lines, other = _status_values(text, first)
-            counted = status[:, STATUS_FIELDS.index("pg")]
-            back = np.flatnonzero(np.diff(counted, prepend=pages) < 0)
-            pages = counted[-1] if len(counted) else pages
-            for place in back[:1]:
-                said.once("pages", _goes_back(lines[place, 0], file))
-            rest.read(other, first)
-            summary: dict[str, float] = {}
-            if pieces.last:
-                rest.finish()
-                summary = rest.summary
-                if not samples and not len(status) and not summary:
-                    raise _nothing(text, file)
-            records = _frame(status, summary, "", samples)
-            samples += len(status)
-            for sentence in (*cut, *rest.warnings, *(rest.inconsistencies() if pieces.last else ())):
+            part = _whole(text, file) if wrapped else run.take(text, pieces.line + 1, pieces.last)
+            if pieces.last and not run.samples and not len(part.records):
+                raise FormatError(
+                    "no status line and no summary line of iwlengine", file=file, found=text.strip()[:60] or "nothing",
+                    expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
+                )  # fmt: skip
+            for sentence in (*cut, *part.warnings):
                 said.say(sentence)
-            rest.warnings.clear()
-            if pieces.last or len(records):
-                found = np.array([rest.lines[field] for field in summary], dtype=np.int64)
-                at = np.concatenate([lines.ravel(), found])
-                yield Reading(records, "sample", dict(rest.info), said.new(pieces.last), at)
+            if pieces.last or len(part.records):
+                yield replace(part, warnings=said.new(pieces.last))
 
     def write(self, reading: Reading) -> bytes:
-        """The log of a reading: status lines, then the summary; raises `FormatError` for what a log can't hold."""
-        return "".join(f"{line}\n" for line in log_lines(reading)).encode()
+        """The log of a reading: status lines, then the summary.
 
-
-def _whole(text: str, line: int, said: Warnings, file: str) -> Reading:
-    """The reading of a log with wrappers."""
-    text, cut = _without_cut_line(text, file, line)
-    begins = [match.start() for match in _BLOCK.finditer(text)]
-    parts = [_Part(text, 1, "", file)] if len(begins) < 2 else _parts(text, begins, file)
-    if not any(len(part.records) for part in parts):
-        raise _nothing(text, file)
-    records = pd.concat([part.records for part in parts if len(part.records)], ignore_index=True)
-    info = {key: value for part in parts for key, value in part.info.items()}
-    for sentence in (*cut, *(sentence for part in parts for sentence in part.warnings)):
-        said.say(sentence)
-    lines = np.concatenate([part.lines for part in parts])
-    return Reading(records, "sample", info, said.new(True), lines)
-
-
-def _nothing(text: str, file: str) -> FormatError:
-    return FormatError(
-        "no status line and no summary line of iwlengine",
-        file=file,
-        expected="'# clients n/n | rd ...' or 'IWL0059I label = number'",
-        found=text.strip()[:60] or "nothing",
-    )
+        Raises `FormatError`: what a log of iwlengine can't hold, and what is not written: a harness's wrapper, several
+        machines, other lines.
+        """
+        info = reading.info
+        if info.keys() - {_LIMIT} or reading.records["entity"].any():
+            raise refused(self.name, f"{_LIMIT} is the only fact, of one driver", str(info), "no entity")
+        samples, summary = _printable(reading)
+        lines = _status_lines(samples)
+        if _LIMIT in info:
+            lines.append(f"IWL0058I Time limit of {info[_LIMIT]} seconds has been reached. Shutting down.")
+        return "".join(f"{line}\n" for line in lines + _summary_lines(summary)).encode()
 
 
 def _outside(text: str, line: int, file: str) -> FormatError:
@@ -144,10 +125,6 @@ def _outside(text: str, line: int, file: str) -> FormatError:
     )  # fmt: skip
 
 
-def _goes_back(line: int, file: str) -> str:
-    return f"{file} line {line}: the page counter goes back; is this more than one run?"
-
-
 def _line_end(lines: bytes) -> int:
     """Where the last line ends whose status is whole."""
     end = lines.rfind(b"\n") + 1
@@ -155,60 +132,83 @@ def _line_end(lines: bytes) -> int:
     return begin if _FIRST_HALF.search(lines[begin:end].decode("utf-8", "replace")) else end
 
 
-class _Part:
-    """The whole log, or one machine's part of it, which begins on line `first` of the file."""
+class _Run:
+    """What one machine's log says, part by part."""
 
-    def __init__(self, text: str, first: int, machine: str, file: str) -> None:
-        status, where, other = _status_values(text, first)
-        rest = Rest(file)
+    def __init__(self, file: str, machine: str = "") -> None:
+        self._file, self._machine, self._rest = file, machine, Rest(file)
+        self.samples, self._pages, self._back = 0, -np.inf, False
+
+    def take(self, text: str, first: int, last: bool) -> Reading:
+        """The reading of a part of the log, which begins on line `first` of the file."""
+        status, lines, other = _status_values(text, first)
+        samples, width = status.shape
+        counted = status[:, STATUS_FIELDS.index("pg")]
+        back = np.flatnonzero(np.diff(counted, prepend=self._pages) < 0)
+        self._pages = counted[-1] if samples else self._pages
+        said: list[str] = []
+        if len(back) and not self._back:
+            self._back = True
+            problem = "the page counter goes back; is this more than one run?"
+            said.append(f"{self._file} line {lines[back[0], 0]}: {problem}")
+        rest = self._rest
         rest.read(other, first)
-        rest.finish()
-        back = np.flatnonzero(np.diff(status[:, STATUS_FIELDS.index("pg")]) < 0)
-        if len(back):
-            rest.warnings.append(_goes_back(where[back[0] + 1, 0], file))
-        self.records = _frame(status, rest.summary, machine)
-        found = np.array([rest.lines[field] for field in rest.summary], dtype=np.int64)
-        self.lines = np.concatenate([where.ravel(), found])
-        prefix = f"{machine} " if machine else ""
-        self.info = {prefix + key: value for key, value in rest.info.items() if not machine or key != "data machine"}
-        self.warnings = [*rest.warnings, *rest.inconsistencies()]
+        summary: dict[str, float] = {}
+        if last:
+            rest.finish()
+            summary = rest.summary
+        said += rest.warnings
+        rest.warnings.clear()
+        fields = (*STATUS_FIELDS, *summary)
+        codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
+        times = self.samples + np.arange(samples, dtype=float)
+        t = np.concatenate([np.repeat(times, width), np.full(len(summary), np.nan)])
+        report = strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
+        value = np.concatenate([status.ravel(), np.fromiter(summary.values(), dtype=float)])
+        records = record_table(report, "driver", self._machine, strings(fields, codes), t, value)
+        at = np.concatenate([lines.ravel(), np.array([rest.lines[field] for field in summary], dtype=np.int64)])
+        self.samples += samples
+        info = rest.info
+        if self._machine:
+            info = {f"{self._machine} {key}": text for key, text in info.items() if key != "data machine"}
+        return Reading(records, "sample", dict(info), tuple(said), at)
 
 
-def _parts(text: str, begins: list[int], file: str) -> list[_Part]:
-    """What stands before the first wrapper, then each machine's part; one part where only one wrapper holds a run.
+def _whole(text: str, file: str) -> Reading:
+    """The reading of a log with wrappers: each machine's part, or one part where only one wrapper holds a run.
 
-    Raises
-    ------
-    FormatError
-        A run outside of the wrappers, two of one machine, one without its machine.
+    Raises `FormatError`: a run outside of the wrappers, two of one machine, one without its machine.
     """
-    parts = [_Part(text[: begins[0]], 1, "", file)]
-    if len(parts[0].records):
-        raise _outside(text, int(parts[0].lines[0]), file)
-    seen: set[str] = set()
-    empty: list[tuple[int, int, str]] = []
-    line = text.count("\n", 0, begins[0]) + 1
-    for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
-        machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
-        part = _Part(text[begin:end], line, machine, file)
-        if not len(part.records):
-            empty.append((begin, end, f"{file} line {line}: nothing of a run is in this wrapper"))
-        elif not machine or machine in seen:
-            raise FormatError(
-                "several runs of one machine" if machine else "several runs, and one without its machine", file=file,
-                line=line, expected="wrappers of different machines", found=text[begin:end].strip()[:60],
-                remedy="split the log, one run a file.",
-            )  # fmt: skip
-        else:
-            seen.add(machine)
-            parts.append(part)
-        line += text.count("\n", begin, end)
+    begins = [match.start() for match in _BLOCK.finditer(text)]
+    parts, empty = [], list[tuple[int, int, str]]()
+    if len(begins) > 1:
+        parts.append(_Run(file).take(text[: begins[0]], 1, True))
+        if parts[0].lines is not None and len(parts[0].lines):
+            raise _outside(text, int(parts[0].lines[0]), file)
+        seen: set[str] = set()
+        line = text.count("\n", 0, begins[0]) + 1
+        for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+            machine = (data_attributes(text[begin:end].split("\n", 1)[0]) or {}).get("machine", "")
+            part = _Run(file, machine).take(text[begin:end], line, True)
+            if not len(part.records):
+                empty.append((begin, end, f"{file} line {line}: nothing of a run is in this wrapper"))
+            elif not machine or machine in seen:
+                problem = "several runs of one machine" if machine else "several runs, and one without its machine"
+                raise FormatError(
+                    problem, file=file, line=line, expected="wrappers of different machines",
+                    found=text[begin:end].strip()[:60], remedy="split the log, one run a file.",
+                )  # fmt: skip
+            else:
+                seen.add(machine)
+                parts.append(part)
+            line += text.count("\n", begin, end)
     if len(parts) <= 2:
         for begin, end, _ in empty:
             text = text[:begin] + re.sub("[^\n]", " ", text[begin:end]) + text[end:]
-        parts = [_Part(text, 1, "", file)]
-    parts[0].warnings += [sentence for _, _, sentence in empty[:MOST_EMPTY]]
-    return parts
+        parts = [_Run(file).take(text, 1, True)]
+    said = (*parts[0].warnings, *(sentence for _, _, sentence in empty[:MOST_EMPTY]))
+    info = {key: text for part in parts for key, text in part.info.items()}
+    return replace(joined([replace(parts[0], warnings=said), *parts[1:]]), info=info)
 
 
 def _without_cut_line(text: str, file: str, above: int) -> tuple[str, list[str]]:
@@ -242,15 +242,42 @@ def _status_values(text: str, first: int) -> tuple[np.ndarray, np.ndarray, str]:
     return values, lines, "".join(part + gap for part, gap in zip(parts, [*gaps, ""], strict=True))
 
 
-def _frame(status: np.ndarray, summary: dict[str, float], machine: str, before: int = 0) -> pd.DataFrame:
-    """Records of status lines, `before` of which stand further up, and of a summary."""
-    samples, width = status.shape
-    fields = (*STATUS_FIELDS, *summary)
-    codes = np.concatenate([np.tile(np.arange(width), samples), np.arange(width, len(fields))])
-    t = np.concatenate([np.repeat(before + np.arange(samples, dtype=float), width), np.full(len(summary), np.nan)])
-    report = strings((STATUS_REPORT, SUMMARY_REPORT), np.isnan(t).astype(int))
-    value = np.concatenate([status.ravel(), np.fromiter(summary.values(), dtype=float)])
-    return record_table(report, ENTITY_KIND, machine, strings(fields, codes), t, value)
+def _printable(reading: Reading) -> tuple[dict[float, dict[str, float]], dict[str, float]]:
+    """The values of each time's status line, and of the summary, by field."""
+    samples: dict[float, dict[str, float]] = {}
+    summary: dict[str, float] = {}
+    known = {STATUS_REPORT: {*STATUS_FIELDS}, SUMMARY_REPORT: {*SUMMARY_LABELS, CLIENTS_OF_FIELD}}
+    columns = (reading.records[name].tolist() for name in ("report", "field", "t", "value"))
+    for place, (report, field, t, value) in enumerate(zip(*columns, strict=True)):
+        fields = samples.setdefault(t, {}) if report == STATUS_REPORT else summary
+        if field not in known.get(report, ()) or not 0 <= value < 1e15 or field in fields:
+            expected = "report status or summary, each field once a sample, numbers from 0 to 1e15"
+            found = str(reading.records.iloc[place].to_dict())
+            raise FormatError("a record that a console log can't hold", expected=expected, found=found)
+        fields[field] = value
+    return samples, summary
+
+
+def _status_lines(samples: dict[float, dict[str, float]]) -> list[str]:
+    times = sorted(samples)
+    if times != list(range(len(times))) or any(len(samples[t]) < len(STATUS_FIELDS) for t in times):
+        expected = f"t = 0, 1, 2, ... and each of {', '.join(STATUS_FIELDS)}"
+        raise FormatError("status records do not make whole status lines", expected=expected)
+    return [_STATUS_LINE.format(*(samples[t][field] for field in STATUS_FIELDS)) for t in times]
+
+
+def _summary_lines(values: dict[str, float]) -> list[str]:
+    most = values.pop(CLIENTS_OF_FIELD, values.get(CLIENTS_FIELD, 0.0))
+    lines = []
+    for label, value in values.items():
+        ident, unit, decimals = SUMMARY_LABELS[label]
+        text = f"{value:.{decimals}f}"
+        if label == RUN_TIME_FIELD:
+            text = f"{int(value) // 3600:02d}:{int(value) // 60 % 60:02d}:{int(value) % 60:02d}"
+        elif label == CLIENTS_FIELD:
+            text = f"{value:.0f}/{most:.0f}"
+        lines.append(f"{ident} {label} = {text}{unit}".strip())
+    return lines
 
 
 FORMAT = IwlConsole()

@@ -1,4 +1,4 @@
-"""Snapshots of one form after the other: the parser sees one of a form, and the numbers of all are found at once."""
+"""Snapshots of an iwlengine document: parsed one by one, or those of one plain form found all at once."""
 
 from __future__ import annotations
 
@@ -13,186 +13,173 @@ from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.iwl.xml_mapping import HMS, Mapping
-from virtperf.formats.rows import record_table
+from virtperf.formats.rows import Rows, record_table
 from virtperf.formats.text import strings
 from virtperf.formats.xml_stream import Target, XmlFeed
 
-NUMBER = r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
+MAX_DEPTH = 32
+MAX_STRANGERS = 50
+_BEFORE = -1.0  # no snapshot has this time or an earlier one
+_SHAPE = r"-?(?:[0-9]{1,18}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
+_NUMBER = re.compile(_SHAPE)
+_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 _NOT_PLAIN = (b"<!", b"<?", b"&", b"\r", b"/>")
-_OPENING = re.compile(rb"<([A-Za-z_][\w.:-]*)")
+_TEXT = re.compile(rb"(?<=>)\s*+[^<>\s][^<>]*+(?=<)")
+
+
+class Parsed(Target):
+    """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the numbers."""
+
+    def __init__(self, rules: Mapping, file: str) -> None:
+        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
+        self.rules = rules
+        self.info: dict[str, str] = {}
+        self.strangers: set[str] = set()
+        self.time = _BEFORE  # of the last snapshot
+        self.rows = Rows()
+        self.found: dict[str, tuple[str, int]] = {}
+        self._begin = 0
+
+    def any(self) -> bool:
+        return self.time > _BEFORE
+
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.path) == 1:
+            self.info |= attributes
+        inside = self._inside()
+        if inside == "":
+            self.found, self._begin = {}, self.line()
+        if inside is not None:
+            for key, value in attributes.items():
+                self._take(f"{inside}/@{key}".removeprefix("/"), value)
+        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
+            self._stranger(self.path[-1])
+
+    def ends(self) -> None:
+        inside = self._inside()
+        if inside == "":
+            self._close_snapshot()
+        elif inside is not None and (text := "".join(self.text).strip()):
+            self._take(inside, text)
+
+    def _inside(self) -> str | None:
+        """Path below the snapshot, "" for the snapshot itself, None outside."""
+        depth = len(self.rules.snapshot)
+        return "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
+
+    def _take(self, path: str, text: str) -> None:
+        if path != self.rules.time and path not in self.rules.fields:
+            self._stranger(path)
+        elif path in self.found:
+            raise self.error("an element is given twice in one snapshot", f"one {path}", text)
+        else:
+            self.found[path] = (text, self.line())
+
+    def _stranger(self, path: str) -> None:
+        if len(self.strangers) < MAX_STRANGERS:
+            self.strangers.add(path)
+
+    def _close_snapshot(self) -> None:
+        if self.rules.time not in self.found:
+            raise self.error("a snapshot without its time", self.rules.time, " ".join(self.found), self._begin)
+        text, line = self.found.pop(self.rules.time)
+        clock = _CLOCK.fullmatch(text)
+        if self.rules.time_unit == HMS and clock is not None:
+            time = int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3])
+        elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
+            time = float(text) * self.rules.time_factor
+        else:
+            raise self.error("not a time", self.rules.time_unit, text, line)
+        if time <= self.time:
+            least = self.time if self.any() else 0
+            raise self.error("the time does not grow", f"more than {least:g} s", text, line)
+        for path, (text, line) in self.found.items():
+            if not _NUMBER.fullmatch(text):
+                raise self.error(f"{path} is no number", "a decimal number", text, line)
+            field, factor = self.rules.fields[path]
+            self.rows.line = line
+            self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
+        self.time = time
 
 
 @dataclass(frozen=True)
 class Form:
-    """Which of the texts in a snapshot are what.
+    """What all snapshots of a part have in common."""
 
-    Attributes
-    ----------
-    texts : int
-        How many it has.
-    time : int
-        The place of its time.
-    places : ndarray of int
-        Those of its numbers.
-    fields : tuple of str
-    factors : ndarray of float
-    """
-
-    texts: int
-    time: int
-    places: NDArray[np.int64]
-    fields: tuple[str, ...]
+    pattern: re.Pattern[bytes]  # its groups are the texts
+    fixed: int  # bytes between them
+    lines: NDArray[np.int64]  # line of each text in its snapshot, from 0, then the number of lines
+    time: int  # place of the time among the texts
+    fields: tuple[str, ...]  # of the others
     factors: NDArray[np.float64]
 
 
-class Snapshots:
-    """Reads parts of a document that hold plain snapshots of one form, one behind the other, and nothing else.
+class Plain:
+    """Reads parts of a document that hold snapshots of one form, one behind the other, and nothing else.
 
-    Parameters
-    ----------
-    head : bytes
-        The document up to its first snapshot.
-    rules : Mapping
+    `head` is the document up to its first snapshot.
     """
 
     def __init__(self, head: bytes, rules: Mapping) -> None:
         self._head, self._rules = head, rules
-        names = _OPENING.findall(head)
-        self._tail = b"".join(b"</" + name + b">" for name in reversed(names))
         self.plain = rules.time_unit != HMS and not any(mark in head for mark in (b"<!", b"</", b"/>", b"\r"))
+        self._closing = re.compile(rb"</(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"\s*>\s*")
         self._known: dict[bytes, Form | None] = {}
 
-    def read(
-        self, data: bytes, line: int, time: float
-    ) -> tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.float64]] | None:
-        """Records of a part of the file, their lines and the times of its snapshots.
+    def read(self, data: bytes, line: int, time: float) -> tuple[pd.DataFrame, NDArray[np.int64], float] | None:
+        """Records of whole snapshots, their lines and last time; None where they are not as this class needs them.
 
-        Parameters
-        ----------
-        data : bytes
-            Whole snapshots.
-        line : int
-            How many lines of the file are before them.
-        time : float
-            That of the last snapshot before.
-
-        Returns
-        -------
-        tuple or None
-            None where the part is not as this class needs it, whether damaged or not.
+        `line` is how many lines of the file are before them, `time` that of the last snapshot before.
         """
         if not data.isascii() or any(mark in data for mark in _NOT_PLAIN):
             return None
-        blank = len(data) - len(data.lstrip())
-        data, line = data[blank:], line + data.count(b"\n", 0, blank)
-        bytes_ = np.frombuffer(data, np.uint8)
-        opening, closing = np.flatnonzero(bytes_ == ord("<")), np.flatnonzero(bytes_ == ord(">"))
-        if not data.startswith(b"<") or len(opening) != len(closing) or (opening > closing).any():
-            return None
-        begin, end = closing[:-1] + 1, opening[1:]
-        if (begin > end).any():
-            return None
-        ink = bytes_ > ord(" ")
-        edge = ink[begin] & (begin < end)
-        inked = np.append(0, np.cumsum(ink))
-        if ((inked[end] > inked[begin]) != edge).any():  # a text with blanks before it
-            return None
-        texts = np.flatnonzero(edge)
-        begin, end = begin[texts], end[texts]
-        if not ink[end - 1].all():
-            return None
-        inside = np.zeros(len(data) + 1, dtype=np.int8)
-        inside[begin] = 1
-        inside[end] -= 1
-        within = np.cumsum(inside[:-1], dtype=np.int8).view(bool)
-        form = self._form(data, bytes_, begin, within)
-        if form is None or len(begin) % form.texts:
-            return None
-        offsets = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int32)
-        words = pa.StringArray.from_buffers(len(begin), pa.py_buffer(offsets), pa.py_buffer(bytes_[within]))
-        count = len(begin) // form.texts
-        base = form.texts * np.arange(count)
-        picked = base[:, None] + np.append(form.time, form.places)
-        words = words.take(pa.array(picked.ravel()))
-        if not pc.all(pc.match_substring_regex(words, f"^{NUMBER}$")).as_py():
-            return None
-        values = pc.cast(words, pa.float64()).to_numpy().reshape(picked.shape)
-        times = values[:, 0] * self._rules.time_factor
-        if (np.diff(times, prepend=time) <= 0).any():
-            return None
-        newlines = np.flatnonzero(bytes_ == ord("\n"))
-        lines = np.searchsorted(newlines, begin[picked[:, 1:].ravel()]) + line + 1
-        rules, width = self._rules, len(form.fields)
-        field = strings(form.fields, np.tile(np.arange(width), count))
-        t, value = np.repeat(times, width), (values[:, 1:] * form.factors).ravel()
-        return record_table(rules.report, rules.entity_kind, "", field, t, value), lines, times
-
-    def _form(
-        self, data: bytes, bytes_: NDArray[np.uint8], begin: NDArray[np.int64], within: NDArray[np.bool_]
-    ) -> Form | None:
-        """The form of all snapshots of a part; None where it is not one."""
-        kept = ~within
-        kept[begin] = True
-        text = bytes_.copy()
-        text[begin] = ord("0")
-        shape = text[kept].tobytes()
-        closing = rb"</(?:[\w.-]+:)?" + re.escape(self._rules.snapshot[-1].encode()) + rb"\s*>\s*"
-        first = re.search(closing, shape)
+        line += data.count(b"\n", 0, len(data) - len(data.lstrip()))
+        data = data.strip()
+        first = self._closing.search(data)
         if first is None:
             return None
-        unit = shape[: first.end()]
-        # between the snapshots stands what stands behind the first one; behind the last one there may be less
-        count = -(-len(shape) // len(unit))
-        if not (unit * count).startswith(shape) or (unit * count)[len(shape) :].strip():
+        data += first[0][len(first[0].rstrip()) :]  # between the snapshots stands what stands behind the first one
+        parts = _TEXT.split(data[: first.end()])
+        shape = b"0".join(parts)
+        if shape not in self._known:
+            self._known[shape] = self._learned(parts)
+        form = self._known[shape]
+        if form is None:
             return None
-        if unit not in self._known:
-            self._known[unit] = self._learned(unit)
-        return self._known[unit]
+        snapshots = form.pattern.findall(data)
+        texts = [text for snapshot in snapshots for text in snapshot]
+        if len(snapshots) * form.fixed + sum(map(len, texts)) != len(data):
+            return None
+        words = pa.array(texts, pa.binary()).cast(pa.string())
+        if not pc.all(pc.match_substring_regex(words, f"^{_SHAPE}$")).as_py():
+            return None
+        values = pc.cast(words, pa.float64()).to_numpy().reshape(len(snapshots), -1)
+        times = values[:, form.time] * self._rules.time_factor
+        if (np.diff(times, prepend=time) <= 0).any():
+            return None
+        width = len(form.fields)
+        lines = line + 1 + form.lines[-1] * np.arange(len(snapshots))[:, None] + form.lines[:-1]
+        value, lines = (np.delete(part, form.time, axis=1) for part in (values, lines))
+        field = strings(form.fields, np.tile(np.arange(width), len(snapshots)))
+        report, kind = self._rules.report, self._rules.entity_kind
+        records = record_table(report, kind, "", field, np.repeat(times, width), (value * form.factors).ravel())
+        return records, lines.ravel(), float(times[-1])
 
-    def _learned(self, unit: bytes) -> Form | None:
-        """What the parser makes of a snapshot whose texts are their places."""
-        parts = re.split(rb">0<", unit)
-        numbered = b"".join(part + b">%d<" % place for place, part in enumerate(parts[:-1])) + parts[-1]
-        target = _Places(self._rules)
+    def _learned(self, parts: list[bytes]) -> Form | None:
+        """What the parser makes of a snapshot whose texts are their places; `parts` stand around them."""
+        count, target = len(parts) - 1, Parsed(self._rules, "<snapshot>")
         try:
-            feed = XmlFeed(target)
-            feed.feed(self._head + numbered + self._tail)
-            feed.close()
+            numbered = b"".join(part + b"%d" % place for place, part in enumerate(parts[:-1]))
+            XmlFeed(target).feed(self._head + numbered + parts[-1])
         except FormatError:
             return None
-        found = dict(target.found)
-        time = found.pop(self._rules.time, None)
-        if target.snapshots != 1 or target.other or time is None:
+        places = [text for text, _ in target.found.values()]  # without that of the time
+        time = next((place for place in range(count) if str(place) not in places), count)
+        whole = places == [str(place) for place in range(count) if place != time] and time < count
+        attributes = any(b"=" in part for part in parts)
+        if count < 2 or not whole or attributes or target.strangers:
             return None
-        fields = [self._rules.fields[path] for path in found]
-        names, factors = tuple(name for name, _ in fields), np.array([factor for _, factor in fields], dtype=float)
-        return Form(len(parts) - 1, time, np.array(list(found.values()), dtype=np.int64), names, factors)
-
-
-class _Places(Target):
-    """Learns where in a snapshot the numbers stand."""
-
-    def __init__(self, rules: Mapping) -> None:
-        super().__init__("<snapshot>", rules.snapshot[0], 32)
-        self._rules = rules
-        self.found: dict[str, int] = {}
-        self.snapshots = 0
-        self.other = False
-
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
-        depth = len(self._rules.snapshot)
-        self.snapshots += tuple(self.path) == self._rules.snapshot
-        elsewhere = tuple(self.path[:depth]) != self._rules.snapshot[: len(self.path)]
-        self.other |= elsewhere or (len(self.path) >= depth and bool(attributes))
-
-    def ends(self) -> None:
-        depth = len(self._rules.snapshot)
-        text = "".join(self.text).strip()
-        if len(self.path) <= depth or not text:
-            self.other |= bool(text)
-            return
-        path = "/".join(self.path[depth:])
-        if path in self.found or (path != self._rules.time and path not in self._rules.fields):
-            self.other = True
-        elif path:
-            self.found[path] = int(text)
+        names, factors = zip(*(self._rules.fields[path] for path in target.found), strict=True)
+        lines = np.cumsum([part.count(b"\n") for part in parts])
+        pattern = re.compile(rb"([^<]*)".join(map(re.escape, parts)))
+        return Form(pattern, sum(map(len, parts)), lines, time, names, np.array(factors, dtype=float))

@@ -73,12 +73,14 @@ class Rest:
         """Take the lines of a text, the first of which is line `first` of the file."""
         for number, raw in enumerate(text.split("\n"), start=first):
             line = raw.strip()
-            if not line or self._tag(line):
+            attributes = data_attributes(line)
+            if attributes is not None:
+                self.info |= {f"data {key}": value for key, value in attributes.items()}
+            if not line or attributes is not None:
                 continue
             if _BEGINS_STATUS.match(line):
-                raise self._damaged(
-                    "a damaged status line", line, number, "# clients n/n | rd x MB/s | wr x MB/s | ..."
-                )
+                expected = "# clients n/n | rd x MB/s | wr x MB/s | ..."
+                raise self._damaged("a damaged status line", line, number, expected)
             message = _MESSAGE.fullmatch(line)
             ident, body = message.groups() if message else ("", line)
             self._identified |= bool(ident)
@@ -97,11 +99,7 @@ class Rest:
             # A harness that runs JMeter prints the mean of its summary under iwlengine's label: whole milliseconds.
             self.summary[RESPONSE_FIELD] = int(self._response) / 1000
             self.info[HARNESS] = JMETER
-
-    def _tag(self, line: str) -> bool:
-        attributes = data_attributes(line)
-        self.info |= {f"data {key}": value for key, value in (attributes or {}).items()}
-        return attributes is not None
+        self._compare()
 
     def _setting(self, ident: str, body: str, number: int) -> bool:
         """Take a ``label = value`` line; False when it is none that iwlengine prints."""
@@ -109,9 +107,8 @@ class Rest:
         label = found["label"] if found else body.partition("=")[0].strip()
         if label not in SUMMARY_LABELS and not (found and ident in (COUNT_ID, RATE_ID)):
             return False
-        if found is None or (
-            found["unit"] and label in SUMMARY_LABELS and SUMMARY_LABELS[label][1][1:] != found["unit"]
-        ):
+        own = SUMMARY_LABELS[label][1].strip() if label in SUMMARY_LABELS else None
+        if found is None or (found["unit"] and own not in (found["unit"], None)):
             raise self._damaged("a damaged summary line", body, number, "label = number, with the label's own unit")
         for field, value in self._values(label, found, number):
             if field not in self.summary:
@@ -140,21 +137,19 @@ class Rest:
     def _damaged(self, problem: str, found: str, line: int, expected: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
 
-    def inconsistencies(self) -> list[str]:
-        """Sentences for counts that are not throughput times run time.
+    def _compare(self) -> None:
+        """Warn of counts that are not throughput times run time.
 
         The run time is printed in whole seconds and the rate with three decimals; what these two
         roundings allow is no inconsistency.
         """
-        sentences = []
         run_time = self.summary.get(RUN_TIME_FIELD)
         for count_label, rate_label in COUNT_AND_RATE:
-            if run_time is None or count_label not in self.summary or rate_label not in self.summary:
+            count, rate = self.summary.get(count_label), self.summary.get(rate_label)
+            if run_time is None or count is None or rate is None:
                 continue
-            count, rate = self.summary[count_label], self.summary[rate_label]
             if abs(rate * run_time - count) > rate + 0.0005 * run_time + 1:
-                sentences.append(
+                self.warnings.append(
                     f"{self.file} line {self.lines[rate_label]}: {rate_label} {rate:g}/s for {run_time:g} s"
                     f" makes {rate * run_time:.0f}, but {count_label} is {count:.0f}"
                 )
-        return sentences

@@ -6,7 +6,6 @@ assumed, or a mapping of the user's own.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterator
@@ -14,27 +13,21 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, joined
-from virtperf.formats.iwl.snapshots import NUMBER, Snapshots
+from virtperf.formats.in_parts import InParts
+from virtperf.formats.iwl.snapshots import Parsed, Plain
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Rows, Warnings, refused
 from virtperf.formats.text import exact_text
-from virtperf.formats.xml_stream import Target, XmlFeed, declared
+from virtperf.formats.xml_stream import XmlFeed, declared
 
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
-MAX_DEPTH = 32
-MAX_STRANGERS = 50
-
-_NUMBER = re.compile(NUMBER)
-_CLOCK = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)")
 
 
-class IwlXml:
+class IwlXml(InParts):
     """Reader and writer of the snapshots; see docs/formats/iwl-xml.md."""
 
     name = "iwl-xml"
@@ -53,41 +46,39 @@ class IwlXml:
             return 0.0
         return 0.95 if path[-1].encode() in tags else 0.6
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML."""
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a document part by part; snapshots of the same plain form are not parsed one by one."""
+        """Snapshots on the elapsed clock; raises `FormatError` for bad, hostile or foreign XML.
+
+        Those of the same plain form are not parsed one by one.
+        """
         rules = self.mapping
-        target, said = _Snapshots(rules, file), Warnings(file)
+        target, said = Parsed(rules, file), Warnings(file)
         pieces = Pieces(stream, lambda data: data.rfind(b">") + 1, file, by_line=False)
         opening = re.compile(rb"<(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"[\s>]")
         closing = re.compile(rb"</(?:[\w.-]+:)?" + re.escape(rules.snapshot[-1].encode()) + rb"\s*>")
-        plain: Snapshots | None = None
+        plain: Plain | None = None
         feed: XmlFeed | None = None
         recode = False
         for piece in pieces:
-            line = pieces.line
+            line, quick = pieces.line, list[Reading]()
             if plain is None and feed is None:
                 match = opening.search(piece)
                 head = piece[: match.start()] if match else b""
                 recode = not declared(piece)
-                plain = Snapshots(head, rules)
+                plain = Plain(head, rules)
                 if match is None or not plain.plain or not _begins(head, target, recode):
                     feed, head = XmlFeed(target), b""
                 piece, line = piece[len(head) :], line + head.count(b"\n")
             if feed is None and plain is not None:
                 end = _last_end(closing, piece)
-                found = plain.read(piece[:end], line, target.times[-1] if target.times else -1.0) if end else None
+                found = plain.read(piece[:end], line, target.time) if end else None
                 if found is not None:
-                    records, lines, times = found
-                    target.times = times[-1:].tolist()
-                    pieces.back = 0 if pieces.last else len(piece) - end
+                    records, lines, target.time = found
+                    quick = [Reading(records, "elapsed", dict(target.info), said.new(False), lines)]
                     if not pieces.last:
-                        yield Reading(records, "elapsed", dict(target.info), said.new(False), lines)
+                        pieces.back = len(piece) - end
+                        yield quick[0]
                         continue
-                    target.ready = found[:2]
                     line += piece.count(b"\n", 0, end)
                     piece = piece[end:]
                 feed = XmlFeed(target, line - head.count(b"\n"))
@@ -97,19 +88,19 @@ class IwlXml:
             cut = feed.close() if pieces.last else 0
             if cut:
                 said.say(f"{file} line {cut}: the document ends early; the snapshots before it were kept")
-            if pieces.last and not target.times:
+            strangers = " ".join(sorted(target.strangers))
+            if pieces.last and not target.any():
                 raise FormatError(
-                    "no snapshot in the document",
-                    file=file,
-                    expected="/".join(rules.snapshot),
-                    found=" ".join(sorted(target.strangers)) or "no other element",
+                    "no snapshot in the document", file=file, expected="/".join(rules.snapshot),
+                    found=strangers or "no other element",
                     remedy=f"the element names are those of a mapping file; set {MAPPING_VARIABLE} to your own.",
-                )
-            if target.strangers:
-                target.info["elements not mapped"] = " ".join(sorted(target.strangers))
-            records, lines = target.taken()
-            if pieces.last or len(records):
-                yield Reading(records, "elapsed", dict(target.info), said.new(pieces.last), lines)
+                )  # fmt: skip
+            if strangers:
+                target.info["elements not mapped"] = strangers
+            rows, target.rows = target.rows, Rows()
+            if pieces.last or len(rows):
+                info, warnings = dict(target.info), said.new(pieces.last)
+                yield joined([*quick, Reading(rows.frame(), "elapsed", info, warnings, rows.lines())])
 
     def write(self, reading: Reading) -> bytes:
         """The document of a reading, by the mapping in use; raises `FormatError` for what it has no place for."""
@@ -123,8 +114,7 @@ class IwlXml:
         for name in rules.snapshot[1:-1]:
             parent = SubElement(parent, name)
         snapshots: dict[float, Element] = {}
-        columns = (reading.records[name].tolist() for name in ("t", "field", "value"))
-        for t, field, value in zip(*columns, strict=True):
+        for t, field, value in reading.records[["t", "field", "value"]].itertuples(index=False, name=None):
             if t not in snapshots:
                 snapshots[t] = SubElement(parent, rules.snapshot[-1])
                 SubElement(snapshots[t], rules.time).text = exact_text(t / rules.time_factor)
@@ -136,96 +126,9 @@ class IwlXml:
         return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-class _Snapshots(Target):
-    """What the parser calls: keeps numbers, never a tree, so that memory is bounded by the numbers."""
-
-    def __init__(self, rules: Mapping, file: str) -> None:
-        super().__init__(file, rules.snapshot[0], MAX_DEPTH)
-        self.rules = rules
-        self.info: dict[str, str] = {}
-        self.strangers: set[str] = set()
-        self.times: list[float] = []
-        self.rows = Rows()
-        self.ready: tuple[pd.DataFrame, NDArray[np.int64]] | None = None  # records that were read otherwise
-        self._found: dict[str, tuple[str, int]] = {}
-        self._begin = 0
-
-    def any(self) -> bool:
-        return bool(self.times)
-
-    def taken(self) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Records that were not taken before, and their lines."""
-        records, lines = self.rows.frame(), self.rows.lines()
-        self.rows, self.times = Rows(), self.times[-1:]
-        if self.ready is not None:
-            records = pd.concat([self.ready[0], records], ignore_index=True) if len(records) else self.ready[0]
-            lines = np.concatenate([self.ready[1], lines])
-            self.ready = None
-        return records, lines
-
-    def begins(self, tag: str, attributes: dict[str, str]) -> None:
-        if len(self.path) == 1:
-            self.info |= attributes
-        inside = self._inside()
-        if inside == "":
-            self._found, self._begin = {}, self.line()
-        if inside is not None:
-            for key, value in attributes.items():
-                self._take(f"{inside}/@{key}".removeprefix("/"), value)
-        elif tuple(self.path) != self.rules.snapshot[: len(self.path)]:
-            self._stranger(self.path[-1])
-
-    def ends(self) -> None:
-        inside = self._inside()
-        if inside == "":
-            self._close_snapshot()
-        elif inside is not None and (text := "".join(self.text).strip()):
-            self._take(inside, text)
-
-    def _inside(self) -> str | None:
-        """Path below the snapshot, "" for the snapshot itself, None outside."""
-        depth = len(self.rules.snapshot)
-        return "/".join(self.path[depth:]) if tuple(self.path[:depth]) == self.rules.snapshot else None
-
-    def _take(self, path: str, text: str) -> None:
-        if path != self.rules.time and path not in self.rules.fields:
-            self._stranger(path)
-        elif path in self._found:
-            raise self.error("an element is given twice in one snapshot", f"one {path}", text)
-        else:
-            self._found[path] = (text, self.line())
-
-    def _stranger(self, path: str) -> None:
-        if len(self.strangers) < MAX_STRANGERS:
-            self.strangers.add(path)
-
-    def _close_snapshot(self) -> None:
-        if self.rules.time not in self._found:
-            raise self.error("a snapshot without its time", self.rules.time, " ".join(self._found), self._begin)
-        text, line = self._found.pop(self.rules.time)
-        clock = _CLOCK.fullmatch(text)
-        if self.rules.time_unit == HMS and clock is not None:
-            time = int(clock[1]) * 3600.0 + int(clock[2]) * 60 + int(clock[3])
-        elif self.rules.time_unit != HMS and _NUMBER.fullmatch(text):
-            time = float(text) * self.rules.time_factor
-        else:
-            raise self.error("not a time", self.rules.time_unit, text, line)
-        if time <= (self.times[-1] if self.times else -1.0):
-            raise self.error(
-                "the time does not grow", f"more than {self.times[-1] if self.times else 0:g} s", text, line
-            )
-        for path, (text, line) in self._found.items():
-            if not _NUMBER.fullmatch(text):
-                raise self.error(f"{path} is no number", "a decimal number", text, line)
-            field, factor = self.rules.fields[path]
-            self.rows.line = line
-            self.rows.add(self.rules.report, self.rules.entity_kind, "", field, float(text) * factor, time)
-        self.times.append(time)
-
-
-def _begins(head: bytes, target: _Snapshots, recode: bool) -> bool:
+def _begins(head: bytes, target: Parsed, recode: bool) -> bool:
     """Whether the parser takes what stands before the first snapshot; `target` then knows the root's attributes."""
-    trial = _Snapshots(target.rules, target.file)
+    trial = Parsed(target.rules, target.file)
     if (not recode and b"utf-8" not in head[:200].lower()) or not head.isascii():
         return False
     try:

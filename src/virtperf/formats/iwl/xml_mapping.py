@@ -19,31 +19,15 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Mapping:
-    """Where the numbers stand in a document.
+    """Where the numbers stand in a document."""
 
-    Attributes
-    ----------
-    snapshot : tuple of str
-        Element names from the root to the repeated element.
-    time : str
-        Path below it of the elapsed time.
-    time_unit : str
-        A unit of time, or ``HH:MM:SS``.
-    time_factor : float
-        Seconds in one printed unit of time.
-    report, entity_kind : str
-        What the records get.
-    fields : dict of str to (str, float)
-        Path below the snapshot -> field name, and the factor that the printed number is multiplied by.
-    """
-
-    snapshot: tuple[str, ...]
-    time: str
-    time_unit: str
-    time_factor: float
+    snapshot: tuple[str, ...]  # element names from the root to the repeated element
+    time: str  # path below it of the elapsed time
+    time_unit: str  # a unit of time, or HH:MM:SS
+    time_factor: float  # seconds in one printed unit of time
     report: str
     entity_kind: str
-    fields: dict[str, tuple[str, float]]
+    fields: dict[str, tuple[str, float]]  # path below the snapshot -> field name, factor of the printed number
 
 
 def load_mapping(path: Path | str) -> Mapping:
@@ -69,10 +53,8 @@ def _load_mapping(path: Path, _version: int) -> Mapping:
 
     def steps(where: tuple[str | int, ...], attribute: bool = True) -> str:
         path = text(where)
-        names = [
-            n.removeprefix("@") if attribute and i == path.count("/") else n for i, n in enumerate(path.split("/"))
-        ]
-        if not all(NAME.fullmatch(name) for name in names):
+        *above, last = path.split("/")
+        if not all(NAME.fullmatch(name) for name in (*above, last.removeprefix("@") if attribute else last)):
             raise document.error(f"{path!r} is no path", *where, expected="element names joined by '/'")
         return path
 

@@ -6,10 +6,11 @@ Source: ``statistics.c`` of net-tools.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
-from virtperf.formats.rows import WHOLE, Rows, checked, refused
+from virtperf.formats.rows import WHOLE, Rows, Warnings, checked, refused, split_lines
 from virtperf.formats.text import decode
 
 SPELLINGS = (
@@ -52,67 +53,52 @@ class NetstatFormat:
         ``report`` is the section (``Tcp``), ``field`` the line without its number, in the spelling of `SPELLINGS`.
         A number inside a line leaves ``#`` in the field; lines of the ICMP histograms carry the histogram's title.
 
-        Raises
-        ------
-        FormatError
-            At a line without exactly one number, a counter or section that occurs twice, and a line before any section.
+        Raises `FormatError` at a line without exactly one number, a counter or section that occurs twice, and a line
+        before any section.
         """
-        text, warnings = decode(data, file)
-        said = list(warnings)
-        lines = text.split("\n")
+        text, said = decode(data, file)
+        lines, whole = split_lines(text)
+        warnings, rows = Warnings(file, said), Rows()
         section = histogram = ""
-        rows = Rows()
-        seen: set[tuple[str, str]] = set()
-        sections: set[str] = set()
-        last = len(lines) - 1
+        seen: set[tuple[str, str]] = set()  # counters, and sections with ""
         for number, line in enumerate(lines, start=1):
+            error = partial(FormatError, file=file, line=number)
             words = " ".join(line.split())
             if not words or (section and _WORDS_ONLY.fullmatch(words)):
                 continue
-            if number - 1 == last:  # without a line end, words or digits may be missing
-                said.append(f"{file} line {number}: the file breaks off; this line was left out")
-                break
-            if match := _SECTION.fullmatch(words):
+            if number == len(lines) and not whole:  # words or digits may be missing
+                warnings.add(number, "the file breaks off; this line was left out")
+            elif match := _SECTION.fullmatch(words):
                 section, histogram = match[1], ""
-                if section in sections:
-                    raise FormatError(
-                        f"section {section} occurs twice", file=file, line=number, remedy="keep one snapshot a file."
-                    )
-                sections.add(section)
-                continue
-            if match := _HISTOGRAM.fullmatch(words):
+                if (section, "") in seen:
+                    raise error(f"section {section} occurs twice", remedy="keep one snapshot a file.")
+                seen.add((section, ""))
+            elif match := _HISTOGRAM.fullmatch(words):
                 histogram = match[1] + ": "
-                continue
-            if not section:
-                raise FormatError(
-                    "a line before any section", file=file, line=number, expected="a title such as Tcp:", found=words,
-                    remedy="remove what netstat -s has not printed.",
-                )  # fmt: skip
-            field, value = _counter(words, file, number)
-            if histogram and re.match(r"\d", words):
-                histogram = ""  # histogram lines have their number at the end
-            key = (section, histogram + field)
-            if key in seen:
-                raise FormatError(f"{field!r} occurs twice in {section}", file=file, line=number, found=words)
-            seen.add(key)
-            rows.line = number
-            rows.add(section, WHOLE, "", histogram + field, value)
-        if not sections:
+            elif not section:
+                remedy = "remove what netstat -s has not printed."
+                raise error("a line before any section", expected="a title such as Tcp:", found=words, remedy=remedy)
+            else:
+                field, value = _counter(words, error)
+                if histogram and re.match(r"\d", words):
+                    histogram = ""  # histogram lines have their number at the end
+                if (section, histogram + field) in seen:
+                    raise error(f"{field!r} occurs twice in {section}", found=words)
+                seen.add((section, histogram + field))
+                rows.line = number
+                rows.add(section, WHOLE, "", histogram + field, value)
+        if not seen:
             raise FormatError("no section in the file", file=file, line=1, expected="the output of netstat -s")
-        return Reading(rows.frame(), "none", {}, tuple(said), rows.lines())
+        return Reading(rows.frame(), "none", {}, warnings.sentences(), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
         """Print a snapshot of counters that stand behind their number.
 
-        Raises
-        ------
-        FormatError
-            For a value that is no whole number, or a field that would not be found again.
+        Raises `FormatError` for a value that is no whole number, or a field that would not be found again.
         """
         lines: list[str] = []
         section = ""
-        columns = (reading.records[name].tolist() for name in ("report", "field", "value"))
-        for report, field, value in zip(*columns, strict=True):
+        for report, field, value in reading.records[["report", "field", "value"]].itertuples(index=False, name=None):
             if not (0 <= value < 2**64 and value == int(value)):
                 raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
             if _NUMBER_INSIDE.search(field):
@@ -124,7 +110,7 @@ class NetstatFormat:
         return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
 
 
-def _counter(words: str, file: str, line: int) -> tuple[str, float]:
+def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
     """Field and value of one line; the number stands first, last behind a colon, or once inside."""
     places = list(_NUMBER.finditer(words))
     if places and (places[0].start() == 0 or words[: places[-1].start()].endswith(": ")):
@@ -134,19 +120,13 @@ def _counter(words: str, file: str, line: int) -> tuple[str, float]:
         place = places[0]
         field = f"{words[: place.start()]}#{words[place.end() :]}"
     else:
-        raise FormatError(
-            "not a counter",
-            file=file,
-            line=line,
-            expected="a line with one number",
-            found=words,
-            remedy="the file is damaged, or netstat ran in another language than C.",
-        )
+        remedy = "the file is damaged, or netstat ran in another language than C."
+        raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
     field = field.removesuffix(".")
     for old, new in SPELLINGS:
         field = re.sub(old, new, field)
     if not field:
-        raise FormatError("a number without words", file=file, line=line, found=words)
+        raise error("a number without words", found=words)
     return field, float(place[0])
 
 

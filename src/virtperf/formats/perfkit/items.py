@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.perfkit.layout import Column, Layout
@@ -29,19 +29,9 @@ def _patterns(layout: Layout) -> tuple[re.Pattern[str], re.Pattern[str], re.Patt
 
 
 def read_items(layout: Layout, body: list[tuple[int, str]], file: str) -> list[tuple[int, str, float]]:
-    """Line, field and value of every item of a page that has a value.
+    """Line, field and value of every item that has a value, of the numbered lines below a page's header.
 
-    Parameters
-    ----------
-    layout : Layout
-    body : list of (int, str)
-        Line number and text of the page's lines below its header.
-    file : str
-
-    Raises
-    ------
-    FormatError
-        A number without a label, a known label twice, a number in a foreign unit.
+    Raises `FormatError`: a number without a label, a known label twice, a number in a foreign unit.
     """
     item, known, empty = _patterns(layout)
     fields = {(section.side, column.name): column for section in layout.sections for column in section.items}
@@ -49,8 +39,9 @@ def read_items(layout: Layout, body: list[tuple[int, str]], file: str) -> list[t
     taken: set[str] = set()
     right = _right_column(layout, body)
     for line_number, line in body:
+        error = partial(FormatError, file=file, line=line_number)
         if len(line) > LONGEST_LINE:
-            raise FormatError("a line is too long", file=file, line=line_number, expected=f"{LONGEST_LINE} characters")
+            raise error("a line is too long", expected=f"{LONGEST_LINE} characters")
         left_over = line
         for place, match in enumerate(item.finditer(line)):
             start = match.start(1)
@@ -59,24 +50,27 @@ def read_items(layout: Layout, body: list[tuple[int, str]], file: str) -> list[t
             label = match[1]
             begins = known.match(label)
             if begins is not None and begins.end() < len(label):
-                raise _damaged(label, file, line_number)
+                raise error("a damaged item", expected="a label and its value", found=label)
             columns, count = _columns(layout, fields, side, label), 1
             while columns[0].field in taken:
                 count += 1
                 if columns[0].known:
-                    raise FormatError("an item is given twice on one page", file=file, line=line_number, found=label)
+                    raise error("an item is given twice on one page", found=label)
                 columns = _columns(layout, fields, side, f"{label} ({count})")
             for column, text in zip(columns, match.groups()[1:], strict=True):
-                unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else _glued(text))
+                glued = "1/s" if text.endswith("/s") else text[-1] if text[-1] in "%s" else "1"
+                unit = column.unit or (DEFAULT_SIZE if text.rstrip().endswith("B") else glued)
                 value = number(text, unit)
                 if value is None:
-                    raise FormatError(
-                        f"{column.field!r} in a foreign unit", file=file, line=line_number, expected=unit, found=text
-                    )
+                    raise error(f"{column.field!r} in a foreign unit", expected=unit, found=text)
                 taken.add(column.field)
                 if value == value:  # not NaN
                     found.append((line_number, column.field, value))
-        _check_left_over(left_over, known, empty, file, line_number)
+        # between items stand labels without a value and titles; a number there lost its label
+        for part in re.split(r"[ ]{2,}", left_over.strip()):
+            lost = any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split())
+            if lost and not known.fullmatch(part) and not empty.fullmatch(part):
+                raise error("a damaged item", expected="a label and its value", found=part)
     return found
 
 
@@ -93,20 +87,3 @@ def _columns(layout: Layout, fields: dict[tuple[str, str], Column], side: str, l
         return [Column(label, f"{label} {name}", unit, known=False) for name, unit in layout.values]
     other = "left" if side == "right" else "right"
     return [fields.get((side, label)) or fields.get((other, label)) or Column(label, label, "", known=False)]
-
-
-def _glued(text: str) -> str:
-    return "1/s" if text.endswith("/s") else text[-1] if text[-1] in "%s" else "1"
-
-
-def _check_left_over(text: str, known: re.Pattern[str], empty: re.Pattern[str], file: str, line: int) -> None:
-    """What stands between items are labels without a value and titles; a number there lost its label."""
-    for part in re.split(r"[ ]{2,}", text.strip()):
-        if known.fullmatch(part) or empty.fullmatch(part):
-            continue
-        if any(token[0].isdigit() or re.fullmatch(VALUE, token) for token in part.split()):
-            raise _damaged(part, file, line)
-
-
-def _damaged(found: str, file: str, line: int) -> FormatError:
-    return FormatError("a damaged item", file=file, line=line, expected="a label and its value", found=found)

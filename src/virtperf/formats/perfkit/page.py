@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.text import DAY, clock_seconds, unwrap_midnight
+from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, unwrap_midnight
 
 PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
 """First line of a page: the report id at the left edge, with or without the carriage control 1 for a new page."""
@@ -25,9 +26,13 @@ _RUN = re.compile(
     r"\s+Run\b(?:\s+(?P<date>\d\d[\d/.-]{4,8}))?(?:\s+(?P<time>\d\d:\d\d:\d\d))?(?:\s+(?P<name>[A-Z]\S*))?.*"
 )
 _PERIOD = re.compile(r".?[ ]{0,3}(From|To|For)\b[ ]+(?:(\d{4}[/-]\d\d[/-]\d\d)[ ]+)?(\S+)(.*)")
-_RESULT = re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b")
 _MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
-_RELEASE = re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)")
+_MARGIN = (  # what may stand to the right of From, To and For
+    ("cpu", _MACHINE, 1),
+    ("serial", _MACHINE, 2),
+    ("result of", re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b"), 1),
+    ("release", re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)"), 1),
+)
 HEADER_LINES = 12
 LONGEST_LINE = 512
 
@@ -35,59 +40,40 @@ LONGEST_LINE = 512
 class Page(NamedTuple):
     """What a page's header says.
 
-    Attributes
-    ----------
-    report : str
-    line : int
-        Line of the file on which the page begins.
-    body : int
-        Number of the page's lines that are header.
-    form : str
-        ``printed``, ``screen``, or ``titled`` (a screen with a title and no interval).
-    asa : bool
-        Lines begin with a carriage-control character.
-    begin, end : int
-        Times of day in seconds; -1 in a titled page.
-    length : int
-        Seconds that the header gives for the interval, -1 without.
-    day : date or None
-        Date of `begin`.
-    facts : dict of str to str
-        Machine, release and the like, for `Reading.info`.
-    log : bool
-        Its rows are intervals of its period.
-    places : tuple of int
-        Characters of the header at which the times `begin` and `end` stand, and the end of what the first line says
-        (a page's number may stand behind it); empty in a titled page.
+    `places` are the characters of the header at which the times `begin` and `end` stand, and the end of what the first
+    line says (a page's number may stand behind it).
     """
 
     report: str
-    line: int
-    body: int
-    form: str
-    asa: bool = False
-    begin: int = -1
+    line: int  # of the file, on which the page begins
+    body: int  # how many of its lines are header
+    form: str  # "printed", "screen", or "titled" (a screen with a title and no interval)
+    asa: bool = False  # lines begin with a carriage-control character
+    begin: int = -1  # time of day in seconds; -1 in a titled page
     end: int = -1
-    length: int = -1
-    day: date | None = None
-    facts: dict[str, str] | None = None
-    log: bool = False
-    places: tuple[int, ...] = ()
+    length: int = -1  # seconds that the header gives for the interval, -1 without
+    day: date | None = None  # that of `begin`
+    facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
+    log: bool = False  # its rows are intervals of its period
+    places: tuple[int, ...] = ()  # none in a titled page
+
+    @property
+    def lasts(self) -> int:
+        """Seconds between the two times of day."""
+        return (self.end - self.begin) % DAY
 
 
 def read_header(lines: list[str], line: int, file: str) -> Page | None:
     """The header of a page; None when the page ends within it.
 
-    Raises
-    ------
-    FormatError
-        The header has neither an interval nor a title, or a time is none.
+    Raises `FormatError`: the header has neither an interval nor a title, or a time is none.
     """
     first = PAGE_BEGINS.match(lines[0])
     assert first is not None
     report, rest = first[1], first[2][:LONGEST_LINE]
     if len(lines) == 1:  # not even its own end
         return None
+    refused = partial(FormatError, file=file, line=line, found=lines[0])
     asa = lines[0].startswith("1")
     if screen := _SCREEN.fullmatch(rest):
         begin, end = (clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end"))
@@ -97,13 +83,8 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
     run = _RUN.fullmatch(rest)
     if run is None:
         if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
-            raise FormatError(
-                f"the header of {report} is neither a screen's nor a listing's",
-                file=file,
-                line=line,
-                expected="'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'",
-                found=lines[0],
-            )
+            expected = "'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'"
+            raise refused(f"the header of {report} is neither a screen's nor a listing's", expected=expected)
         return Page(report, line, 1, "titled", asa)
     facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
     period: dict[str, tuple[int, date | None, int]] = {}
@@ -116,41 +97,21 @@ def read_header(lines: list[str], line: int, file: str) -> Page | None:
         if at == len(lines) - 1:
             return None
         keyword, day, value, margin = found.groups()
-        facts |= _margin(keyword, margin)
+        if keyword == "From" and margin.strip():
+            facts["system"] = margin.split()[-1]
+        facts |= {name: said[group] for name, pattern, group in _MARGIN if (said := pattern.search(margin))}
         if keyword != "For":
             clock = clock_seconds(value, file=file, line=line + at)
             period[keyword] = clock, _date(day, file, line + at), above + found.start(3)
             continue
         if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
-            raise FormatError(
-                "a damaged period", file=file, line=line + at, expected="From, To, For n Secs", found=text
-            )
+            raise refused("a damaged period", line=line + at, expected="From, To, For n Secs", found=text)
         (begin, day_of_begin, begins), (end, _, ends) = period["From"], period["To"]
         places = (begins, ends, first.start(2) + run.end("name") if run["name"] else len(lines[0]))
         return Page(report, line, at + 1, "printed", asa, begin, end, int(value), day_of_begin, facts, places=places)
     if len(lines) <= HEADER_LINES:
         return None
-    raise FormatError(
-        f"the header of {report} lacks its period",
-        file=file,
-        line=line,
-        expected="From, To and For lines",
-        found=lines[0],
-    )
-
-
-def _margin(keyword: str, text: str) -> dict[str, str]:
-    """Facts in the right margin of a From, To or For line."""
-    facts = {}
-    if keyword == "From" and text.strip():
-        facts["system"] = text.split()[-1]
-    if machine := _MACHINE.search(text):
-        facts |= {"cpu": machine[1], "serial": machine[2]}
-    if result := _RESULT.search(text):
-        facts["result of"] = result[1]
-    if release := _RELEASE.search(text):
-        facts["release"] = release[1]
-    return facts
+    raise refused(f"the header of {report} lacks its period", expected="From, To and For lines")
 
 
 def _date(text: str | None, file: str, line: int) -> date | None:
@@ -163,13 +124,15 @@ def _date(text: str | None, file: str, line: int) -> date | None:
 
 
 class Spans:
-    """Intervals of pages, from one part of a file to the next."""
+    """Intervals of pages, and what their headers say, from one part of a file to the next."""
 
     def __init__(self) -> None:
-        self._dated: date | None = None  # the first page's date, where all pages have one
-        self._undated = False
-        self._first = np.nan
-        self._last: dict[str, tuple[float, float]] = {}
+        self._first: Page | None = None
+        self._undated = False  # not all pages have a date
+        self._last: dict[str, tuple[float, float]] = {}  # of each report the time of day, and what was added to it
+        self._facts: dict[str, str] = {}
+        self._said: dict[str, str] = {}  # by the last page
+        self._lengths: set[int] = set()
 
     def of(self, pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each page's interval, in seconds since the midnight before the first one began.
@@ -177,30 +140,39 @@ class Spans:
         Dates decide where every page has one. Otherwise the pages of one report are taken to follow one another, and a
         step back of more than half a day is a midnight. Titled pages give NaN.
         """
-        begins = np.array([page.begin for page in pages], dtype=float)
-        lasts = np.array([(page.end - page.begin) % DAY for page in pages], dtype=float)
-        lengths = np.array([page.length for page in pages], dtype=float)
-        # an interval of days: the clock gives its length within one, the For line how many
-        lasts += DAY * np.where(lengths >= 0, np.maximum(np.round((lengths - lasts) / DAY), 0), 0)
-        timed = begins >= 0
-        days = [page.day for page in pages]
-        dated = [day for day in days if day is not None]
-        self._undated = self._undated or len(dated) != timed.sum()
-        if not self._undated:
-            self._dated = self._dated or (dated[0] if dated else None)
-            for place, day in enumerate(days):
-                if day is not None and self._dated is not None:
-                    begins[place] += DAY * (day - self._dated).days
-        reports = np.array([page.report for page in pages])
-        self._first = begins[timed][0] if timed.any() and np.isnan(self._first) else self._first
-        for report in sorted(set(reports[timed])):
-            own = timed & (reports == report)
-            raw = np.array([page.begin for page, mine in zip(pages, own, strict=True) if mine], dtype=float)
-            if self._undated:
-                begins[own] = unwrap_midnight(raw, *self._last.get(str(report), (self._first, 0.0)))[0]
-            self._last[str(report)] = raw[-1], begins[own][-1] - raw[-1]
-        begins = np.where(timed, begins, np.nan)
-        return begins, begins + lasts
+        begins, ends = np.full((2, len(pages)), np.nan)
+        for page in pages:
+            if page.facts is not self._said:
+                self._facts, self._said = page.facts | self._facts, page.facts
+        timed = [(place, page) for place, page in enumerate(pages) if page.begin >= 0]
+        self._undated = self._undated or any(page.day is None for _, page in timed)
+        for place, page in timed:
+            self._first = self._first or page
+            if self._undated or page.day is None or self._first.day is None:
+                last, days = self._last.get(page.report, (self._first.begin, 0.0))
+                days += DAY * (page.begin - last < -HALF_DAY)
+            else:
+                days = DAY * (page.day - self._first.day).days
+            self._last[page.report] = page.begin, days
+            # an interval of days: the clock gives its length within one, the For line how many
+            whole = max(round((page.length - page.lasts) / DAY), 0) if page.length >= 0 else 0
+            begins[place] = page.begin + days
+            ends[place] = begins[place] + page.lasts + DAY * whole
+            if not page.log and len(self._lengths) < 2:
+                self._lengths.add(page.lasts)
+        return begins, ends
+
+    def info(self) -> dict[str, str]:
+        """Facts of the first page that states them, the first date, and the interval's length where it never changes.
+
+        Logs are left out of the last: their pages' period is many intervals.
+        """
+        info = dict(self._facts)
+        if self._first and self._first.day and not self._undated:
+            info["from date"] = self._first.day.isoformat()
+        if len(self._lengths) == 1:
+            info["interval s"] = str(*self._lengths)
+        return info
 
 
 LogEnd = tuple[float, float, float, float]
@@ -212,14 +184,9 @@ def log_times(
 ) -> tuple[np.ndarray, LogEnd | None]:
     """Times of a log's rows, on the scale of `Spans`, and where they end.
 
-    Parameters
-    ----------
-    begins, ends : ndarray, shape (n,)
-        Interval of the page that each row stands on; pages with the same one go on with one another.
-    clocks : ndarray, shape (n,)
-        The rows' times of day; where `begins` is NaN they are the answer.
-    before : LogEnd, optional
-        Where the rows end that stand in the part of the file before.
+    `begins` and `ends` are those of the page that each row stands on (pages with the same ones go on with one another),
+    `clocks` the rows' times of day, which are the answer where `begins` is NaN, and `before` is where the rows end that
+    stand in the part of the file before.
     """
     t = clocks.astype(float)
     starts = np.flatnonzero((np.diff(begins, prepend=np.nan) != 0) | (np.diff(ends, prepend=np.nan) != 0))
@@ -231,47 +198,3 @@ def log_times(
             t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
             before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
     return t, before
-
-
-def odd_periods(pages: list[Page]) -> list[tuple[int, str]]:
-    """Line and sentence for the first interval that lasts another time than its header says."""
-    for page in pages:
-        apart = (page.end - page.begin) % DAY
-        if page.length >= 0 and (page.length - apart) % DAY not in (0, 1, DAY - 1):
-            return [(page.line, f"From and To are {apart} s apart, but For says {page.length}")]
-    return []
-
-
-class Facts:
-    """Facts of the first page that states them, the first date, and the interval's length where it never changes.
-
-    Logs are left out of the last: their pages' period is many intervals.
-    """
-
-    def __init__(self) -> None:
-        self._info: dict[str, str] = {}
-        self._last: dict[str, str] | None = None
-        self._day: date | None = None
-        self._timed = False
-        self._all_dated = True
-        self._lengths: set[int] = set()
-
-    def add(self, pages: list[Page]) -> None:
-        """Take further pages."""
-        for page in pages:
-            if page.facts is not self._last:
-                self._info, self._last = {**(page.facts or {}), **self._info}, page.facts
-            if page.begin >= 0:
-                self._day = self._day if self._timed else page.day
-                self._timed, self._all_dated = True, self._all_dated and page.day is not None
-                if not page.log and len(self._lengths) < 2:
-                    self._lengths.add((page.end - page.begin) % DAY)
-
-    def info(self) -> dict[str, str]:
-        """All of them."""
-        info = dict(self._info)
-        if self._day is not None and self._all_dated:
-            info["from date"] = self._day.isoformat()
-        if len(self._lengths) == 1:
-            info["interval s"] = str(next(iter(self._lengths)))
-        return info

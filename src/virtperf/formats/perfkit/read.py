@@ -6,8 +6,8 @@ A file is a sequence of pages. Each begins with a report id; the id and the head
 
 from __future__ import annotations
 
-import io
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
@@ -15,22 +15,24 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.perfkit.items import read_items
-from virtperf.formats.perfkit.layout import Layout, load_layouts
-from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Facts, Page, Spans, odd_periods, read_header
+from virtperf.formats.perfkit.layout import REMEDY, Layout, load_layouts
+from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, read_header
 from virtperf.formats.perfkit.regular import Part, Template
 from virtperf.formats.perfkit.rows import Found, records, together
 from virtperf.formats.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
 from virtperf.formats.perfkit.write import write_listing
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.text import DAY
 
 NEWS, KNOWN = 16, 8
 """Templates that a part of a file may add, and that are known of a report: all headers of a damaged file may differ."""
 
 
-class PerfKit:
+class PerfKit(InParts):
     """Reader and writer of listings; see docs/formats/perfkit.md."""
 
     name = "perfkit"
@@ -43,20 +45,12 @@ class PerfKit:
             return 0.0
         return 0.95 if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2]) else 0.55
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the interval.
 
-        Raises
-        ------
-        FormatError
-            No registered report; a heading that no layout agrees with; a damaged header, row or number.
-        StudyError
-            A layout file of the user's is wrong.
+        Raises `FormatError`: no registered report; a heading that no layout agrees with; a damaged header, row or
+        number; `StudyError` for a wrong layout file of the user's.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing part by part; each part ends with a page."""
         listing = _Listing(file, load_layouts(), Warnings(file))
         pieces = Pieces(stream, _last_page, file)
         for piece in pieces:
@@ -78,32 +72,29 @@ class _Listing:
         self.file, self.layouts, self.warnings = file, layouts, warnings
         self.pages: list[Page] = []
         self.before: dict[str, Page] = {}  # the last page of each report
-        self.spans, self.facts = Spans(), Facts()
-        self.any = self.odd = False
+        self.spans = Spans()
+        self.odd = False
         self.assumed: set[str] = set()
         self.skipped: dict[str, int] = {}
         self.unread: list[int] = []
         self.tables: dict[tuple[str, int], Table] = {}
-        self.templates: dict[str, dict[bytes, Template]] = {}  # by report and by what pages of theirs have in common
+        self.templates: dict[str, deque[Template]] = {}  # by report
         self.regular: dict[int, tuple[Template, int, int]] = {}  # by page of this part, with its interval
         self.items: list[tuple[int, Layout, int, str, float]] = []  # page, layout, line, field, value
 
     def read(self, part: Part, ends: bool) -> None:
         """Take the pages of a part of the file, which it may end with."""
         if not part.reports:
-            raise FormatError(
-                "no report of the Performance Toolkit",
-                file=self.file,
-                expected="a page that begins with FCXnnn",
-                found=part.data.decode().strip()[:60] or "nothing",
-            )
+            found = part.data.decode().strip()[:60] or "nothing"
+            expected = "a page that begins with FCXnnn"
+            raise FormatError("no report of the Performance Toolkit", file=self.file, expected=expected, found=found)
         complete = part.data.endswith(b"\n")
         pages: dict[str, list[int]] = {}
         for place in range(len(part.reports) - (not complete)):
             pages.setdefault(part.reports[place], []).append(place)
         self.pages, self.regular = [], {}
         for report, own in pages.items():
-            self._match(part, reversed(self.templates.get(report, {}).values()), own)
+            self._match(part, reversed(self.templates.get(report, ())), own)
         news = 0
         for place, report in enumerate(part.reports):
             line = int(part.first[place]) + part.above + 1
@@ -118,32 +109,27 @@ class _Listing:
                 self.skipped.setdefault(report, line)
                 continue
             last = ends and place == len(part.reports) - 1
-            new = self._page(part.text(place).split("\n"), line, last, complete)
-            known = self.templates.setdefault(report, {})
-            if new and new.common not in known and news < NEWS:
+            text = part.data[part.pages[place] : part.pages[place + 1]].decode()
+            new = self._page(text.split("\n"), line, last, complete)
+            known = self.templates.setdefault(report, deque(maxlen=KNOWN))
+            if new and news < NEWS and all(new.common != other.common for other in known):
                 news += 1
-                if len(known) >= KNOWN:
-                    del known[next(iter(known))]
-                known[new.common] = new
+                known.append(new)
                 self._match(part, [new], [page for page in pages[report] if page > place])
-        self.any = self.any or bool(self.pages)
-        for at, sentence in odd_periods(self.pages) if not self.odd else ():
-            self.odd = True
-            self.warnings.add(at, sentence)
+        for page in self.pages:
+            if not self.odd and page.length >= 0 and (page.length - page.lasts) % DAY not in (0, 1, DAY - 1):
+                self.odd = True
+                self.warnings.add(page.line, f"From and To are {page.lasts} s apart, but For says {page.length}")
         if not ends:
             return
         for report, at in self.skipped.items():
             self.warnings.add(at, f"{report} has no layout, skipped")
         if self.unread:
             self.warnings.add(self.unread[0], f"{len(self.unread)} line(s) below tables were not read")
-        if not self.any:
-            raise FormatError(
-                "no whole page of a registered report",
-                file=self.file,
-                expected=", ".join(sorted(self.layouts)),
-                found=", ".join(self.skipped) or "a page that is cut off",
-                remedy="add a layout of your own; docs/formats/perfkit.md says how.",
-            )
+        if not self.before:
+            expected, found = ", ".join(sorted(self.layouts)), ", ".join(self.skipped) or "a page that is cut off"
+            problem = "no whole page of a registered report"
+            raise FormatError(problem, file=self.file, expected=expected, found=found, remedy=REMEDY)
 
     def _match(self, part: Part, templates: Iterable[Template], pages: list[int]) -> None:
         """Take the rows of those of some pages of one report that are regular."""
@@ -180,9 +166,9 @@ class _Listing:
                 self.warnings.add(first, f"{page.report} has no values on this page")
             self.items += [(len(self.pages), layout, line, field, value) for line, field, value in found]
         else:
-            heading = find_heading(body, layouts, (page.facts or {}).get("release", ""))
+            heading = find_heading(body, layouts, page.facts.get("release", ""))
             if heading is None:
-                if not last or not (self.any or self.pages) or sum(bool(text.strip("_ .")) for _, text in body) > 3:
+                if not last or not self.before or sum(bool(text.strip("_ .")) for _, text in body) > 3:
                     raise unknown_heading(page.report, body, layouts, self.file, first)
                 self._cut_off(first, "heading", last)
                 return None
@@ -206,30 +192,24 @@ class _Listing:
         self, page: Page, body: list[tuple[int, str]], heading: Heading, layouts: tuple[Layout, ...], cut: int
     ) -> Layout:
         """Take the table with that heading, and those that stand below it on the same page."""
-        place, layout, cells = heading
         others = tuple(other for other in layouts if other.below)
-        while others:
-            rest = body[place + 1 :]
-            further = find_heading(rest, others, (page.facts or {}).get("release", ""), len(rest))
-            if further is None:
-                break
-            self._table(page, rest[: further[0]], Table(layout, cells, body[place][1]), 0, followed=True)
-            body, (place, layout, cells) = rest, further
-        return self._table(page, body[place + 1 :], Table(layout, cells, body[place][1]), cut)
-
-    def _table(
-        self, page: Page, body: list[tuple[int, str]], new: Table, cut: int, *, followed: bool = False
-    ) -> Layout:
-        key = (page.report, id(new.cells))  # `choose` gives the same object for the same heading
-        table = self.tables.setdefault(key, new)
-        taken = table.take(body, len(self.pages), self._repeated(page), cut, followed=followed)
-        self.unread += taken.below
-        for line, text in taken.odd:
-            self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
-        if taken.dropped:
-            self._cut_off(cut, "row", True)
-        elif not table.pages or table.pages[-1] != len(self.pages):
-            self.warnings.add(page.line, f"{page.report} has no rows on this page")
+        below: Heading | None = heading
+        while below:
+            place, layout, cells = below
+            key = (page.report, id(cells))  # `choose` gives the same object for the same heading
+            table = self.tables.setdefault(key, Table(layout, cells, body[place][1]))
+            body = body[place + 1 :]
+            below = find_heading(body, others, page.facts.get("release", ""), len(body)) if others else None
+            rows = body[: below[0]] if below else body
+            number, followed = len(self.pages), below is not None
+            odd, unread, dropped = table.take(rows, number, self._repeated(page), 0 if below else cut, followed)
+            self.unread += unread
+            for line, text in odd:
+                self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+            if dropped:
+                self._cut_off(cut, "row", True)
+            elif not table.rows or table.rows[-1][1] != number:
+                self.warnings.add(page.line, f"{page.report} has no rows on this page")
         return table.layout
 
     def _cut_off(self, line: int, what: str, last: bool) -> None:
@@ -239,7 +219,6 @@ class _Listing:
 
     def records(self, part: Part) -> tuple[pd.DataFrame, np.ndarray]:
         """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
-        self.facts.add(self.pages)
         spans = self.spans.of(self.pages)
         found = [records(table, part, spans, self.file) for table in self.tables.values() if table.rows or table.found]
         if self.items:
@@ -256,7 +235,7 @@ class _Listing:
         return together(found)
 
     def info(self) -> dict[str, str]:
-        info = self.facts.info()
+        info = self.spans.info()
         if self.assumed:
             info["assumed layouts"] = " ".join(sorted(self.assumed))
         return info

@@ -15,37 +15,27 @@ _PADDING = 1024
 
 
 class Part:
-    """A part of a file: where its lines and pages stand.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8; lines end with a line feed, the last one also without.
-    above : int
-        Lines of the file before it.
+    """A part of a file, in UTF-8, below so many lines: where its lines and pages stand.
 
     Attributes
     ----------
     begin, end : ndarray of int, shape (lines,)
         Where each line stands, without its line feed.
-    pages : ndarray of int, shape (pages + 1,)
-        Where each page begins, and the part's end.
-    first : ndarray of int, shape (pages + 1,)
-        The line, from 0, with which each page begins, and the number of lines.
     reports : list of str
         Of each page.
-    odd : ndarray of int, shape (pages,)
+    pages, first : ndarray of int, shape (pages + 1,)
+        Where each page begins, and with which line, from 0; then the part's end, and the number of lines.
+    odd : ndarray of int, shape (pages + 1,)
         The last place in each page of what a message or a prompt holds but no row, or is not printable, else -1.
-    number : ndarray of int, shape (pages,)
-        Place of each page among those that were read, set by the reader.
-    repeated : ndarray of bool, shape (pages,)
-        Whether a page goes on with the interval of the one before, so that averages were read already; set likewise.
+    number, repeated : ndarray, shape (pages,)
+        Set by the reader: place of each page among those that were read, and whether it goes on with the interval of
+        the one before, so that averages were read already.
     """
 
     def __init__(self, data: bytes, above: int) -> None:
         self.data, self.above = data, above
-        self._bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
-        own = self._bytes[: len(data)]
+        self.bytes = np.frombuffer(data + b" " * _PADDING, np.uint8)
+        own = self.bytes[: len(data)]
         strange = np.flatnonzero(own - np.uint8(BLANK) > 94)
         breaks = own[strange] == ord("\n")
         ends, strange = strange[breaks], np.append(strange[~breaks], np.flatnonzero(own == ord("=")))
@@ -72,14 +62,10 @@ class Part:
 
     def _places(self, text: bytes, rare: int) -> Places:
         """Where a text stands, sought by the one of its characters that is the rarest."""
-        at = np.flatnonzero(self._bytes[: len(self.data)] == text[rare]) - rare
+        at = np.flatnonzero(self.bytes[: len(self.data)] == text[rare]) - rare
         for k, byte in enumerate(text):
-            at = at[self._bytes[at + k] == byte]
+            at = at[self.bytes[at + k] == byte]
         return at
-
-    def text(self, page: int) -> str:
-        """The text of a page."""
-        return self.data[self.pages[page] : self.pages[page + 1]].decode()
 
     def line(self, number: int) -> str:
         """The text of a line, from 0."""
@@ -87,38 +73,24 @@ class Part:
 
     def letters(self, lines: Places, width: int) -> NDArray[np.uint8]:
         """The first characters of some lines, shape (lines, width), with blanks behind a line's end."""
-        if width > len(self._bytes) - len(self.data):
-            self._bytes = np.append(self._bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8))
-        found = sliding_window_view(self._bytes, width)[self.begin[lines]]
+        if width > len(self.bytes) - len(self.data):
+            self.bytes = np.append(self.bytes[: len(self.data)], np.full(width, BLANK, dtype=np.uint8))
+        found = sliding_window_view(self.bytes, width)[self.begin[lines]]
         length = self.end[lines] - self.begin[lines]
         if len(length) and length.min() < width:
             np.copyto(found, np.uint8(BLANK), where=np.arange(width) >= length[:, None])
         return found
 
-    def beginnings(self, pages: Places, length: int) -> NDArray[np.uint8]:
-        """The first bytes of some pages, shape (pages, length)."""
-        return sliding_window_view(self._bytes, length)[self.pages[pages]]
-
 
 class Template:
-    """A page's lines above its rows, for pages that differ in nothing but times, the page's number and rows.
+    """A page's lines above its rows (`top`), for pages that differ in nothing but times, the page's number and rows.
 
-    Parameters
-    ----------
-    page : Page
-    table : Table
-    top : str
-        These lines, ASCII.
-
-    Attributes
-    ----------
-    common : bytes
-        What all such pages have in common.
+    `common` is what all such pages have in common.
     """
 
     def __init__(self, page: Page, table: Table, top: str) -> None:
         self.page, self.table = page, table
-        self._top = np.frombuffer(top.encode("ascii"), np.uint8)
+        self._top = np.frombuffer(top.encode(), np.uint8)
         self._lines = top.count("\n")
         begin, end, said = page.places
         self._digits = [at + k for at in (begin, end) for k in (0, 1, 3, 4, 6, 7)]
@@ -132,7 +104,7 @@ class Template:
         pages = pages[part.pages[pages + 1] - part.pages[pages] > len(self._top)]
         if not len(pages):
             return []
-        tops = part.beginnings(pages, len(self._top))
+        tops = sliding_window_view(part.bytes, len(self._top))[part.pages[pages]]
         digits = tops[:, self._digits] - np.uint8(ord("0"))
         clocks = digits.reshape(-1, 2, 3, 2) @ np.array([10, 1])
         same = ((tops == self._top) | self._free).all(axis=1) & (tops[:, self._unsaid] >= BLANK).all(axis=1)

@@ -22,30 +22,15 @@ _SURE = 10  # characters of which any plain number is one for `number` too
 
 @dataclass(frozen=True)
 class Found:
-    """Rows of a file, in the order of their lines, each with some records.
+    """Rows of a file, in the order of their lines, each with some records."""
 
-    Attributes
-    ----------
-    texts : tuple of (list of str, ndarray of int)
-        Of report, entity kind and entity: texts, and which of them each row has.
-    t : ndarray, shape (rows,)
-    line : ndarray of int, shape (rows,)
-        Lines of the file.
-    count : ndarray of int, shape (rows,)
-        Records of each row.
-    fields : list of str
-    field : ndarray of int, shape (records,)
-        Which of `fields` each record has.
-    value : ndarray, shape (records,)
-    """
-
-    texts: tuple[tuple[list[str], Places], ...]
+    texts: tuple[tuple[list[str], Places], ...]  # of report, entity kind, entity: texts, and which one each row has
     t: NDArray[np.float64]
-    line: Places
-    count: Places
+    line: Places  # of the file
+    count: Places  # records of each row
     fields: list[str]
-    field: Places
-    value: NDArray[np.float64]
+    field: Places  # which of `fields` each record has
+    value: NDArray[np.float64]  # of each record
 
 
 def together(parts: list[Found]) -> tuple[pd.DataFrame, Places]:
@@ -79,32 +64,22 @@ def _one(parts: list[tuple[list[str], Places]]) -> tuple[list[str], Places]:
 
 
 def records(table: Table, part: Part, spans: tuple[np.ndarray, np.ndarray], file: str) -> Found:
-    """One record per printed number of the rows that a table gathered, which it forgets.
+    """One record per printed number of the rows that a table gathered from a part of a file, and forgets.
 
-    Parameters
-    ----------
-    table : Table
-    part : Part
-        The part of the file that the rows are in.
-    spans : (ndarray, ndarray)
-        Begin and end of every page's interval.
-    file : str
+    `spans` are begin and end of every page's interval.
 
-    Raises
-    ------
-    FormatError
-        A known column holds something else than a number, or a number stands beside its heading.
+    Raises `FormatError`: a known column holds something else than a number, or a number stands beside its heading.
     """
-    own = np.array(table.lines, dtype=np.int64) - part.above - 1
-    entity, kind = np.array(table.told, dtype=np.int64).reshape(-1, 2).T
-    parts = [(own, np.array(table.pages, dtype=np.int64), entity, kind)]
+    taken = np.array(table.rows, dtype=np.int64).reshape(-1, 4).T
+    own = taken[0] - part.above - 1
+    parts = [(own, *taken[1:])]
     for line, page, entity, kind in table.found:
         kept = ~part.repeated[page] | (kind == 0)
         parts.append((line[kept], part.number[page[kept]], entity[kept], kind[kept]))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     line, page, entity, kind = (column[order] for column in columns)
-    texts = dict(zip(np.searchsorted(line, own).tolist(), table.rows, strict=True))
+    texts = dict(zip(np.searchsorted(line, own).tolist(), table.texts, strict=True))
     rows = _Rows(table, part, line, texts, file)
     values = rows.values()
     average = np.array([kind != table.layout.entity_kind for kind in table.kinds])[kind]
@@ -178,17 +153,13 @@ class _Rows:
         return code, [text.strip().rstrip("\0") for text in texts]
 
     def _beside(self, problem: str, place: int) -> FormatError:
-        return FormatError(
-            f"{self._table.layout.report}: {problem}",
-            file=self._file,
-            line=self._line(place),
-            expected=f"numbers that end below the heading {self._table.heading.strip()!r}",
-            found=self._text(place),
-            remedy="give the column's `shift` in a layout of your own where the tool prints it elsewhere.",
-        )
+        expected = f"numbers that end below the heading {self._table.heading.strip()!r}"
+        remedy = "give the column's `shift` in a layout of your own where the tool prints it elsewhere."
+        return self._error(f"{self._table.layout.report}: {problem}", place, expected, self._text(place), remedy=remedy)
 
-    def _line(self, place: int) -> int:
-        return int(self._lines[place]) + self._part.above + 1
+    def _error(self, problem: str, place: int, expected: str, found: str, **more: str) -> FormatError:
+        line = int(self._lines[place]) + self._part.above + 1
+        return FormatError(problem, file=self._file, line=line, expected=expected, found=found, **more)
 
     def times(
         self, begins: NDArray[np.float64], ends: NDArray[np.float64], average: NDArray[np.bool_]
@@ -203,7 +174,7 @@ class _Rows:
         if np.isnan(clocks).any():
             place = int(own[np.argmax(np.isnan(clocks))])
             found = self._text(place)[cell.start : cell.end].strip().rstrip("\0")
-            raise FormatError("not a time", file=self._file, line=self._line(place), expected="HH:MM", found=found)
+            raise self._error("not a time", place, "HH:MM", found)
         t = ends.copy()
         t[own], self._table.ended = log_times(begins[own], ends[own], clocks, self._table.ended)
         return t

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.perfkit.layout import Cell, Layout, choose
+from virtperf.formats.perfkit.layout import REMEDY, Cell, Layout, choose
 from virtperf.formats.perfkit.page import LONGEST_LINE, LogEnd
 from virtperf.formats.perfkit.values import BLANK, distinct, number
 from virtperf.formats.words import Places
@@ -22,47 +22,19 @@ CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _WORD = re.compile(r"[A-Za-z<][A-Za-z.,:/()<>-]*")
 
 
-@dataclass(frozen=True)
-class Taken:
-    """What became of the lines below a heading.
-
-    Attributes
-    ----------
-    odd : list of (int, str)
-        Lines among the rows that are none, such as a row with a damaged name: left out.
-    below : list of int
-        Lines below the table.
-    dropped : bool
-        The file ends within the last row.
-    """
-
-    odd: list[tuple[int, str]]
-    below: list[int]
-    dropped: bool
-
-
 @dataclass
 class Table:
-    """Rows of one layout under one spacing, gathered over the pages so that each column is converted at once.
-
-    Attributes
-    ----------
-    rows, lines, pages, told : list
-        What `take` took: texts, lines of the file, places among the pages read, and places in `kinds` and `entities`.
-    found : list of (ndarray, ndarray, ndarray, ndarray)
-        Rows of regular pages: lines and pages of the part of the file, places in `entities` and in `kinds`.
-    reach : int
-        How many characters of a row tell what it is about.
-    """
+    """Rows of one layout under one spacing, gathered over the pages so that each column is converted at once."""
 
     layout: Layout
     cells: tuple[Cell, ...]
     heading: str
-    rows: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    pages: list[int] = field(default_factory=list)
-    told: list[tuple[int, int]] = field(default_factory=list)
+    rows: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """What `take` took: line of the file, place among the pages read, places in `entities` and in `kinds`."""
+    texts: list[str] = field(default_factory=list)
+    """Those of these rows."""
     found: list[tuple[Places, Places, Places, Places]] = field(default_factory=list)
+    """The same of regular pages, with line and page of the part of the file."""
     ended: LogEnd | None = None  # where its log ends
 
     def __post_init__(self) -> None:
@@ -76,7 +48,7 @@ class Table:
         self._edge = max(cell.end for cell in self.cells if not cell.column.text)
         self._numbers = [cell for cell in self.cells if cell.column.known and not cell.column.text]
         telling = [cell for cell in (self._key, self._owner, self.time, *self._repeats) if cell]
-        self.reach = max(cell.end for cell in telling)
+        self.reach = max(cell.end for cell in telling)  # characters of a row that tell what it is about
         self._naming = np.zeros(self.reach, dtype=bool)
         for cell in (self._key, self._owner or self._key):
             self._naming[cell.start : cell.end] = True
@@ -87,14 +59,11 @@ class Table:
         self._averages = {text: n for n, (text, kind) in enumerate(self.layout.averages.items(), start=1) if kind}
         self.entities: dict[str, int] = {}
 
-    def label(self, text: str) -> str | None:
-        """What a row is about: its entity, with the owner where it has one, or its time; None for another line."""
-        return self._named(text) if not self.layout.log or self._timed(self._when(text)) else None
-
     def _timed(self, when: str) -> bool:
         return when in self.layout.averages or CLOCK.fullmatch(when) is not None
 
     def _named(self, text: str) -> str | None:
+        """What a row is about: its entity, with the owner where it has one, or its time; None for another line."""
         key = self._key
         if text[: self._first.start].strip() and self._first is self.cells[0]:
             return None
@@ -130,32 +99,18 @@ class Table:
             row &= (letters[:, cell.start : cell.end] != BLANK).any(axis=1)
         return entity, kind, row
 
-    def _completed(self, text: str, above: str | None) -> str:
-        """The row with what its blank cells repeat from the row above."""
-        for cell in self._repeats:
-            if above is not None and not text[cell.start : cell.end].strip():
-                text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
-        return text
-
     def take(
-        self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, *, followed: bool = False
-    ) -> Taken:
+        self, body: list[tuple[int, str]], page: int, repeated: bool, cut: int, followed: bool
+    ) -> tuple[list[tuple[int, str]], list[int], bool]:
         """Take the rows below a heading.
 
         A line that is no row is left out. Behind it, only what is a row in every cell is taken for one, and nothing
         at all behind a line of words, which is the heading of something else.
 
-        Parameters
-        ----------
-        body : list of (int, str)
-            Line number and text below the heading.
-        page : int
-        repeated : bool
-            The page goes on with the interval of the one before, so averages were read already.
-        cut : int
-            Line that may have lost its end; 0 for none.
-        followed : bool
-            Another table stands below, so that words behind the rows are its title.
+        A page that is `repeated` goes on with the interval of the one before, so averages were read already. The line
+        `cut` may have lost its end. Below a table that is `followed` stands another one, and words behind the rows are
+        its title. Returned are lines among the rows that are none, such as a row with a damaged name, lines below the
+        table, and whether the file ends within the last row.
         """
         odd: list[tuple[int, str]] = []
         below: list[tuple[int, str]] = []
@@ -169,8 +124,12 @@ class Table:
             if line == cut and len(printed.rstrip()) < self._edge:
                 dropped = True
                 break
-            text = self._completed(printed, above)
-            label = None if ended else self.label(text)
+            text = printed
+            for cell in self._repeats:
+                if above is not None and not text[cell.start : cell.end].strip():
+                    text = text[: cell.start] + above[cell.start : cell.end] + text[cell.end :]
+            when = self._when(text)
+            label = None if ended or (self.layout.log and not self._timed(when)) else self._named(text)
             if self.layout.log and text == printed:
                 seen.clear()
             again = label in seen
@@ -182,16 +141,14 @@ class Table:
                 continue
             odd, below, within, above = odd + below, [], 0, text
             seen.add(label)
-            average = self._averages.get(self._when(text) if self.layout.log else label, 0)
+            average = self._averages.get(when if self.layout.log else label, 0)
             if not (repeated and average):
-                self.rows.append(text)
-                self.lines.append(line)
-                self.pages.append(page)
-                self.told.append((self._entity(label), average))
+                self.rows.append((line, page, self._entity(label), average))
+                self.texts.append(text)
         damaged = [(line, text) for line, text in below[:within] if self._whole(text)]
         lines = {line for line, _ in damaged}
         unread = below[:within] if followed else below
-        return Taken(odd + damaged, [line for line, _ in unread if line not in lines], dropped)
+        return odd + damaged, [line for line, _ in unread if line not in lines], dropped
 
     def _whole(self, text: str) -> bool:
         """Whether every cell of a known column of numbers holds what belongs there, and one of them a number."""
@@ -210,7 +167,7 @@ class Table:
 
     def forget(self) -> None:
         """Drop the rows."""
-        self.rows, self.lines, self.pages, self.told, self.found, self.entities = [], [], [], [], [], {}
+        self.rows, self.texts, self.found, self.entities = [], [], [], {}
 
 
 def _is_heading(text: str) -> bool:
@@ -245,11 +202,6 @@ def unknown_heading(
     """The error for a page of which `find_heading` knows no line."""
     texts = [(number, text) for number, text in body if not RULE.fullmatch(text)][:HEADING_LINES]
     number, heading = max(texts, key=lambda part: len(part[1].split()), default=(line, "nothing"))
-    return FormatError(
-        f"no registered layout of {report} has this heading",
-        file=file,
-        line=number,
-        expected="; or ".join(layout.heading[-1] for layout in layouts if layout.heading),
-        found=heading,
-        remedy="add a layout of your own; docs/formats/perfkit.md says how.",
-    )
+    known = "; or ".join(layout.heading[-1] for layout in layouts if layout.heading)
+    problem = f"no registered layout of {report} has this heading"
+    return FormatError(problem, file=file, line=number, expected=known, found=heading, remedy=REMEDY)

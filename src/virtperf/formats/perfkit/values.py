@@ -80,20 +80,10 @@ def distinct(letters: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[str]]:
 def plain_numbers(
     letters: NDArray[np.uint8], cells: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Numbers of many rows at once, of cells that hold nothing but digits and a point up to their last character.
+    """Numbers of the cells of many rows at once, and which of them hold other than digits and a point up to their end.
 
-    Parameters
-    ----------
-    letters : ndarray of uint8, shape (rows, width)
-    cells : sequence of (int, int)
-        Begin and end of each column's cells.
-
-    Returns
-    -------
-    values : ndarray, shape (rows, cells)
-        NaN where a cell is blank, or another one.
-    others : ndarray of bool, shape (rows, cells)
-        Which cells hold something else.
+    `cells` are begin and end of each column's. Both answers have the shape (rows, cells); numbers are NaN where a cell
+    is blank or holds something else.
     """
     gap = np.full((len(letters), 1), _GAP)  # so that no cell's characters have neighbours in another
     block = np.hstack([part for begin, end in cells for part in (gap, letters[:, begin:end])])

@@ -9,7 +9,7 @@ import numpy as np
 
 from virtperf.core.errors import FormatError
 from virtperf.core.units import conversion_factor
-from virtperf.formats.base import Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.perfkit.layout import Column, Layout, locate
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, log_times
 from virtperf.formats.rows import refused
@@ -28,11 +28,8 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
     Where `info` has no ``interval s``, an interval begins where the report's last one ended, and the first one is as
     long as the second, or 60 s. Numbers are printed with as many decimals as their layout and their column allow.
 
-    Raises
-    ------
-    FormatError
-        A report without a layout for such entities, a field without a column or a label, a number too wide for its
-        column, times that times of day can't tell.
+    Raises `FormatError`: a report without a layout for such entities, a field without a column or a label, a number too
+    wide for its column, times that times of day can't tell.
     """
     records = reading.records
     if records.empty:
@@ -51,12 +48,13 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
         raise refused("perfkit", "no layout for these reports", ", ".join(unknown), known)
     if records["t"].isna().any() or not ((records["value"] >= 0) & (records["value"] < 1e15)).all():
         raise FormatError("a listing holds numbers from 0 to 1e15 only, each at a time")
+    expected = "whole seconds, the first on day 0, steps of less than half a day"
+    untellable = FormatError("times of day alone can't tell these times", expected=expected)
     lines: list[str] = []
     ends: list[float] = []
     pages: list[Page] = []
     lengths = _lengths(reading)
-    columns = (records[name].tolist() for name in ("report", "entity_kind", "entity", "field", "t", "value"))
-    rows = list(zip(*columns, strict=True))
+    rows = records[[*RECORD_COLUMNS]].itertuples(index=False, name=None)
 
     def page_of(row: tuple[str, str, str, str, float, float]) -> tuple[str, int, float]:
         layout = of_kind[row[0], row[1]]
@@ -71,7 +69,7 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
             times = np.array([t for *_, t, _ in found])
             spans = np.full(len(times), float(begin)), np.full(len(times), float(end))
             if (times % 1).any() or not np.array_equal(log_times(*spans, times % DAY)[0], times):
-                raise _untellable()
+                raise untellable
         ends.append(last)
         pages.append(Page(report, 0, 0, "printed", True, begin % DAY, end % DAY, end - begin))
         lines += _header(layout, reading.info, begin, end)
@@ -80,27 +78,19 @@ def write_listing(reading: Reading, layouts: dict[str, tuple[Layout, ...]]) -> b
             raise FormatError("a name would begin a new page", found=" ".join(sorted({row[1] for row in found})))
         lines += body
     if not np.array_equal(Spans().of(pages)[1], ends):
-        raise _untellable()
+        raise untellable
     return "".join(f"{line.rstrip()}\n" for line in lines).encode()
-
-
-def _untellable() -> FormatError:
-    return FormatError(
-        "times of day alone can't tell these times",
-        expected="whole seconds, the first on day 0, steps of less than half a day",
-    )
 
 
 def _lengths(reading: Reading) -> dict[tuple[str, float], float]:
     """Length of the interval that ends at each time of each report."""
-    given = reading.info.get("interval s")
+    given = float(reading.info.get("interval s", np.nan))
     found: dict[tuple[str, float], float] = {}
     for report, ends in reading.records.groupby("report", sort=False)["t"]:
         times = np.unique(ends)
-        steps = np.diff(times)
-        steps = np.concatenate([steps[:1] if len(steps) else [DEFAULT_INTERVAL], steps])
-        for t, step in zip(times.tolist(), steps.tolist(), strict=True):
-            found[str(report), t] = float(given) if given is not None else step
+        steps = np.diff(times) if len(times) > 1 else np.array([DEFAULT_INTERVAL])
+        for place, t in enumerate(times.tolist()):
+            found[str(report), t] = float(steps[max(place - 1, 0)]) if np.isnan(given) else given
     return found
 
 
@@ -133,12 +123,11 @@ def _table(layout: Layout, rows: list[Row]) -> list[str]:
         if layout.entity:
             owner, _, name = entity.rpartition(":") if layout.owner and ":" in entity else (entity, "", "")
             printed |= {layout.owner: owner, layout.entity: name} if layout.owner else {layout.entity: entity}
-        if not names.fullmatch(entity if layout.entity else printed[layout.time]):
+        keys = [(texts[column], text) for column, text in printed.items()]
+        fits = names.fullmatch(entity if layout.entity else printed[layout.time])
+        if not fits or any(len(text) > key.end - key.start for key, text in keys):
             raise refused("perfkit", f"{layout.report} has no such name", entity, layout.pattern)
-        for column, text in printed.items():
-            key = texts[column]
-            if len(text) > key.end - key.start:
-                raise refused("perfkit", f"{layout.report} has no such name", entity, layout.pattern)
+        for key, text in keys:
             line[key.start : key.start + len(text)] = text
         for _, _, field, _, value in own:
             if field not in cells:

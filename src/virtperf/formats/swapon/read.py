@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 
@@ -22,10 +23,10 @@ SUMMARY_FIELDS, SHOW_FIELDS = ("Size", "Used", "Priority"), ("SIZE", "USED", "PR
 ENTITY_KIND = "swap device"
 
 _HEAD = ("Filename", "Type", "Size", "Used", "Priority")
-_SIZE = r"(?:\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE])"
-_COLUMNS = {"TYPE": r"[A-Za-z]\w*", "SIZE": _SIZE, "USED": _SIZE, "PRIO": r"-?\d{1,9}"}
-_COLUMNS |= {"Type": r"[A-Za-z]\w*", "Size": r"\d{1,18}", "Used": r"\d{1,18}", "Priority": r"-?\d{1,9}"}
-_VALUES = {name: re.compile(pattern, re.ASCII) for name, pattern in _COLUMNS.items()}
+_TYPES, _KIB, _LEVEL = (re.compile(shape, re.ASCII) for shape in (r"[A-Za-z]\w*", r"\d{1,18}", r"-?\d{1,9}"))
+_SIZES = re.compile(r"\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE]", re.ASCII)
+_VALUES = {"Type": _TYPES, "Size": _KIB, "Used": _KIB, "Priority": _LEVEL}
+_VALUES |= {"TYPE": _TYPES, "SIZE": _SIZES, "USED": _SIZES, "PRIO": _LEVEL}
 _LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
 _UNREAD = ("UUID", "LABEL")  # may be empty, so they are only accepted behind the other columns
 _LIKE_ROW = re.compile(r"\s(?:partition|file)\s+\d", re.ASCII)
@@ -53,10 +54,8 @@ class SwaponFormat:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read one or several lists; each heading begins a snapshot.
 
-        Raises
-        ------
-        FormatError
-            Without a heading, at a damaged row, at a device that is listed twice or is fuller than it is large.
+        Raises `FormatError` without a heading, at a damaged row, at a device that is listed twice or is fuller than it
+        is large.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
@@ -67,23 +66,20 @@ class SwaponFormat:
         wrapped = False
         for number, line in enumerate(lines, start=1):
             words, rows.line = line.split(), number
-            if wrapped and words == ["Priority"]:
+            error = partial(FormatError, file=file, line=number)
+            if not words or (wrapped and words == ["Priority"]):
                 wrapped = False
                 continue
             wrapped = words == list(_HEAD[:-1])
-            if heading := _Table.of(words, file, number):
-                table, snapshots = heading, snapshots + 1
-            elif not words:
-                continue
+            if columns := _columns(words, error):
+                table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
             elif number == len(lines) and not whole:  # without a line end, digits may be missing
                 warnings.add(number, "the file breaks off; this line was left out")
-            elif table is not None and table.takes(line, number, rows, info, float(snapshots - 1)):
+            elif table is not None and table.takes(line, error):
                 continue
             elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):
-                raise FormatError(
-                    "a damaged row" if table else "a row without a heading", file=file, line=number,
-                    expected=" ".join(table.columns) if table else " ".join(_HEAD), found=line,
-                )  # fmt: skip
+                problem = "a damaged row" if table else "a row without a heading"
+                raise error(problem, expected=" ".join(table.columns if table else _HEAD), found=line)
             else:
                 table, others = None, others + 1
         if not snapshots:
@@ -103,10 +99,8 @@ class SwaponFormat:
     def write(self, reading: Reading) -> bytes:
         """Print ``/proc/swaps``.
 
-        Raises
-        ------
-        FormatError
-            For another report, several snapshots, and a device without its type, size, use or priority.
+        Raises `FormatError` for another report, several snapshots, and a device without its type, size, use or
+        priority.
         """
         lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"]
         for entity, rows in reading.records.groupby("entity", sort=False):
@@ -118,35 +112,34 @@ class SwaponFormat:
         return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
 
 
-class _Table:
-    """The rows below one heading."""
+def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
+    """The columns below a heading; none where the line is no heading."""
+    if tuple(words) in (_HEAD, _HEAD[:-1]):
+        return list(_HEAD)
+    columns = set(words[1:])
+    if words[0] != "NAME" or not columns <= {"TYPE", *SHOW_FIELDS, *_UNREAD} or not {"SIZE", "USED"} & columns:
+        return []
+    rest = [name for name in words[1:] if name in _UNREAD]
+    if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
+        expected = "NAME, then TYPE, SIZE, USED, PRIO as wanted, then UUID, LABEL"
+        problem = "columns of swapon --show in an order that can't be read"
+        raise error(problem, found=" ".join(words), expected=expected)
+    return words
 
-    def __init__(self, columns: list[str], file: str) -> None:
-        self.file, self.columns = file, columns
+
+class _Table:
+    """Adds the rows below one heading to `rows` and `info`."""
+
+    def __init__(self, columns: list[str], rows: Rows, info: dict[str, str], t: float) -> None:
+        self.columns = columns
+        self._rows, self._info, self._t = rows, info, t
         self._read = [name for name in columns[1:] if name not in _UNREAD]
-        self._unread = len(columns) - 1 - len(self._read)
         self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
         self._seen: set[str] = set()
 
-    @classmethod
-    def of(cls, words: list[str], file: str, line: int) -> _Table | None:
-        """The table that a heading begins; None for another line."""
-        if tuple(words) in (_HEAD, _HEAD[:-1]):
-            return cls(list(_HEAD), file)
-        columns = set(words[1:])
-        if words[:1] != ["NAME"] or not columns <= {"TYPE", *SHOW_FIELDS, *_UNREAD} or not {"SIZE", "USED"} & columns:
-            return None
-        rest = [name for name in words[1:] if name in _UNREAD]
-        if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
-            raise FormatError(
-                "columns of swapon --show in an order that can't be read", file=file, line=line, found=" ".join(words),
-                expected="NAME, then TYPE, SIZE, USED, PRIO as wanted, then UUID, LABEL",
-            )  # fmt: skip
-        return cls(words, file)
-
-    def takes(self, line: str, number: int, rows: Rows, info: dict[str, str], t: float) -> bool:
+    def takes(self, line: str, error: partial[FormatError]) -> bool:
         """Add the numbers of a row; False for a line that is none."""
-        if self._unread:
+        if len(self._read) < len(self.columns) - 1:
             name, *texts = line.split()[: 1 + len(self._read)]
         else:  # a name may have blanks
             name, *texts = line.strip().rsplit(None, len(self._read))
@@ -157,26 +150,27 @@ class _Table:
         entity = _ESCAPE.sub(_plain, name.strip())
         kind = found.pop("TYPE", None) or found.pop("Type", None)
         human = any(text[-1] in _UNITS for text in found.values())
-        values = {column: self._number(text, number, line) for column, text in found.items()}
+        if any(text[-1].isdigit() and ("." in text or "," in text) for text in found.values()):
+            raise error("decimals without a unit", found=line)
         if entity in self._seen:
-            raise FormatError(f"{entity!r} is listed twice", file=self.file, line=number, found=line)
+            raise error(f"{entity!r} is listed twice", found=line)
+        values = {column: _number(text) for column, text in found.items()}
         used = values.get("Used", values.get("USED", 0.0))
         if not human and used > values.get("Size", values.get("SIZE", np.inf)):
-            raise FormatError("fuller than it is large", file=self.file, line=number, found=line)
+            raise error("fuller than it is large", found=line)
         self._seen.add(entity)
-        info |= {_HUMAN: "rounded"} if human else {}
+        self._info |= {_HUMAN: "rounded"} if human else {}
         if kind is not None:
-            info.setdefault(_TYPE + entity, kind)
+            self._info.setdefault(_TYPE + entity, kind)
         for column, value in values.items():
-            rows.add(self._report, ENTITY_KIND, entity, column, value, t)
+            self._rows.add(self._report, ENTITY_KIND, entity, column, value, self._t)
         return True
 
-    def _number(self, text: str, number: int, line: str) -> float:
-        if text[-1] in _UNITS:
-            return float(Decimal(text[:-1].replace(",", ".")) * _UNITS[text[-1]])
-        if "." in text or "," in text:
-            raise FormatError("decimals without a unit", file=self.file, line=number, found=line)
-        return float(text)
+
+def _number(text: str) -> float:
+    if text[-1] in _UNITS:
+        return float(Decimal(text[:-1].replace(",", ".")) * _UNITS[text[-1]])
+    return float(text)
 
 
 def _plain(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import Warnings, record_table, split_lines
-from virtperf.formats.text import decode, numbers, split_blanks, strings, surest, unwrap_midnight
+from virtperf.formats.text import clock_seconds, decode, numbers, split_blanks, strings, surest, unwrap_midnight
 
 TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
 DRIVER = "driver"
@@ -22,9 +22,7 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _HEADING = re.compile(r"Time(?:[ \t]+\S+)+")
 _CELL = r"(?:\[\d{1,9}/\d{1,9}\]|-?\d{1,18}(?:\.\d{1,9})?)"
 _ROW = re.compile(rf"\d\d:\d\d:\d\d(?:[ \t]+{_CELL})+", re.ASCII)
-_AFTER_TEXT = re.compile(
-    rf"(.*[^\d:. \t])[ \t]*({_ROW.pattern})", re.ASCII
-)  # what another thread printed stands before it
+_AFTER_TEXT = re.compile(rf"(.*[^\d:. \t])[ \t]*({_ROW.pattern})", re.ASCII)  # another thread printed before it
 _BEGINS_ROW = re.compile(r"\d\d:\d\d:\d\d(?:[ \t]+(?=\[?-?\d)|\Z)", re.ASCII)
 _FACTS = {
     "version": re.compile(r"Version *:\s*(\d[\w.]{0,30})"),
@@ -51,10 +49,7 @@ class SwingbenchConsole:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """A sample a row, on the time-of-day clock, under the heading's own names.
 
-        Raises
-        ------
-        FormatError
-            No heading, no row, two headings that differ, a damaged row.
+        Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
         """
         text, said = decode(data, file)
         log = _Log(file, Warnings(file, said))
@@ -99,9 +94,8 @@ class _Log:
         if self.columns and self.rows:
             self.warnings.add(number, "the heading is printed again; is this more than one run?")
         if len(set(columns)) < len(columns) or len(columns) > MOST_COLUMNS or {TIME, USERS_TOTAL} & set(columns):
-            raise self._error(
-                "a heading with a name twice", number, "columns with names of their own", " ".join(columns)
-            )
+            expected = "columns with names of their own"
+            raise self._error("a heading with a name twice", number, expected, " ".join(columns))
         self.columns = columns
 
     def _facts(self, line: str) -> None:
@@ -123,14 +117,8 @@ class _Log:
             place = int(other[0])
             raise self._error("a damaged row", self.lines[place], f"{wide} cells", self.rows[place])
         cells = [tokens.take(pa.array(np.arange(i, len(tokens), wide))) for i in range(wide)]
-        hour, minute, second = (
-            pc.cast(pc.utf8_slice_codeunits(cells[0], at, at + 2), pa.int64()).to_numpy() for at in (0, 3, 6)
-        )
-        wrong = np.flatnonzero((hour > 23) | (minute > 59) | (second > 60))  # 60 is a leap second
-        if len(wrong):
-            place = int(wrong[0])
-            raise self._error("not a time of day", self.lines[place], "HH:MM:SS", str(cells[0][place]))
-        t, back = unwrap_midnight((hour * 60 + minute) * 60 + second)
+        clocks = zip(cells[0].to_pylist(), self.lines, strict=True)
+        t, back = unwrap_midnight(np.array([clock_seconds(text, file=self.file, line=line) for text, line in clocks]))
         for place in back.tolist():
             self.warnings.add(self.lines[place], "the time goes back; is this more than one run, or was the clock set?")
         fields: list[str] = []
@@ -146,7 +134,11 @@ class _Log:
                     raise self._error(f"{name} is none", self.lines[bad], "a number", str(column[bad]))
                 fields.append(name)
                 values.append(found)
-        return self._records(t, fields, np.column_stack(values))
+        width = len(fields)
+        field = strings(fields, np.tile(np.arange(width), len(t)))
+        records = record_table("", DRIVER, "", field, np.repeat(t, width), np.column_stack(values).ravel())
+        lines = np.repeat(np.array(self.lines, dtype=np.int64), width)
+        return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
 
     def _pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         parts = pc.extract_regex(column, r"^\[(?P<a>[0-9]+)/(?P<b>[0-9]+)\]$")
@@ -155,13 +147,6 @@ class _Log:
             raise self._error("Users is none", self.lines[place], "[active/total]", str(column[place]))
         (active, _), (total, _) = (numbers(pc.struct_field(parts, part)) for part in ("a", "b"))
         return active, total
-
-    def _records(self, t: np.ndarray, fields: list[str], values: np.ndarray) -> Reading:
-        rows, columns = values.shape
-        field = strings(fields, np.tile(np.arange(columns), rows))
-        records = record_table("", DRIVER, "", field, np.repeat(t, columns), values.ravel())
-        lines = np.repeat(np.array(self.lines, dtype=np.int64), columns)
-        return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
 
     def _error(self, problem: str, line: int, expected: str, found: str) -> FormatError:
         return FormatError(problem, file=self.file, line=line, expected=expected, found=found)

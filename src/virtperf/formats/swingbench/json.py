@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from virtperf.core.errors import FormatError
@@ -33,10 +34,7 @@ class SwingbenchJson:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Records as `swingbench` gives them for the XML of the same run.
 
-        Raises
-        ------
-        FormatError
-            No JSON, a key twice, another structure, and what `Results` refuses.
+        Raises `FormatError`: no JSON, a key twice, another structure, and what `Results` refuses.
         """
         text, warnings = decode(data, file)
         document, lines = _parse(text, file)
@@ -87,14 +85,11 @@ def _take_transactions(results: Results, content: dict[str, Any], lines: Any) ->
                     results.take(TRANSACTIONS, transaction, name, _text(value, name, results.file), at[name])
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=lambda word: word)
-
-
 def _parse(text: str, file: str) -> tuple[Any, Any]:
     """The document, and the line of each value in its place."""
+    loads = partial(json.loads, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=str)
     try:
-        return with_lines(text, _loads)
+        return with_lines(text, loads)
     except RecursionError as err:
         raise FormatError("nested too deeply", file=file, expected="results of SwingBench") from err
     except ValueError as err:

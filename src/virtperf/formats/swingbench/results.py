@@ -63,13 +63,7 @@ MOST_STRANGERS = 50
 
 
 class Results:
-    """Results of one run as they are found; `reading` puts them into the tool's own order.
-
-    Parameters
-    ----------
-    file : str
-        For messages.
-    """
+    """Results of one run as they are found; `reading` puts them into the tool's own order."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -81,7 +75,7 @@ class Results:
         self.readings_line = 0
         self.whole = True
 
-    def take(self, section: str, transaction: str, name: str, text: str, line: int = 0) -> None:
+    def take(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
         """Take one element; raises `FormatError` for one that is given twice or holds no number where one must be."""
         text = text.strip()
         key = (section, transaction, name)
@@ -108,7 +102,7 @@ class Results:
         if len(self.strangers) < MOST_STRANGERS:
             self.strangers[path] = None
 
-    def take_readings(self, text: str, line: int = 0, whole: bool = True) -> None:
+    def take_readings(self, text: str, line: int, whole: bool = True) -> None:
         """Take the series ``epoch milliseconds, rate, ...``; `whole` is False where its end is lost."""
         if self.readings_line or len(self.times):
             raise self._error("TPSReadings is given twice", "one series", text[:40], line)
@@ -127,19 +121,15 @@ class Results:
             raise self._error("TPSReadings holds no time and rate", expected, str(tokens[bad]), line)
         self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
         if (np.diff(self.times) <= 0).any():
-            self.warn(line, "the times of TPSReadings do not grow; was the clock set back?")
+            self._warn(line, "the times of TPSReadings do not grow; was the clock set back?")
 
-    def warn(self, line: int, sentence: str) -> None:
-        """Add a warning; a line of 0 is not known."""
+    def _warn(self, line: int, sentence: str) -> None:
         self.warnings.append(f"{self.file} line {line}: {sentence}" if line else f"{self.file}: {sentence}")
 
     def reading(self) -> Reading:
         """The records in the tool's own order, and below the transactions their mean response, weighted by counts.
 
-        Raises
-        ------
-        FormatError
-            No number at all, or response times in another unit than milliseconds.
+        Raises `FormatError`: no number at all, or response times in another unit than milliseconds.
         """
         if not self.values and not len(self.times):
             raise FormatError(
@@ -163,11 +153,14 @@ class Results:
         info = self.info | ({STRANGERS: " ".join(sorted(self.strangers))} if self.strangers else {})
         return Reading(records, "absolute", info, tuple(self.warnings), np.array(lines, dtype=np.int64))
 
+    def _of_each(self, field: str) -> dict[str, tuple[float, int]]:
+        """A field of each transaction that has it, with its line."""
+        return {t: v for (section, t, name), v in self.values.items() if (section, name) == (TRANSACTIONS, field)}
+
     def _overall(self) -> tuple[float, int] | None:
         """Mean response of all transactions together, weighted by their counts, and the line of the first of them."""
-        counts = {t: value for (section, t, name), (value, _) in self.values.items() if (section, name) == _COUNTS}
-        means = {t: found for (section, t, name), found in self.values.items() if (section, name) == _MEANS}
-        counted = {t: count for t, count in counts.items() if count > 0}
+        means = self._of_each(RESPONSE)
+        counted = {t: count for t, (count, _) in self._of_each(COUNT).items() if count > 0}
         if not counted or not counted.keys() <= means.keys():
             return None
         mean = math.fsum(count * means[t][0] for t, count in counted.items()) / math.fsum(counted.values())
@@ -181,30 +174,27 @@ class Results:
         if unit is not None and unit.lower() != UNIT:
             raise FormatError("response times in another unit", file=self.file, expected=UNIT, found=unit)
         if results and unit is None:
-            self.warn(line, f"no TimingsIn says the unit of response times; they were taken as {UNIT}")
-        total, done = (self.values.get((OVERVIEW, "", name)) for name in ("TotalRunTime", "TotalCompletedTransactions"))
-        counts = [value for (section, _, name), (value, _) in self.values.items() if (section, name) == _COUNTS]
+            self._warn(line, f"no TimingsIn says the unit of response times; they were taken as {UNIT}")
+        names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
+        total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
+        counts = [count for count, _ in self._of_each(COUNT).values()]
         if self.whole and counts and done and math.fsum(counts) != done[0]:
             sentence = f"the transactions' counts make {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
-            self.warn(done[1], sentence)
-        rate = self.values.get((OVERVIEW, "", "AverageTransactionsPerSecond"))
+            self._warn(done[1], sentence)
         if total and done and rate and total[0] > 1:  # the run time may be off by a second, the rate by a hundredth
             low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
             if not low <= rate[0] <= high:
                 sentence = f"{done[0]:.0f} transactions in {total[0]:g} s are not {rate[0]:g} a second"
-                self.warn(rate[1], sentence)
+                self._warn(rate[1], sentence)
         found = dict.fromkeys((t for t, _ in results), 0)
         for t, name in results:
             found[t] += _PERCENTILE.fullmatch(name) is not None
         without = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
         if without and self.whole:
-            self.warn(line, f"{len(without)} of {len(found)} transactions lack percentiles, first {without[0]!r}")
+            self._warn(line, f"{len(without)} of {len(found)} transactions lack percentiles, first {without[0]!r}")
 
     def _error(self, problem: str, expected: str, found: str, line: int) -> FormatError:
         return FormatError(problem, file=self.file, line=line or None, expected=expected, found=found or None)
-
-
-_COUNTS, _MEANS = (TRANSACTIONS, COUNT), (TRANSACTIONS, RESPONSE)
 
 
 def _rank(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:

@@ -6,19 +6,25 @@ import re
 from dataclasses import replace
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for writing only
 
+import numpy as np
+
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading
 from virtperf.formats.rows import checked
 from virtperf.formats.swingbench.results import (
+    DRIVER,
+    DURATIONS,
     FIELDS,
     NAMESPACE,
     READINGS,
     SECTIONS,
+    STRANGERS,
     TEXTS,
+    TRANSACTION,
     TRANSACTIONS,
     Results,
 )
-from virtperf.formats.swingbench.write import content_of, number_text, readings_text
+from virtperf.formats.text import exact_text
 from virtperf.formats.xml_stream import XML_TEXT, Target, parse_xml
 
 MAX_BYTES = 64 * 1024**2
@@ -46,10 +52,8 @@ class Swingbench:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Numbers of the run with ``t`` NaN, then the series on the absolute clock.
 
-        Raises
-        ------
-        FormatError
-            Bad, hostile or foreign XML; an element that is given twice or is no number; another unit of time.
+        Raises `FormatError`: bad, hostile or foreign XML; an element that is given twice or is no number; another unit
+        of time.
         """
         target = _Elements(file)
         warnings, cut = parse_xml(data, target, MAX_BYTES)
@@ -61,7 +65,7 @@ class Swingbench:
 
     def write(self, reading: Reading) -> bytes:
         """The XML of a reading; raises `FormatError` for what results have no place for."""
-        results, wanted = content_of(reading)
+        results, wanted = _content(reading)
         root = Element(ROOT)
         for text in (part for item in wanted.info.items() for part in item):
             if not XML_TEXT.fullmatch(text):
@@ -71,7 +75,9 @@ class Swingbench:
         for section in SECTIONS:
             if section == READINGS:
                 if len(results.times):
-                    SubElement(SubElement(root, METRICS), READINGS).text = readings_text(results)
+                    pairs = zip((results.times * 1000).round().tolist(), results.tps.tolist(), strict=True)
+                    text = "".join(f"{time:.0f}, {exact_text(rate)}," for time, rate in pairs)
+                    SubElement(SubElement(root, METRICS), READINGS).text = text
                 continue
             values = {key[1:]: value for key, (value, _) in results.values.items() if key[0] == section}
             texts = {k: v for k, v in wanted.info.items() if k in TEXTS.get(section, ()) or k.startswith(f"{section}/")}
@@ -84,7 +90,7 @@ class Swingbench:
             for (transaction, name), value in values.items():
                 if section == TRANSACTIONS and transaction not in groups:
                     groups[transaction] = SubElement(parent, RESULT, {ID: transaction})
-                SubElement(groups.get(transaction, parent), _tag(name)).text = number_text(name, value)
+                SubElement(groups.get(transaction, parent), _tag(name)).text = _printed(name, value)
         indent(root, space="   ")
         text = "<?xml version = '1.0' encoding = 'UTF-8'?>\n" + tostring(root, encoding="unicode") + "\n"
         return checked(self, text.encode(), wanted)
@@ -143,6 +149,47 @@ class _Elements(Target):
             self.results.take_readings(text, self._begin, whole)
         else:
             self.results.take(section, self._transaction if section == TRANSACTIONS else "", name, text, self._begin)
+
+
+def _content(reading: Reading) -> tuple[Results, Reading]:
+    """The results that a reading holds, and the reading that a file with them gives.
+
+    A mean response of all transactions is computed, not taken; what was not read is not written.
+    """
+    results, records = Results("<reading>"), reading.records
+    report, kind, entity, field = (records[name].to_numpy(dtype=object) for name in RECORD_COLUMNS[:4])
+    series, of_one = report == READINGS, entity != ""
+    wrong = ~np.isfinite(records["value"].to_numpy(dtype=float)) | ~records["report"].isin(SECTIONS).to_numpy()
+    wrong |= np.isfinite(records["t"].to_numpy(dtype=float)) != series
+    wrong |= (kind != np.where(of_one, TRANSACTION, DRIVER)) | (of_one & (report != TRANSACTIONS))
+    wrong |= series & (field != READINGS)
+    if reading.clock != "absolute":
+        raise FormatError("results of SwingBench have another clock", expected="absolute", found=reading.clock)
+    if wrong.any():
+        raise FormatError(
+            "results of SwingBench have no place for it",
+            expected=f"reports {', '.join(SECTIONS)}; a time in the last one only, entities of transactions only",
+            found=str(records.iloc[int(wrong.argmax())].to_dict()),
+        )
+    results.times, results.tps = (records.loc[series, name].to_numpy(dtype=float) for name in ("t", "value"))
+    columns = (records.loc[~series, name].tolist() for name in ("report", "entity", "field", "value"))
+    for section, transaction, name, value in zip(*columns, strict=True):
+        if section != TRANSACTIONS or transaction:
+            if (section, transaction, name) in results.values:
+                raise FormatError("a number is given twice", found=f"{name} of {transaction or section}")
+            results.values[section, transaction, name] = value, 0
+    info = {key: text for key, text in reading.info.items() if key != STRANGERS}
+    return results, replace(results.reading(), info=info, warnings=())
+
+
+def _printed(name: str, value: float) -> str:
+    """A number as the tool prints it."""
+    if name in DURATIONS:
+        thousandths = round(value * 1000)
+        rest = f".{thousandths % 1000:03d}" if thousandths % 1000 else ""
+        seconds = thousandths // 1000
+        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{rest}"
+    return exact_text(value)
 
 
 def _tag(name: str) -> str:

@@ -67,27 +67,12 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class Block:
-    """What was printed for one command.
-
-    Attributes
-    ----------
-    report : str
-        `SHELL`, `GNU` or `VERBOSE`.
-    command : str
-        The command as ``time -v`` prints it, else empty.
-    fields : dict of str to float
-        Times in seconds, the rest as printed.
-    lines : dict of str to int
-        The line of each field, from 1.
-    end : int
-        Place of the first line after the block.
-    """
+    """What was printed for one command."""
 
     report: str
-    command: str
-    fields: dict[str, float]
-    lines: dict[str, int]
-    end: int
+    command: str  # as ``time -v`` prints it, else empty
+    fields: dict[str, tuple[float, int]]  # times in seconds, the rest as printed; with the line of each, from 1
+    end: int  # place of the first line after the block
 
 
 class BrokenOffError(Exception):
@@ -101,35 +86,7 @@ def other_tool(line: str) -> str | None:
     return next((name for name, pattern in _OTHERS if pattern.fullmatch(line)), None)
 
 
-def block_at(lines: Sequence[str], at: int, whole: bool, file: str) -> Block | None:
-    """The block that begins at place `at`; None where none does.
-
-    Parameters
-    ----------
-    lines : sequence of str
-    at : int
-    whole : bool
-        Whether the last line has its line end.
-    file : str
-        For messages.
-
-    Raises
-    ------
-    FormatError
-        A damaged block.
-    BrokenOffError
-        The file ends within the block.
-    """
-    line = lines[at].strip()
-    reader = _Lines(lines, whole, file)
-    if _BEGINS_SHELL.fullmatch(line):
-        return reader.shell(at)
-    if _BEGINS_GNU.search(line):
-        return reader.gnu(at)
-    return reader.verbose(at) if _COMMAND_LINE.match(line) else None
-
-
-def seconds_of(text: str) -> float | None:
+def _seconds_of(text: str) -> float | None:
     """Seconds of ``[h:]m:ss[.cc]``, exact to the hundredth; None for anything else."""
     match = _HOURS.fullmatch(text)
     if match is None or int(match[3]) > 59 or (match[1] and int(match[2]) > 59):
@@ -137,81 +94,97 @@ def seconds_of(text: str) -> float | None:
     return ((int(match[1] or 0) * 60 + int(match[2])) * 6000 + int(match[3]) * 100 + int(match[4] or 0)) / 100
 
 
-class _Lines:
+class Blocks:
+    """The blocks among the lines of a file; `whole` says whether the last one has its line end."""
+
     def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
         self.lines, self.whole, self.file = lines, whole, file
 
-    def damaged(self, problem: str, at: int, expected: str) -> Exception:
+    def at(self, at: int) -> Block | None:
+        """The block that begins at a place; None where none does.
+
+        Raises `FormatError`: a damaged block; `BrokenOffError`: the file ends within it.
+        """
+        line = self.lines[at].strip()
+        if _BEGINS_SHELL.fullmatch(line):
+            return self._shell(at)
+        if _BEGINS_GNU.search(line):
+            return self._gnu(at)
+        return self._verbose(at) if _COMMAND_LINE.match(line) else None
+
+    def _damaged(self, problem: str, at: int, expected: str) -> Exception:
         """The error of a line that is not what it must be; the last one, without its line end, may be a part of it."""
         if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.whole):
             return BrokenOffError()
         return FormatError(problem, file=self.file, line=at + 1, expected=expected, found=self.lines[at])
 
-    def line(self, at: int, digits_last: bool = False) -> str:
+    def _line(self, at: int, digits_last: bool = False) -> str:
         """A line; raises `BrokenOffError` behind the end, or in a last line whose final digits may be missing."""
         if at >= len(self.lines) or (digits_last and at == len(self.lines) - 1 and not self.whole):
             raise BrokenOffError
         return self.lines[at].strip()
 
-    def shell(self, at: int) -> Block:
-        pattern = _POSIX if _POSIX.fullmatch(self.lines[at].strip()) else _BASH
-        fields: dict[str, float] = {}
+    def _shell(self, at: int) -> Block:
+        posix = _POSIX.fullmatch(self.lines[at].strip()) is not None
+        fields: dict[str, tuple[float, int]] = {}
         for place, name in enumerate(SHELL_FIELDS, start=at):
-            match = pattern.fullmatch(self.line(place, digits_last=pattern is _POSIX))
+            match = (_POSIX if posix else _BASH).fullmatch(self._line(place, digits_last=posix))
             if match is None or match[1] != name:
-                expected = f"{name} 0.00" if pattern is _POSIX else f"{name}, a tab and 0m0.000s"
-                raise self.damaged(f"not the {name} line of a block of real, user, sys", place, expected)
-            if pattern is _POSIX:
-                fields[name] = float(f"{match[2]}.{match[3]}")
+                expected = f"{name} 0.00" if posix else f"{name}, a tab and 0m0.000s"
+                raise self._damaged(f"not the {name} line of a block of real, user, sys", place, expected)
+            if posix:
+                seconds = float(f"{match[2]}.{match[3]}")
             else:
-                fields[name] = (int(match[2]) * 60_000 + int(match[3]) * 1000 + int(match[4])) / 1000
-        return Block(SHELL, "", fields, {name: line for line, name in enumerate(SHELL_FIELDS, start=at + 1)}, at + 3)
+                seconds = (int(match[2]) * 60_000 + int(match[3]) * 1000 + int(match[4])) / 1000
+            fields[name] = seconds, place + 1
+        return Block(SHELL, "", fields, at + len(fields))
 
-    def gnu(self, at: int) -> Block:
-        first = _GNU_1.fullmatch(self.line(at))
-        elapsed = seconds_of(first[3]) if first else None
+    def _gnu(self, at: int) -> Block:
+        first = _GNU_1.fullmatch(self._line(at))
+        elapsed = _seconds_of(first[3]) if first else None
         if first is None or elapsed is None:
-            raise self.damaged("not the first line of GNU time", at, "0.00user 0.00system 0:00.00elapsed 0%CPU (...)k")
-        second = _GNU_2.fullmatch(self.line(at + 1))
+            expected = "0.00user 0.00system 0:00.00elapsed 0%CPU (...)k"
+            raise self._damaged("not the first line of GNU time", at, expected)
+        second = _GNU_2.fullmatch(self._line(at + 1))
         if second is None:
             expected = "0inputs+0outputs (0major+0minor)pagefaults 0swaps"
-            raise self.damaged("not the second line of GNU time", at + 1, expected)
-        texts = dict(zip(GNU_FIELDS, (*first.groups(), *second.groups()), strict=True))
-        fields = {name: float(text) for name, text in texts.items() if name != "elapsed" and "?" not in text}
-        ordered = {name: fields.get(name, elapsed) for name in GNU_FIELDS if name in fields or name == "elapsed"}
-        lines = {name: at + 1 + (place >= len(first.groups())) for place, name in enumerate(GNU_FIELDS)}
-        return Block(GNU, "", ordered, lines, at + 2)
+            raise self._damaged("not the second line of GNU time", at + 1, expected)
+        fields: dict[str, tuple[float, int]] = {}
+        for place, (name, text) in enumerate(zip(GNU_FIELDS, (*first.groups(), *second.groups()), strict=True)):
+            if "?" not in text:
+                value = elapsed if name == "elapsed" else float(text)
+                fields[name] = value, at + 1 + (place >= len(first.groups()))
+        return Block(GNU, "", fields, at + 2)
 
-    def verbose(self, at: int) -> Block:
+    def _verbose(self, at: int) -> Block:
         command, place = self._command(at)
-        fields: dict[str, float] = {}
-        lines: dict[str, int] = {}
+        fields: dict[str, tuple[float, int]] = {}
         unknown = False
         while LAST not in fields:
-            name, _, text = self.line(place, digits_last=True).rpartition(": ")
-            value = seconds_of(text) if name == ELAPSED else None
+            name, _, text = self._line(place, digits_last=True).rpartition(": ")
+            value = _seconds_of(text) if name == ELAPSED else None
             if name != ELAPSED and _VERBOSE_NUMBER.fullmatch(text.removesuffix("%") if name == PERCENT else text):
                 value = float(text.removesuffix("%"))
             unknown_now = name == PERCENT and text in ("?%", "??%") and not unknown
             if name not in VERBOSE_FIELDS or name in fields or (value is None and not unknown_now):
-                raise self.damaged("not a line of time -v", place, "'name: number', each name once, Exit status last")
+                raise self._damaged("not a line of time -v", place, "'name: number', each name once, Exit status last")
             unknown = unknown or unknown_now
-            if value is not None:
-                fields[name], lines[name] = value, place + 1
             place += 1
+            if value is not None:
+                fields[name] = value, place
         missing = [name for name in (USER, "System time (seconds)", ELAPSED) if name not in fields]
         if missing:
             raise FormatError(f"the block lacks {missing[0]!r}", file=self.file, line=at + 1, expected="all of time -v")
-        return Block(VERBOSE, command, fields, lines, place)
+        return Block(VERBOSE, command, fields, place)
 
     def _command(self, at: int) -> tuple[str, int]:
         """The command, on one line, and the place behind it."""
-        match = _COMMAND_LINE.match(self.line(at))
+        match = _COMMAND_LINE.match(self._line(at))
         assert match is not None
         parts, place = [match[1]], at
-        while not (parts[-1].endswith('"') and self.line(place + 1).startswith(USER)):
+        while not (parts[-1].endswith('"') and self._line(place + 1).startswith(USER)):
             place += 1
-            if place - at > _COMMAND_LINES or _OTHER_BLOCK.match(self.line(place)):
-                raise self.damaged("the command has no end", at, f'a closing " and then {USER}')
-            parts.append(self.line(place))
+            if place - at > _COMMAND_LINES or _OTHER_BLOCK.match(self._line(place)):
+                raise self._damaged("the command has no end", at, f'a closing " and then {USER}')
+            parts.append(self._line(place))
         return " ".join(" ".join(parts)[:-1].split()), place + 1

@@ -12,7 +12,7 @@ from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading
 from virtperf.formats.rows import WHOLE, Rows, Warnings, checked, refused, split_lines
 from virtperf.formats.text import decode, surest
-from virtperf.formats.time.blocks import SHELL_FIELDS, Block, BrokenOffError, block_at, other_tool
+from virtperf.formats.time.blocks import SHELL_FIELDS, Block, Blocks, BrokenOffError, other_tool
 
 # Printed by GNU time before a block when the command did not end well.
 _STATUS = re.compile(r"Command (exited with )?(non-zero status|terminated by signal|stopped by signal) (\d{1,9})", re.A)
@@ -47,14 +47,12 @@ class TimeFormat:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """Read all blocks; other lines are counted, and those that announce a command name the entity.
 
-        Raises
-        ------
-        FormatError
-            At a damaged block, another shell's ``time``, and in a file without any block.
+        Raises `FormatError` at a damaged block, another shell's ``time``, and in a file without any block.
         """
         text, said = decode(data, file)
         lines, whole = split_lines(text)
         warnings = Warnings(file, said)
+        found = Blocks(lines, whole, file)
         blocks: list[tuple[Block, str]] = []
         before = _Before()
         others = at = 0
@@ -69,7 +67,7 @@ class TimeFormat:
                     remedy="time the command with bash, or with /usr/bin/time of GNU.",
                 )  # fmt: skip
             try:
-                block = block_at(lines, at, whole, file)
+                block = found.at(at)
             except BrokenOffError:
                 warnings.add(at + 1, "the file breaks off within the block that begins here, which was left out")
                 break
@@ -78,23 +76,35 @@ class TimeFormat:
                 at += 1
                 continue
             label = (block.command or before.label())[:_LONGEST_LABEL].strip()
-            blocks.append((before.added_to(block), label))
+            # how the command ended was said before, and comes first
+            blocks.append((replace(block, fields=before.status | block.fields), label))
             before, at = _Before(), block.end
         if not blocks:
             raise FormatError(
                 "no whole block of time in the file", file=file, line=at + 1 if at < len(lines) else 1,
                 expected="the lines of bash's time or of GNU time",
             )  # fmt: skip
+        # blocks of one entity are its samples 0, 1, ...; where no entity has several, there is nothing to count
+        times = Counter((block.report, entity) for block, entity in blocks)
+        repeated = max(times.values()) > 1
+        seen: Counter[tuple[str, str]] = Counter()
+        rows = Rows()
+        for block, entity in blocks:
+            key = (block.report, entity)
+            t = float(seen[key]) if repeated else np.nan
+            for field, (value, number) in block.fields.items():
+                rows.line = number
+                rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
+            seen[key] += 1
         info = {"other lines": str(others)} if others else {}
-        return _reading(blocks, info, warnings.sentences())
+        clock = "sample" if repeated else "none"
+        return Reading(rows.frame(), clock, info, warnings.sentences(), rows.lines())
 
     def write(self, reading: Reading) -> bytes:
         """Print bash's three lines for each command, below a comment with its label.
 
-        Raises
-        ------
-        FormatError
-            For another report than bash's, and for what bash can't print, such as more than three decimals.
+        Raises `FormatError` for another report than bash's, and for what bash can't print, such as more than three
+        decimals.
         """
         records, fields = reading.records, len(SHELL_FIELDS)
         value = records["value"].to_numpy()
@@ -113,13 +123,13 @@ class _Before:
     """What the lines before a block say about it."""
 
     def __init__(self) -> None:
-        self._status: dict[str, tuple[float, int]] = {}
+        self.status: dict[str, tuple[float, int]] = {}
         self._label = self._timed = ""
 
     def takes(self, line: str, number: int) -> bool:
         """Use a line that is none of a block's; False for one that says nothing."""
         if match := _STATUS.fullmatch(line):
-            self._status = {match[2]: (float(match[3]), number)}
+            self.status = {match[2]: (float(match[3]), number)}
             return True
         for pattern, group in ((_TRACE, 1), (_PROMPT, 1), (_HEADING, 2)):
             if match := pattern.fullmatch(line):
@@ -128,31 +138,9 @@ class _Before:
                 return True
         return False
 
-    def added_to(self, block: Block) -> Block:
-        """The block with what was said of how its command ended, which comes first."""
-        values = {field: value for field, (value, _) in self._status.items()}
-        lines = {field: line for field, (_, line) in self._status.items()}
-        return replace(block, fields=values | block.fields, lines=lines | block.lines)
-
     def label(self) -> str:
         """The last command that was called with ``time``, else the last label."""
         return " ".join((self._timed or self._label).split())
-
-
-def _reading(blocks: list[tuple[Block, str]], info: dict[str, str], warnings: tuple[str, ...]) -> Reading:
-    """Blocks of one entity are its samples 0, 1, ...; where no entity has several, there is nothing to count."""
-    times = Counter((block.report, entity) for block, entity in blocks)
-    repeated = any(count > 1 for count in times.values())
-    seen: Counter[tuple[str, str]] = Counter()
-    rows = Rows()
-    for block, entity in blocks:
-        key = (block.report, entity)
-        for field, value in block.fields.items():
-            rows.line = block.lines[field]
-            t = float(seen[key]) if repeated else np.nan
-            rows.add(block.report, "command" if entity else WHOLE, entity, field, value, t)
-        seen[key] += 1
-    return Reading(rows.frame(), "sample" if repeated else "none", info, warnings, rows.lines())
 
 
 FORMAT = TimeFormat()

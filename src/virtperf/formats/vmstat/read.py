@@ -5,21 +5,21 @@ Source: ``vmstat.c`` of procps.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading
+from virtperf.formats.in_parts import InParts
 from virtperf.formats.pieces import Pieces, line_end, recoded
 from virtperf.formats.rows import Warnings
 from virtperf.formats.sar.headings import Heading
 from virtperf.formats.sar.table import Table, table_records
-from virtperf.formats.text import DAY, EPOCH
 
 _HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
 _NAME = re.compile(r"[a-z]\w*", re.ASCII)
@@ -28,7 +28,7 @@ _STAMP = re.compile(r"^(\d[\d \t]*)[ \t](\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: +([A
 _ROW = re.compile(r"\d[\d \t]*", re.ASCII)
 
 
-class VmstatFormat:
+class VmstatFormat(InParts):
     """Reader of vmstat listings."""
 
     name = "vmstat"
@@ -38,54 +38,41 @@ class VmstatFormat:
         """0.95 for both heading lines."""
         return 0.95 if _HEAD.search(head) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a listing.
 
         ``field`` is a name of the second heading, the entity is the host. The first row holds averages since the
         machine was started, and is left out. The clock is ``absolute`` with ``-t``, else rows are numbered from the
         second one on.
 
-        Raises
-        ------
-        FormatError
-            A row before a heading, another heading than before, a row that does not fit its heading, times in some rows
-            only, and no row but the first.
+        Raises `FormatError`: a row before a heading, another heading than before, a row that does not fit its heading,
+        times in some rows only, and no row but the first.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing part by part; each part ends with a line."""
-        seen, strange = _Seen(file), Warnings(file)
+        listing, strange = _Listing(file), Warnings(file)
         pieces = Pieces(stream, line_end, file)
         for piece in pieces:
             text = recoded(piece, pieces.line, strange, file).decode()
-            table, t, said = seen.rows(text, pieces.line, pieces.last)
-            if pieces.last and seen.count < 2:
+            table, t, said = listing.rows(text, pieces.line, pieces.last)
+            if pieces.last and listing.count < 2:
                 raise FormatError(
                     "no row but the first, which holds averages since the machine was started", file=file,
                     expected="the two heading lines of vmstat, and rows", remedy="collect by vmstat -t SECONDS COUNT.",
                 )  # fmt: skip
             records, at = table_records(table, t, said, file)
-            late = at > seen.first + 1
+            late = at > listing.first + 1
             if late.any() or pieces.last:
-                clock = "absolute" if seen.stamped else "sample"
+                clock = "absolute" if listing.stamped else "sample"
                 warnings = (*strange.new(pieces.last), *said)
-                yield Reading(records[late].reset_index(drop=True), clock, dict(seen.info), warnings, at[late])
+                yield Reading(records[late].reset_index(drop=True), clock, dict(listing.info), warnings, at[late])
 
 
-class _Seen:
-    """What is known of a listing from the parts of it before.
-
-    Attributes
-    ----------
-    count : int
-        How many rows there were, of which the first stands on line `first`, from 0.
-    stamped : bool
-        Whether they have times.
-    """
+class _Listing:
+    """What is known of a listing from the parts of it before."""
 
     def __init__(self, file: str) -> None:
-        self.count, self.first, self.stamped = 0, -1, False
+        self.count = 0  # of rows, of which the first stands on line `first`, from 0
+        self.first = -1
+        self.stamped = False  # whether they have times
         self.info: dict[str, str] = {}
         self._file = file
         self._heading: Heading | None = None
@@ -93,54 +80,50 @@ class _Seen:
 
     def rows(self, text: str, above: int, last: bool) -> tuple[Table, np.ndarray, list[str]]:
         """The rows of a part below so many lines, their times, and what is to be said of it."""
-        lines, said, file = text.split("\n"), list[str](), self._file
-        rows, under = list[int](), list[int]()
-        table, stamps = Table(text=text, lines=rows, times=rows, under=under, line=above, last=last), list[str]()
+        lines, said, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
+        table = Table(text=text, lines=rows, times=rows, line=above, last=last)
         for number, line in enumerate(lines[:-1]):
             words = line.split()
             if not words or words[0].strip("-") == "procs":
                 continue
+            error = partial(FormatError, file=self._file, line=above + number + 1)
             stamp = _STAMP.fullmatch(line.strip())
             if not stamp and not _ROW.fullmatch(line.strip()):
-                self._name(words, line, above + number)
+                self._name(words, line, error)
                 continue
             if self._heading is None:
-                raise FormatError("a row before any heading", file=file, line=above + number + 1, found=line,
-                                  remedy="keep the heading lines.")  # fmt: skip
+                raise error("a row before any heading", found=line, remedy="keep the heading lines.")
             if self.count and self.stamped != bool(stamp):
-                raise FormatError(
-                    "times in some rows only", file=file, line=above + number + 1, remedy="keep one listing a file."
-                )
+                raise error("times in some rows only", remedy="keep one listing a file.")
             if not self.count:
                 self.first, self.stamped = above + number, bool(stamp)
             self.count += 1
-            stamps.append(stamp[2] if stamp else "")
             self.info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
             rows.append(number)
-            under.append(0)
+            stamps.append(stamp[2] if stamp else "")
             table.bodies.append(stamp[1] if stamp else line)
+        table.under = [0] * len(rows)
         if lines[-1].strip():  # without a line end, digits may be missing
-            said.append(f"{file} line {above + len(lines)}: the file breaks off; this line was left out")
+            said.append(f"{self._file} line {above + len(lines)}: the file breaks off; this line was left out")
         if self._heading is not None:  # its time is that of no row, its line before all
             table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
             table.carried = self._heading_text
         if not self.stamped:
             return table, np.arange(self.count - len(rows), self.count) - 1.0, said
-        known = {stamp: _seconds(stamp, file, above + line + 1) for stamp, line in zip(stamps, rows, strict=True)}
-        return table, np.array([known[stamp] for stamp in stamps]), said
+        found = zip(stamps, rows, strict=True)
+        return table, np.array([_seconds(stamp, self._file, above + row + 1) for stamp, row in found]), said
 
-    def _name(self, words: list[str], line: str, number: int) -> None:
+    def _name(self, words: list[str], line: str, error: partial[FormatError]) -> None:
         """Note the names of the second heading, behind which -t prints the name of the zone."""
         names = tuple(word for word in words if _NAME.fullmatch(word))
-        zone, known, file = words[len(names) :], self._heading, self._file
+        zone, known = words[len(names) :], self._heading
         heading = Heading("", "host", -2, len(names), False, tuple(range(len(names))), names)
         own = list(names) == words[: len(names)] and len(zone) <= 1
         if names[:2] != ("r", "b") or len(set(names)) < len(names) or not own:
-            raise FormatError("not a line of vmstat", file=file, line=number + 1, found=" ".join(words),
-                              expected="r b swpd free ..., or numbers")  # fmt: skip
+            raise error("not a line of vmstat", found=" ".join(words), expected="r b swpd free ..., or numbers")
         if known is not None and known != heading:
-            raise FormatError("another heading than before", file=file, line=number + 1, found=" ".join(names),
-                              expected=" ".join(known.fields), remedy="keep one listing a file.")  # fmt: skip
+            expected, remedy = " ".join(known.fields), "keep one listing a file."
+            raise error("another heading than before", found=" ".join(names), expected=expected, remedy=remedy)
         self.info |= {"zone": zone[0]} if zone else {}
         if known is None:
             self._heading, self._heading_text = heading, line
@@ -148,10 +131,9 @@ class _Seen:
 
 def _seconds(text: str, file: str, line: int) -> float:
     try:
-        when = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
     except ValueError as err:
         raise FormatError("not a date and time", file=file, line=line, found=text) from err
-    return float((when.toordinal() - EPOCH) * DAY + when.hour * 3600 + when.minute * 60 + when.second)
 
 
 FORMAT = VmstatFormat()
