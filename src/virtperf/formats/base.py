@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol, runtime_checkable
@@ -81,18 +82,17 @@ class Streaming(Format, Protocol):
     """A raw format whose files are read part by part, in memory that does not grow with the file."""
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Readings of consecutive parts of a file, which `joined` makes the reading of the whole.
+        """Readings of consecutive parts of a file, at least one, which `joined` makes the reading of the whole.
 
         All have the same clock, and times, numbers of samples and lines go on from block to block. `info` of a block is
-        what is known up to its end, so that the last block's is the file's. What is wrong with the file is raised
-        where it is met, after the blocks before it.
-
-        Raises
-        ------
-        FormatError
-            As `read` does.
+        what is known up to its end, so that the last block's is the file's. What is wrong with the file is raised as
+        `FormatError` where it is met, after the blocks before it.
         """
         ...
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a whole file as `blocks` reads its parts."""
+        return joined(self.blocks(io.BytesIO(data), file=file))
 
 
 def joined(blocks: Iterable[Reading]) -> Reading:
