@@ -61,6 +61,14 @@ class Rows:
         return np.array(self._lines, dtype=np.int64)
 
 
+class Codes(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
 def record_table(*columns: Any) -> pd.DataFrame:
     """`Reading.records` of whole columns, in the order of `RECORD_COLUMNS`; a text stands for a column of that text."""
     rows = len(columns[-1])

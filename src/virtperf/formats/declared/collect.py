@@ -18,6 +18,7 @@ from virtperf.core.patterns import first_group
 from virtperf.formats.declared.intervals import Intervals
 from virtperf.formats.declared.numbers import Numbers
 from virtperf.formats.declared.times import MOST_TEXTS, Clock
+from virtperf.formats.rows import Codes
 
 
 @dataclass
@@ -50,14 +51,6 @@ class Chunk:
     def column(self, name: str) -> list[Any]:
         """The cells of a column, None where the rows have none."""
         return self.cells.get(name) or [None] * len(self.lines)
-
-
-class Codes(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for."""
-
-    def __missing__(self, key: str) -> int:
-        self[key] = len(self)
-        return self[key]
 
 
 class Collector:

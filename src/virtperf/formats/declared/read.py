@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import BinaryIO
@@ -14,15 +13,15 @@ from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError, StudyError
 from virtperf.core.patterns import occurs
 from virtperf.core.yamlio import Document
-from virtperf.formats.base import Reading, joined
-from virtperf.formats.declared.collect import Chunk, Codes, Collector, Sink
+from virtperf.formats.base import Reading, Streaming
+from virtperf.formats.declared.collect import Chunk, Collector, Sink
 from virtperf.formats.declared.delimited import read_columns
 from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
 from virtperf.formats.declared.elements import read_elements
 from virtperf.formats.declared.lines import read_lines, read_pairs
 from virtperf.formats.packed import SUFFIXES
 from virtperf.formats.pieces import Pieces, line_end, recoded, whole
-from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.rows import Codes, Warnings, record_table
 from virtperf.formats.text import decode, strings
 from virtperf.formats.xml_stream import XmlPieces
 
@@ -36,7 +35,7 @@ _LINES: dict[str, Callable[[Iterable[str], Declaration, Sink, list[str], str], I
 }  # fmt: skip
 
 
-class DeclaredFormat:
+class DeclaredFormat(Streaming):
     """Reader of the files that one declaration describes.
 
     Parameters
@@ -80,8 +79,8 @@ class DeclaredFormat:
         by_name = not match.file or any(fnmatchcase(name, pattern) for name in names for pattern in match.file)
         return by_name and (not match.text or self.sniff(head) > 0)
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a file.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file part by part where every row has a time; others, and JSON and YAML documents, as a whole.
 
         Raises
         ------
@@ -89,10 +88,6 @@ class DeclaredFormat:
             A field that is declared and not in the file, a value that is no number, a time that is none, and what the
             file's kind refuses: see the modules of `virtperf.formats.declared`.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file part by part where every row has a time; others, and JSON and YAML documents, as a whole."""
         gathered, strange = _Gathered(self.declaration, file), Warnings(file)
         to = (self.declaration, gathered.sink, gathered.said, file)
         reads = self.declaration.reads

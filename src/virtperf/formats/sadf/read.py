@@ -5,14 +5,13 @@ Source: ``json_stats.c`` and ``rndr_stats.c`` of sysstat.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.json_lines import first_line, with_lines
 from virtperf.formats.pieces import Pieces
 from virtperf.formats.rows import Rows, Warnings
@@ -42,7 +41,7 @@ _COMMAS = "commas before a closing bracket were dropped"
 _BREAKS_OFF = "the file breaks off; its last sample was left out"
 
 
-class SadfJsonFormat:
+class SadfJsonFormat(Streaming):
     """Reader of ``sadf -j``."""
 
     name = "sadf-json"
@@ -52,8 +51,8 @@ class SadfJsonFormat:
         """1 for an object whose first key is ``sysstat`` and holds ``hosts``; 0 for mpstat's and its like's."""
         return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a file.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file; each part ends with a sample, the last one with the restarts and comments.
 
         ``report`` is the path of objects down to the numbers, or down to the first array (``io/io-reads``,
         ``network/net-dev``); deeper objects join the field by ``/``. In an array the identifying key is the
@@ -65,10 +64,6 @@ class SadfJsonFormat:
             For text that is no JSON (a file that breaks off keeps its whole samples), for another structure, and for
             a number that float64 can't hold.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file part by part; each part ends with a sample, the last one with the restarts and comments."""
         return _File(stream, file).blocks()
 
 

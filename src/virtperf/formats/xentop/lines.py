@@ -53,17 +53,12 @@ class Seen:
     Attributes
     ----------
     columns : tuple of str
-        The headings in order, NAME and STATE included.
-    headings : set of str
-        Lines that are headings, without their blanks at both ends.
-    timed : bool
-        Whether samples begin by lines ``xentop - HH:MM:SS``.
-    plain : bool
-        Whether there was a header with several rows, so that -r was not given.
+        The headings in order, NAME and STATE included; `headings` are the lines that print them.
+    timed, plain : bool
+        Whether samples begin by lines ``xentop - HH:MM:SS``; whether there was a header with several rows, so that -r
+        was not given.
     samples : int
-        How many there are.
-    before : set of str
-        The domains of the last sample.
+        How many there are; `before` are the domains of the last one.
     clock, days : float
         Seconds since midnight of the last sample, NaN before the first, and those that midnights add to it.
     """
@@ -87,29 +82,20 @@ class Listing:
 
     Attributes
     ----------
-    words : Words
     line : int
         How many lines of the file are before it.
-    rows : ndarray of int
-        Line number of each domain row.
-    state : ndarray of int
-        Number of the word that is its state, so that its name stands before and its values behind.
-    names : list of str
-        Names of domains, each once.
-    who : ndarray of int
-        Which of them each row is of.
-    headers : list of int
-        Lines of the column headings.
-    apart : set of int
-        Those of them that stand below a blank line.
+    rows, state, who : ndarray of int
+        Of each domain row its line, the number of the word that is its state, so that its name stands before and its
+        values behind, and which of `names` it is of.
+    headers, apart : list and set of int
+        Lines of the column headings; those of them that stand below a blank line.
     summaries, clock : list of int
         Lines ``xentop - HH:MM:SS`` and the seconds since midnight that they print.
     details : list of (line, kind, device, field, digits)
         Numbers of the rows that -v, -n and -x add.
-    cut : int
-        The line at which the file breaks off, or -1.
-    cut_opens : bool
-        Whether that line is the first of another sample, so that the one before it is whole.
+    cut, cut_opens : int, bool
+        The line at which the file breaks off, or -1; whether it is the first of another sample, so that the one before
+        it is whole.
     """
 
     words: Words
@@ -146,15 +132,7 @@ class Listing:
 
 
 def boundary(lines: bytes, timed: bool, plain: bool) -> int:
-    """Where the last sample, or the last header, begins; 0 where nothing tells.
-
-    Parameters
-    ----------
-    lines : bytes
-        Whole lines of a listing.
-    timed, plain : bool
-        As in `Seen`.
-    """
+    """Where the last sample, or the last header, begins in whole lines; 0 if unknown. `timed` and `plain` are `Seen`'s."""
     if timed or (not plain and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
     if not plain and lines.count(b"STATE ") < 3:  # too few to tell whether each row has a header
