@@ -16,6 +16,16 @@ TOKEN = re.compile(
 )
 
 
+def loads(text: str) -> Any:
+    """A JSON document, without the constants that JSON has not."""
+    return json.loads(text, parse_constant=no_constant)
+
+
+def no_constant(word: str) -> float:
+    """What refuses them, as `json` takes it."""
+    raise ValueError(f"{word} is no JSON number")
+
+
 def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
     """A document, and the same document with the number of its line in the place of each value.
 

@@ -14,7 +14,8 @@ from virtperf.core.errors import FormatError, StudyError
 from virtperf.core.patterns import occurs
 from virtperf.core.yamlio import Document
 from virtperf.formats.base import Reading, Streaming
-from virtperf.formats.declared.collect import Chunk, Collector, Sink
+from virtperf.formats.declared.chunks import Chunk, Into
+from virtperf.formats.declared.collect import Collector
 from virtperf.formats.declared.delimited import read_columns
 from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
 from virtperf.formats.declared.elements import read_elements
@@ -27,10 +28,8 @@ from virtperf.formats.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
 
-_DOCUMENTS: dict[str, Callable[[str, Declaration, Sink, list[str], str], dict[str, str]]] = {
-    "json": read_json, "yaml": read_yaml,
-}  # fmt: skip
-_LINES: dict[str, Callable[[Iterable[str], Declaration, Sink, list[str], str], Iterator[dict[str, str] | None]]] = {
+_DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {"json": read_json, "yaml": read_yaml}
+_LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None]]] = {
     "csv": read_columns, "json-lines": read_json_lines, "lines": read_lines, "pairs": read_pairs,
 }  # fmt: skip
 
@@ -89,17 +88,17 @@ class DeclaredFormat(Streaming):
             file's kind refuses: see the modules of `virtperf.formats.declared`.
         """
         gathered, strange = _Gathered(self.declaration, file), Warnings(file)
-        to = (self.declaration, gathered.sink, gathered.said, file)
+        into = Into(self.declaration, gathered.sink, gathered.said, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(whole(stream, self.name, file), file)
             gathered.said += warnings
-            gathered.info = _DOCUMENTS[reads](text, *to)
+            gathered.info = _DOCUMENTS[reads](text, into)
             yield gathered.last()
             return
         pieces = XmlPieces(stream, strange, file) if reads == "xml" else Pieces(stream, line_end, file)
         texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
-        for info in read_elements(pieces, *to) if reads == "xml" else _LINES[reads](texts, *to):
+        for info in read_elements(pieces, into) if reads == "xml" else _LINES[reads](texts, into):
             gathered.info = info or {}
             gathered.said[:0] = strange.new(False)
             if not pieces.last and gathered.ready():

@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, Streaming
-from virtperf.formats.json_lines import first_line, with_lines
+from virtperf.formats.json_lines import first_line, loads, with_lines
 from virtperf.formats.pieces import Pieces
 from virtperf.formats.rows import Rows, Warnings
 from virtperf.formats.sadf.elements import Elements
-from virtperf.formats.sadf.samples import Samples, check_text, loads, not_json
+from virtperf.formats.sadf.samples import Samples, check_text, not_json
 from virtperf.formats.sadf.walk import Lines, Place
 from virtperf.formats.text import not_utf8, utf8
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.json_lines import TOKEN, first_line, with_lines
+from virtperf.formats.json_lines import TOKEN, first_line, loads, with_lines
 from virtperf.formats.rows import Rows, Warnings, record_table
 from virtperf.formats.sadf.elements import Elements
 from virtperf.formats.sadf.walk import Place, Walk
@@ -199,15 +199,6 @@ class _Sample:
         """The texts of some of its numbers."""
         at, behind = self.found.at, self.found.behind
         return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
-
-
-def loads(text: str) -> Any:
-    """A JSON document, without the constants that JSON has not."""
-    return json.loads(text, parse_constant=_no_constant)
-
-
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def zone(stamp: dict[str, Any]) -> str:

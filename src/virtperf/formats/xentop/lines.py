@@ -132,7 +132,7 @@ class Listing:
 
 
 def boundary(lines: bytes, timed: bool, plain: bool) -> int:
-    """Where the last sample, or the last header, begins in whole lines; 0 if unknown. `timed` and `plain` are `Seen`'s."""
+    """Where the last sample, or the last header, begins in whole lines, 0 if unknown; the rest is as in `Seen`."""
     if timed or (not plain and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
     if not plain and lines.count(b"STATE ") < 3:  # too few to tell whether each row has a header
