@@ -13,7 +13,6 @@ from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.formats import Format, Reading, blocks_of, by_sample
 from virtperf.formats.declared.read import DeclaredFormat
-from virtperf.ingest.batches import Batches
 from virtperf.ingest.clocks import Clock
 from virtperf.ingest.gathered import Gathered
 from virtperf.ingest.inputs import HEAD, choose
@@ -70,8 +69,7 @@ def read_run(
     files: list[dict[str, Any]] = []
     processors = None
     with Spill(out.parent) as spill:
-        gathered = Gathered(run.run_id, [file.path for file in run.files], spill)
-        batches = Batches(list(run.files), dictionary, gathered)
+        gathered = Gathered(run, dictionary, spill)
         clocks: dict[int, Clock] = {}
         for number, file in enumerate(run.files):
             entry: dict[str, Any] = {"path": file.path, "format": None, "entity": file.entity, "clock": None,
@@ -81,14 +79,10 @@ def read_run(
             if found is None:
                 entry["warnings"].append("not read: no format recognises it, and run.yaml does not name it")
                 continue
-            clocks[number], info = _read(number, file, run, *found, entry, batches)
+            clocks[number], info = _read(number, file, run, *found, entry, gathered)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
                 processors = int(info["cpus"])
-        batches.end()
-        for number, clock in clocks.items():
-            files[number]["warnings"] += gathered.close(number, clock.days)
-            if files[number]["warnings"]:
-                gathered.partial.add(number)
+        gathered.end({number: clock.days for number, clock in clocks.items()}, [file["warnings"] for file in files])
         with replaced_file(out) as stream:
             SAMPLES.write_parts(gathered.frames(), stream)
     if all(entry["format"] is None for entry in files):
@@ -131,8 +125,9 @@ def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
 
 
 def _read(
-    number: int, file: RawFile, run: Run, name: str, blocks: Iterator[Reading], entry: dict[str, Any], batches: Batches
-) -> tuple[Clock, dict[str, str]]:
+    number: int, file: RawFile, run: Run, name: str, blocks: Iterator[Reading], entry: dict[str, Any],
+    gathered: Gathered,
+) -> tuple[Clock, dict[str, str]]:  # fmt: skip
     """Pass a file's records on, and note in its entry what is to be said of it; its clock, and what its head says."""
     clock: Clock | None = None
     info: dict[str, str] = {}
@@ -142,7 +137,7 @@ def _read(
         entry["records"] += len(seconds)
         entry["warnings"] += block.warnings
         info = block.info
-        batches.add(block, seconds, number, name)
+        gathered.add(block, seconds, number, name)
     assert clock is not None  # a reader gives one block at least
     entry |= {"format": name, "clock": clock.clock}
     entry["warnings"] += _clock_warnings(clock, info, run)
