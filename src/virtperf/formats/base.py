@@ -51,8 +51,7 @@ class Reading:
     warnings : tuple of str
         What was damaged but could be kept up to the damage (a truncated last sample), one sentence each with its line.
     lines : ndarray of int, shape (records,), optional
-        The line of the file, from 1, on which each record's number stands (for XML: on which its element begins). It
-        is no part of the content: two readings that differ in it alone are the same, and `write` ignores it.
+        The line of the file, from 1, on which each number stands, or its XML element begins; no part of the content.
     """
 
     records: pd.DataFrame
@@ -108,10 +107,9 @@ def joined(blocks: Iterable[Reading]) -> Reading:
 
 
 def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
-    """The same readings, cut so that no two hold records of one time that stand together in the file.
+    """The same readings, cut so that no two hold records of one time that stand together in the file: parts of a sum.
 
-    What belongs together has one time: the parts of a sum may be lines of which a block ends behind any. A sample of
-    more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes one.
+    A sample of more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes one.
     """
     held: Reading | None = None
     for block in blocks:

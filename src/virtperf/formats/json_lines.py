@@ -27,24 +27,10 @@ def no_constant(word: str) -> float:
 
 
 def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
-    """A document, and the same document with the number of its line in the place of each value.
+    """A document, and the same document with the number of its line, from 1, in the place of each value.
 
-    Objects and arrays, their keys and their order are the same in both, so that both can be walked side by side.
-
-    Parameters
-    ----------
-    text : str
-        The whole text; lines end with a line feed.
-    loads : callable
-        What makes the document of the text, such as `json.loads`; whatever it raises is raised.
-    before : int
-        How many lines are before the text.
-
-    Returns
-    -------
-    document : object
-    lines : object
-        Line numbers count from 1.
+    Objects and arrays, their keys and their order are the same in both, so that both can be walked side by side. Lines
+    of `text` end with a line feed; `loads` makes the document of it; `before` is how many lines are before it.
     """
     document = loads(text)
     ends = array("q", (match.start() for match in re.finditer("\n", text)))

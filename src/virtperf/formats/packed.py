@@ -30,14 +30,7 @@ def packing(head: bytes) -> str:
 
 
 def unpacked_head(data: bytes, size: int) -> bytes:
-    """The first `size` bytes of what a packed file holds, or fewer where it is cut or damaged; of others, of the file.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, or its beginning.
-    size : int
-    """
+    """The first `size` bytes of what a packed file holds, fewer where it is cut or damaged; of others, of the file."""
     kind = packing(data)
     if not kind:
         return data[:size]

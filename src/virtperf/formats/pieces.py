@@ -25,11 +25,8 @@ class Pieces:
 
     Parameters
     ----------
-    stream : binary stream
     cut : callable
         Gets lines of the file and says where a piece may end: the number of bytes before it, 0 for nowhere.
-    file : str
-        For messages.
     by_line : bool
         Whether `cut` gets whole lines only; else it gets all bytes as they are.
 

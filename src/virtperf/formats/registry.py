@@ -24,12 +24,9 @@ ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 
 @cache
 def all_formats() -> dict[str, Format]:
-    """Every registered format by name, in alphabetical order: programmed ones, and declared ones (`presets`).
+    """Every format by name, in alphabetical order: programmed ones, and declared ones (`presets`).
 
-    Raises
-    ------
-    StudyError
-        A declaration that is wrong, or named like another format.
+    Raises `StudyError` for a declaration that is wrong, or named like another format.
     """
     found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="virtperf.formats")}
     for preset in presets():
@@ -70,13 +67,7 @@ def ranking(data: bytes) -> list[tuple[float, str]]:
 
 
 def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
-    """The format whose `sniff` is surest of the file's beginning.
-
-    Raises
-    ------
-    FormatError
-        When none is at least half sure.
-    """
+    """The format that is surest of the file's beginning; raises `FormatError` when none is at least half sure."""
     scores = ranking(data)
     if not scores or scores[0][0] < SURE_ENOUGH:
         what, help_ = unread(head_of(data))
@@ -96,17 +87,9 @@ def head_of(data: bytes) -> bytes:
 
 
 def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-    """Readings of consecutive parts of a file, packed or not, as `virtperf.formats.base.Streaming` has them.
+    """Readings of consecutive parts of a file, packed or not; one of the whole file where the format does not stream.
 
-    A format that does not stream gives one reading, of the whole file.
-
-    Parameters
-    ----------
-    fmt : Format
-    stream : binary stream
-        From the file's beginning; need not be seekable.
-    file : str
-        For messages.
+    The stream need not be seekable.
 
     Raises
     ------

@@ -23,10 +23,7 @@ _MANY = 20
 class Rows:
     """Records in the order in which they are added.
 
-    Attributes
-    ----------
-    line : int
-        The line of the file, from 1, on which the records that are added next stand.
+    `line` is the line of the file, from 1, on which the records that are added next stand.
     """
 
     def __init__(self) -> None:
@@ -82,15 +79,7 @@ def record_table(*columns: Any) -> pd.DataFrame:
 
 
 class Warnings:
-    """Sentences with file and line; a badly damaged file does not fill the report with them.
-
-    Parameters
-    ----------
-    file : str
-        The file's name.
-    first : tuple of str
-        Sentences that were said before.
-    """
+    """Sentences with file and line; a badly damaged file does not fill the report with them."""
 
     def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
         self._file = file
@@ -136,13 +125,7 @@ def split_lines(text: str) -> tuple[list[str], bool]:
 
 
 def checked(reader: Writer, data: bytes, reading: Reading) -> bytes:
-    """`data` if reading it gives `reading` again.
-
-    Raises
-    ------
-    FormatError
-        When it does not: the reading holds what the tool can't print.
-    """
+    """`data` if reading it gives `reading` again; `FormatError` when the reading holds what the tool can't print."""
     wanted = reading.records[list(RECORD_COLUMNS)].reset_index(drop=True).astype(_DTYPES)
     try:
         again = reader.read(data, file="<written>")

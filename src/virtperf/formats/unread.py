@@ -27,13 +27,7 @@ _PATTERNS = tuple((name, re.compile(pattern, re.M), remedy) for name, pattern, r
 
 
 def unread(head: bytes) -> tuple[str, str]:
-    """What the beginning of a file shows it to be, and what helps; both "" where it shows nothing.
-
-    Parameters
-    ----------
-    head : bytes
-        The first 8 KiB.
-    """
+    """What a file's first 8 KiB show it to be, and what helps; both "" where they show nothing."""
     if not head.strip():
         return "it is empty", "collect the run again; the tool may have printed to its error output"
     packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)

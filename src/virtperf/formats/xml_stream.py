@@ -25,17 +25,12 @@ _ENDS_EARLY = {codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR,
 class Target:
     """What the parser calls: knows which element it is in, and never keeps a tree.
 
-    Parameters
+    Attributes
     ----------
-    file : str
-        For messages.
     root : str
         Name of the document's element.
     deepest : int
         How many elements may be open at once.
-
-    Attributes
-    ----------
     path : list of str
         Names of the open elements, without their namespaces.
     text : list of str
@@ -97,14 +92,7 @@ class Target:
 
 
 def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], int]:
-    """Feed a document to `target`.
-
-    Parameters
-    ----------
-    data : bytes
-        Of at most `most` bytes; without an encoding declaration UTF-8, else Latin-1 with a warning.
-    target : Target
-    most : int
+    """Feed a document to `target`; without an encoding declaration it is UTF-8, else Latin-1 with a warning.
 
     Returns
     -------
@@ -115,7 +103,7 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     Raises
     ------
     FormatError
-        Too large, a document type, no XML, an encoding that can't be read, and what `target` raises.
+        More than `most` bytes, a document type, no XML, an encoding that can't be read, and what `target` raises.
     """
     file = target.file
     if len(data) > most:
@@ -137,13 +125,7 @@ def declared(data: bytes) -> bool:
 class XmlPieces(Pieces):
     """A document in pieces as the parser takes them: without colours, in UTF-8 where it does not name its encoding.
 
-    Parameters
-    ----------
-    stream : binary stream
-    strange : Warnings
-        Is told once of a line that is not UTF-8 and was read as Latin-1.
-    file : str
-        For messages.
+    `strange` is told once of a line that is not UTF-8 and was read as Latin-1.
     """
 
     def __init__(self, stream: BinaryIO, strange: Warnings, file: str) -> None:
@@ -169,14 +151,7 @@ class XmlPieces(Pieces):
 
 
 class XmlFeed:
-    """Gives a document to a target piece by piece.
-
-    Parameters
-    ----------
-    target : Target
-    above : int
-        How many lines of the file are left out.
-    """
+    """Gives a document, or what is below the first `above` lines of a file, to a target piece by piece."""
 
     def __init__(self, target: Target, above: int = 0) -> None:
         self._target = target

@@ -23,13 +23,7 @@ DECLARATIONS = (".yaml", ".yml")
 
 
 def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
-    """The formats that a study declares.
-
-    Raises
-    ------
-    StudyError
-        One of them is called as another format is.
-    """
+    """The formats that a study declares; raises `StudyError` where one of them is called as another format is."""
     found: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
@@ -44,14 +38,7 @@ def declared_inputs(
 ) -> tuple[tuple[DeclaredFormat, ...], str | None]:
     """Declared formats that somebody asks for who reads one file, and the name of the format that they ask for.
 
-    Parameters
-    ----------
-    layout : Layout or None
-        The repository, where there is one.
-    study : str or None
-        Id of a study whose inputs are meant.
-    format_name : str, Path or None
-        Name of a format, or a YAML file that declares one.
+    `format_name` may also be a YAML file that declares a format; `study` is the id of one whose inputs are meant.
 
     Raises
     ------
@@ -80,8 +67,6 @@ def choose(
         The first `HEAD` bytes, or more.
     path : str
         Within the run folder.
-    format_name : str or None
-    inputs : sequence of DeclaredFormat
     file : str
         For messages.
 
@@ -103,11 +88,5 @@ def choose(
 
 
 def dictionary_of(path: Path, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
-    """The metric dictionary with the fields of all declared formats, those of `inputs` before others.
-
-    Raises
-    ------
-    StudyError
-        The dictionary or a declaration is wrong.
-    """
+    """The metric dictionary with the fields of all declared formats, those of `inputs` before others."""
     return extended(with_presets(load_metrics(path)), inputs, preferred=True)

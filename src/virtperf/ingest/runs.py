@@ -124,8 +124,6 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
 
     Parameters
     ----------
-    folder : Path
-    study : Study
     root : str
         Kind of the folder that holds the run, a key of `ROOTS`.
     paths : list of str

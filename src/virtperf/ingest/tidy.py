@@ -50,10 +50,10 @@ class RawTables:
         Without it the file is recognised by its content.
     dictionary : MetricDictionary, optional
         Without it the tables have the tool's own fields only.
-    inputs : sequence of DeclaredFormat
-        Declared formats, which come before others.
     interval_s : float, optional
         Seconds between samples, for files that only number them: `t` then is in seconds.
+    inputs : sequence of DeclaredFormat
+        Declared formats, which come before others.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class RawTables:
     rival : str
         A format that could be meant as well, "" where none comes near.
     clock : str
-        What `t` counts: one of `virtperf.formats.CLOCKS`, or ``"interval"`` where samples are numbered in the file and
-        `t` is seconds since the first one.
+        One of `virtperf.formats.CLOCKS`, or ``"interval"`` where samples are numbered in the file and `t` is seconds
+        since the first one.
     info : dict of str to str
         Facts of the file's head, as far as it was read.
     table : DataFrame
@@ -151,12 +151,7 @@ class Translation:
     def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
         """Records with the metric that each belongs to, its value in the metric's unit, and that unit.
 
-        Parameters
-        ----------
-        records : DataFrame
-            As in `Reading.records`, numbered from 0; no part ends within a sample.
-        clock : str
-            As in `RawTables`.
+        `records` are numbered from 0; no part of a file ends within a sample. `clock` is as in `RawTables`.
         """
         # a row of a sum has the number of its first part's record
         found = self._dictionary.translate(records.assign(line=np.arange(len(records))), self._format)
@@ -205,10 +200,7 @@ def read_raw(stream: BinaryIO, **named: object) -> RawTables:
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """A file to be read from its beginning, or standard input for "-".
 
-    Raises
-    ------
-    VirtperfError
-        It can't be read, or is no file.
+    Raises `VirtperfError` where it can't be read, or is no file.
     """
     file = str(path)
     if file == "-":

@@ -99,7 +99,7 @@ def describe(
     study: Study, folder: Path, raw: Sequence[str], given: Given, measured: Path,
     ask: Callable[[Question], str] | None,
 ) -> list[str]:  # fmt: skip
-    """Write the `run.yaml` of a folder of raw files.
+    """Write the `run.yaml` of a folder of raw files; notes on how the run's times were found.
 
     Parameters
     ----------
@@ -109,11 +109,6 @@ def describe(
         The study's run folders, among which replicates are counted.
     ask : callable or None
         Answers questions; without it defaults are taken.
-
-    Returns
-    -------
-    list of str
-        Notes on how the run's times were found.
 
     Raises
     ------

@@ -53,7 +53,6 @@ def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: 
 
     Parameters
     ----------
-    study : Study
     copy : Path
         The run folder, with its `run.yaml`, alone in its parent folder.
     metrics : Path

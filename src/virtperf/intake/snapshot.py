@@ -70,10 +70,7 @@ def snapshot(folder: Path, target: Path) -> list[str]:
 def accept(copy: Path, target: Path) -> None:
     """Put a finished copy in its place; a copy that fails leaves nothing behind.
 
-    Raises
-    ------
-    RunError
-        Something stands there already.
+    Raises `RunError` where something stands there already.
     """
     if target.exists() or target.is_symlink():
         raise RunError("there is a run of this name already", file=target, remedy="give it another name by --name")

@@ -11,24 +11,10 @@ from virtperf.ingest.folder import raw_files, run_folders
 
 
 def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
-    """Compare a run's raw files with those of all runs that are there; empty files don't count.
+    """Compare a run's raw files with those of all runs that are there; a sentence for each that has some of them too.
 
-    Parameters
-    ----------
-    run : Path
-        The run's folder.
-    roots : mapping of str to Path
-        Folders of run folders by what they hold ("measured", "simulated").
-
-    Returns
-    -------
-    list of str
-        A sentence for each run that has some of the files too.
-
-    Raises
-    ------
-    RunError
-        All files of one of the two runs are in the other.
+    `roots` are folders of run folders by what they hold ("measured", "simulated"). Empty files don't count. Raises
+    `RunError` where all files of one of the two runs are in the other.
     """
     own = _hashes(run)
     warnings = []

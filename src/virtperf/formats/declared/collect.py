@@ -24,10 +24,7 @@ from virtperf.formats.rows import Codes
 class Collector:
     """Gathers the records of one table of a file, chunk after chunk.
 
-    Attributes
-    ----------
-    parts : list of (entities, fields, t, values, lines)
-        Codes of entities and fields, and three arrays of as many numbers.
+    `parts` are codes of entities and of fields, times, values and lines, as arrays.
     """
 
     def __init__(self, declaration: Declaration, part: Part, entities: Codes, fields: Codes, file: str) -> None:

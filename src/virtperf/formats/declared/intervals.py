@@ -62,14 +62,8 @@ class Intervals:
         self._begin, self._end = float(np.fmin(self._begin, t.min())), float(np.fmax(self._end, t.max()))
 
     def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """What the rows of each interval give of each field.
-
-        Yields
-        ------
-        name : str
-        entity, t, values, lines : ndarray
-            Of each entity and interval: its code, the interval's end, the number (NaN where no row has one), and the
-            line of a row of it, or of the entity's first where it has none.
+        """Of each field its name, and of each entity and interval: code, interval's end, number (NaN where no row has
+        one), and the line of a row of it, or of the entity's first where it has none.
 
         Raises
         ------

@@ -29,8 +29,6 @@ def extended(
 
     Parameters
     ----------
-    dictionary : MetricDictionary
-    formats : iterable of DeclaredFormat
     report : callable, optional
         Told of every problem, so that all can be listed.
     preferred : bool

@@ -17,13 +17,9 @@ FOLDER_VARIABLE = "VIRTPERF_FORMATS"
 
 
 def load_declaration(path: Path) -> DeclaredFormat:
-    """The format that a file declares.
+    """The format that a file declares; without ``match`` it recognises nothing, which is allowed.
 
-    Raises
-    ------
-    StudyError
-        The file is missing, no YAML or no declaration, with its line; without ``match`` it recognises nothing, which
-        is allowed.
+    Raises `StudyError`, with its line, for a file that is missing, no YAML or no declaration.
     """
     declaration, document = load_model(path, Declaration, aliases=False)
     return DeclaredFormat(declaration, document)
@@ -32,10 +28,8 @@ def load_declaration(path: Path) -> DeclaredFormat:
 def presets() -> Iterator[DeclaredFormat]:
     """Every declaration of the package, then those of the folder that `FOLDER_VARIABLE` names.
 
-    Raises
-    ------
-    StudyError
-        A file that is no declaration, or that recognises nothing by its content; the folder is not there.
+    Raises `StudyError` for a file that is no declaration, or recognises nothing by its content, and for a folder that
+    is not there.
     """
     folders = [OWN]
     if named := os.environ.get(FOLDER_VARIABLE):

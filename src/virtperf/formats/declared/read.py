@@ -35,16 +35,7 @@ _LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None
 
 
 class DeclaredFormat(Streaming):
-    """Reader of the files that one declaration describes.
-
-    Parameters
-    ----------
-    declaration : Declaration
-    document : Document
-        The hand-written file that it stands in.
-    *where : str or int
-        Its place in that file.
-    """
+    """Reader of the files that one declaration describes, which stands in a hand-written file at a place `where`."""
 
     def __init__(self, declaration: Declaration, document: Document, *where: str | int) -> None:
         self.declaration = declaration

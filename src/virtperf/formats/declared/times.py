@@ -23,13 +23,7 @@ _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
 class Clock:
-    """Turns what a file says of times into seconds, chunk after chunk.
-
-    Attributes
-    ----------
-    name : str
-        One of `virtperf.formats.base.CLOCKS`.
-    """
+    """Turns what a file says of times into seconds, chunk after chunk; `name` says what they count, as in `CLOCKS`."""
 
     def __init__(self, time: Time | None, numbers: Numbers, file: str) -> None:
         self._time, self._numbers, self._file = time, numbers, file
@@ -44,20 +38,9 @@ class Clock:
             self.name = "sample" if numbered else "elapsed" if relative else "time-of-day" if by_day else "absolute"
 
     def given(self, cells: Sequence[Any], plus: Sequence[Any] | None, lines: Sequence[int]) -> np.ndarray:
-        """Seconds of times that the file holds.
+        """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
 
-        Parameters
-        ----------
-        cells : sequence
-            Texts or numbers.
-        plus : sequence or None
-            What is added to each.
-        lines : sequence of int
-
-        Raises
-        ------
-        FormatError
-            A time that is missing or none of its format, or that no clock shows.
+        Raises `FormatError` at a time that is missing or none of its format, or that no clock shows.
         """
         time = self._time
         assert time is not None

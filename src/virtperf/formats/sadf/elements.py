@@ -21,12 +21,7 @@ Places = NDArray[np.int64]
 
 
 class Elements:
-    """The objects and arrays of a list, and all numbers in them.
-
-    Parameters
-    ----------
-    data : bytes
-        What stands behind a list's bracket, or behind an element of it.
+    """The objects and arrays of a list, and their numbers; `data` begins behind its bracket, or behind an element.
 
     Attributes
     ----------

@@ -144,13 +144,7 @@ class _File:
         return end
 
     def _behind(self, tail: bytes, line: int) -> dict[str, str]:
-        """What the restarts and comments say, once all samples are read.
-
-        Raises
-        ------
-        FormatError
-            What is behind, or before, the samples is no JSON, or of another structure.
-        """
+        """What the restarts and comments say, once all samples are read; raises `FormatError` as `SadfJsonFormat`."""
         if len(self.samples.zones) > 1:
             said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
             self.said.say(said)

@@ -31,12 +31,8 @@ MOST_FORMS = 2000
 class Form:
     """What the numbers of a sample of one form are.
 
-    Attributes
-    ----------
-    pick : ndarray of int
-        Which numbers of the sample are records, in their order.
-    path : ndarray of int
-        Number of each record's report, kind, entity and field in `Samples.paths`.
+    `pick` says which of them are records, in their order; `path` is the number of each one's report, kind, entity and
+    field in `Samples.paths`.
     """
 
     pick: NDArray[np.int64]
@@ -113,13 +109,7 @@ class Samples:
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
     def _walked(self, shape: bytes, sample: _Sample) -> tuple[Form, float]:
-        """The form of a sample, whose every value is looked at.
-
-        Raises
-        ------
-        FormatError
-            What is no JSON, a sample without its time, a number that float64 can't hold, nesting that is too deep.
-        """
+        """The form of a sample, whose every value is looked at; raises `FormatError` at the first that is wrong."""
         raw, strange = utf8(sample.text())
         if strange >= 0:
             self.said.once("utf8", not_utf8(self.file, sample.line + strange))

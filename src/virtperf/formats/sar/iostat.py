@@ -85,14 +85,8 @@ class IostatFormat(Streaming):
 class _Reports:
     """The reports of a listing, part by part.
 
-    Attributes
-    ----------
-    known : int
-        Number of the report that began before the part and may go on in it, -1 for none.
-    rows : int
-        Rows so far that are not of the first report.
-    clock : str
-        What their times are by.
+    `known` is the number of the report that began before the part and may go on in it, -1 for none; `rows` counts rows
+    that are not of the first report.
     """
 
     def __init__(self, file: str, day: int | None) -> None:

@@ -14,10 +14,7 @@ from virtperf.formats.xentop.lines import Listing, Seen, begins_sample
 def numbered(found: Listing) -> tuple[NDArray[np.int64], int]:
     """Sample number of each row, from 0 in this part of the file (-1 before the first), and how many are whole.
 
-    Raises
-    ------
-    FormatError
-        A header without a row, a sample without its summary or its header.
+    Raises `FormatError` at a header without a row, and a sample without its summary or its header.
     """
     rows, headers, seen = found.rows, np.array(found.headers, dtype=int), found.seen
     under = np.diff(np.append(np.searchsorted(rows, headers), len(rows)))  # rows below each header

@@ -32,12 +32,8 @@ _DAMAGED = "the line is damaged; remove its sample."
 def values_of(found: Listing, last: bool) -> NDArray[np.float64]:
     """Numbers of the domain rows, shape (rows, columns - 2); NaN where the tool prints a word in place of a number.
 
-    A row that ends early is taken out of `found` where the file breaks off in it.
-
-    Raises
-    ------
-    FormatError
-        A row with too many or too few values, or one that is no number.
+    A row that ends early is taken out of `found` where the file breaks off in it. Raises `FormatError` at a row with
+    too many or too few values, or one that is no number.
     """
     words, columns = found.words, found.seen.columns[2:]
     behind = words.first[found.rows + 1]
