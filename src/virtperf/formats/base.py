@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,6 +59,10 @@ class Reading:
     info: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
+
+    def part(self, rows: slice) -> Reading:
+        """The same with some of the records."""
+        return replace(self, records=self.records.iloc[rows], lines=None if self.lines is None else self.lines[rows])
 
 
 class Format(Protocol):
@@ -118,12 +122,9 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
             other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
             cut = int(other[-1]) + 1 if len(other) else 0
             cut = cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
-            lines = held.lines
             if cut:
-                own = None if lines is None else lines[:cut]
-                yield Reading(held.records.iloc[:cut], held.clock, held.info, held.warnings, own)
-                left = None if lines is None else lines[cut:]
-                held = Reading(held.records.iloc[cut:], held.clock, held.info, (), left)
+                yield held.part(slice(cut))
+                held = replace(held.part(slice(cut, None)), warnings=())
             block = joined([held, block])
         held = block
     if held is not None:

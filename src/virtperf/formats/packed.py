@@ -48,7 +48,7 @@ def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
 
     Reading raises `FormatError` where the packed data are damaged, end early, or unpack to far more than a log would.
     """
-    head = _full(stream, CHUNK)
+    head = read_full(stream, CHUNK)
     kind = packing(head)
     source = _Counted(head, stream)
     if not kind:
@@ -58,11 +58,11 @@ def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
 
 def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     """The first `CHUNK` bytes, which tell what a stream holds, and the stream as if they were not read."""
-    head = _full(stream, CHUNK)
+    head = read_full(stream, CHUNK)
     return head, io.BufferedReader(_Counted(head, stream), CHUNK)
 
 
-def _full(stream: BinaryIO, size: int) -> bytes:
+def read_full(stream: BinaryIO, size: int) -> bytes:
     """As many bytes as asked for, fewer only at the end."""
     parts: list[bytes] = []
     while size > 0 and (part := stream.read(size)):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
+from virtperf.formats.packed import read_full
 from virtperf.formats.rows import Warnings
 from virtperf.formats.text import not_utf8, uncoloured, utf8
 
@@ -49,7 +50,7 @@ class Pieces:
         lines, rest = b"", b""  # whole lines, and the beginning of one
         begins = True
         while not self.last:
-            raw = self._read()
+            raw = read_full(self._stream, PIECE)
             self.last = len(raw) < PIECE
             if begins:
                 raw, begins = raw.removeprefix(codecs.BOM_UTF8), False
@@ -74,14 +75,6 @@ class Pieces:
             end -= self.back
             self.line += lines.count(b"\n", 0, end)
             lines = lines[end:]
-
-    def _read(self) -> bytes:
-        """As many bytes as a piece has, fewer only at the end."""
-        parts, size = [], PIECE
-        while size > 0 and (part := self._stream.read(size)):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
 
 
 def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:

@@ -51,15 +51,8 @@ class Clock:
     def seconds(self, t: np.ndarray) -> np.ndarray:
         """Seconds since the run's start of a part of the file, to which `days` of the whole file is to be added.
 
-        Parameters
-        ----------
-        t : ndarray, shape (n,)
-            As in `Reading.records`; NaN where a number belongs to the whole run.
-
-        Raises
-        ------
-        RunError
-            Samples are only numbered, and run.yaml does not say when they were taken.
+        NaN where a number belongs to the whole run. Raises `RunError` where samples are only numbered, and run.yaml
+        does not say when they were taken.
         """
         found = self._since_start(t) + self._file.clock_offset_s
         times, counts = np.unique(found[np.isfinite(found)], return_counts=True)

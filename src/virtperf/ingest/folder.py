@@ -27,11 +27,8 @@ def raw_files(folder: Path) -> list[str]:
 
     Names that begin with a dot, prose (``*.md``, ``*.rst``), ``*.dvc`` and `run.yaml` are not raw files.
 
-    Raises
-    ------
-    RunError
-        A link that leads out of the folder, something that is neither file nor folder, a name that is not UTF-8, a
-        file that is too large, too many files, no file.
+    Raises `RunError` for a link that leads out of the folder, something that is neither file nor folder, a name that is
+    not UTF-8, a file that is too large, too many files, no file.
     """
     found: list[str] = []
     _walk(folder, folder.resolve(), "", found, {folder.resolve()})

@@ -48,22 +48,10 @@ class RunSamples:
 def read_run(
     folder: Path, run: Run, dictionary: MetricDictionary, out: Path, inputs: Sequence[DeclaredFormat] = ()
 ) -> RunSamples:  # fmt: skip
-    """Read all raw files of a run part by part, and write the table `SAMPLES`.
+    """Read all raw files of a run part by part, and write the table `SAMPLES` to the file `out`.
 
-    Parameters
-    ----------
-    folder : Path
-    run : Run
-    dictionary : MetricDictionary
-    out : Path
-        The table's file.
-    inputs : sequence of DeclaredFormat
-        The formats that its study declares.
-
-    Raises
-    ------
-    VirtperfError
-        The first file that can't be read, with file and line.
+    `inputs` are the formats that its study declares. Raises the `VirtperfError` of the first file that can't be read,
+    with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     files: list[dict[str, Any]] = []

@@ -23,17 +23,8 @@ from virtperf.study.definition import Study
 class Question:
     """Something to be asked.
 
-    Attributes
-    ----------
-    about : tuple of str
-        ``("factors", name)``, ``("start",)`` or ``("files", path, key)``.
-    text : str
-    option : str
-        The option that answers it.
-    choices : tuple of str
-        Empty where any number or date will do.
-    default : str or None
-        None where there is none.
+    `about` is ``("factors", name)``, ``("start",)`` or ``("files", path, key)``; `option` answers it too; without
+    `choices` any number or date will do.
     """
 
     about: tuple[str, ...]

@@ -32,24 +32,9 @@ def run_name(folder: Path, name: str | None) -> str:
 
 
 def snapshot(folder: Path, target: Path) -> list[str]:
-    """Copy a run folder: its raw files, its `run.yaml` and prose; hidden files stay behind.
+    """Copy a run folder to a new one: its raw files, whose paths are returned, its `run.yaml` and prose.
 
-    Parameters
-    ----------
-    folder : Path
-        Never changed.
-    target : Path
-        Made anew.
-
-    Returns
-    -------
-    list of str
-        Relative paths of the raw files.
-
-    Raises
-    ------
-    RunError
-        A symbolic link anywhere in the folder, or whatever `raw_files` refuses.
+    Raises `RunError` for a symbolic link anywhere in the folder, and whatever `raw_files` refuses.
     """
     visible = sorted(state(folder))  # a link to a folder stands there as it is
     for path in (folder, *(folder / name for name in visible)):

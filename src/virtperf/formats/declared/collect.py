@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,6 @@ class Collector:
         self._timed: bool | None = None  # whether the file has the times that it may have
         self._seen: set[str] = set()
         self._keys: dict[str, None] = {}
-        self._matches: dict[tuple[tuple[str, ...], str], bool] = {}
         self._fields_of = [rule.model_copy(update={"printed": rule.printed or part.printed}) for rule in part.fields]
         self._rules = {rule.field: rule for rule in self._fields_of}
         printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
@@ -56,9 +56,8 @@ class Collector:
         """Add the records of some rows; raises `FormatError` at a cell that is not as it is declared."""
         part = self.part
         self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
-        for name, cells in chunk.cells.items():
-            if name not in self._seen and any(cell is not None for cell in cells):
-                self._seen.add(name)
+        new = chunk.cells.keys() - self._seen
+        self._seen |= {name for name in new if any(cell is not None for cell in chunk.cells[name])}
         keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
         if not keep.all():
             chunk = chunk.taken(np.flatnonzero(keep))
@@ -111,11 +110,8 @@ class Collector:
             wanted += sorted(self._words())
         for name in wanted:
             if name not in found:
-                raise FormatError(
-                    f"there is no {name!r} in the file",
-                    file=self._file,
-                    remedy=near(name, [n for n in known if n != name]),
-                )
+                remedy = near(name, [n for n in known if n != name])
+                raise FormatError(f"there is no {name!r} in the file", file=self._file, remedy=remedy)
 
     def _words(self) -> set[str]:
         """Fields that hold no number of the table: names of entities, conditions, times."""
@@ -130,19 +126,10 @@ class Collector:
         """Which rows fulfil all conditions, or any of them."""
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
-            fits = np.array([self._match(patterns, cell) for cell in chunk.column(name)], dtype=bool)
+            cells = chunk.column(name)
+            fits = np.array([cell is not None and _matches(_text(cell), patterns) for cell in cells], dtype=bool)
             found = found & fits if all_of else found | fits
         return found
-
-    def _match(self, patterns: tuple[str, ...], cell: Any) -> bool:
-        if cell is None:
-            return False
-        key = (patterns, _text(cell))
-        if key not in self._matches:
-            if len(self._matches) > MOST_TEXTS:
-                self._matches.clear()
-            self._matches[key] = any(fnmatchcase(key[1], pattern) for pattern in patterns)
-        return self._matches[key]
 
     def _who(self, chunk: Chunk) -> list[str]:
         entity = self.part.entity
@@ -227,6 +214,11 @@ class Collector:
         if there.any():
             code = np.full(int(there.sum()), self._fields[name])
             self.parts.append((entity[there], code, t[there], values[there], np.array(lines, dtype=np.int64)[there]))
+
+
+@lru_cache(MOST_TEXTS)
+def _matches(text: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
 def _ones(fits: np.ndarray) -> np.ndarray:
