@@ -11,7 +11,6 @@ A third party adds a format by a declaration, or through the entry-point group `
 from __future__ import annotations
 
 from virtperf.formats.base import (
-    CLOCKS,
     RECORD_COLUMNS,
     Format,
     Outside,
@@ -33,6 +32,6 @@ from virtperf.formats.registry import (
 )
 
 __all__ = [
-    "CLOCKS", "RECORD_COLUMNS", "Format", "Outside", "Reading", "Streaming", "Writer", "all_formats", "blocks_of",
+    "RECORD_COLUMNS", "Format", "Outside", "Reading", "Streaming", "Writer", "all_formats", "blocks_of",
     "by_sample", "get_format", "get_writer", "head_of", "joined", "ranking", "read_whole", "sniff",
 ]  # fmt: skip

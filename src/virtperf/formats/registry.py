@@ -40,11 +40,8 @@ def get_format(name: str) -> Format:
     """The format of that name; raises `FormatError` listing the known ones."""
     formats = all_formats()
     if name not in formats:
-        raise FormatError(
-            f"no format is called {name!r}",
-            expected=f"one of {', '.join(formats)}",
-            remedy="install the package that brings the format, or mend the name.",
-        )
+        remedy = "install the package that brings the format, or mend the name."
+        raise FormatError(f"no format is called {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy)
     return formats[name]
 
 
@@ -72,12 +69,9 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     if not scores or scores[0][0] < SURE_ENOUGH:
         what, help_ = unread(head_of(data))
         nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
-        raise FormatError(
-            f"no known format recognises this file{': ' * bool(what)}{what}",
-            file=file,
-            found=repr(head_of(data)[:60].decode("utf-8", "replace")),
-            remedy=f"{help_ or nearest + ADD}.",
-        )
+        problem, found = "no known format recognises this file", repr(head_of(data)[:60].decode("utf-8", "replace"))
+        problem += f": {what}" if what else ""
+        raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
     return all_formats()[scores[0][1]]
 
 

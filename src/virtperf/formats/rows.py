@@ -132,16 +132,14 @@ def checked(reader: Writer, data: bytes, reading: Reading) -> bytes:
     except FormatError as err:
         raise refused(reader.name, err.problem, err.found) from err
     if len(again.records) != len(wanted):
-        raise refused(
-            reader.name, "records would be lost or doubled", f"{len(wanted)} records, {len(again.records)} after"
-        )
+        found = f"{len(wanted)} records, {len(again.records)} after"
+        raise refused(reader.name, "records would be lost or doubled", found)
     for column in RECORD_COLUMNS:
         got, want = again.records[column], wanted[column]
         wrong = (got != want) & ~(got.isna() & want.isna())
         if wrong.any():
-            raise refused(
-                reader.name, f"another {column} would be read", str(wanted.iloc[int(wrong.argmax())].to_dict())
-            )
+            found = str(wanted.iloc[int(wrong.argmax())].to_dict())
+            raise refused(reader.name, f"another {column} would be read", found)
     if len(wanted) and again.clock != reading.clock:
         raise refused(reader.name, f"another clock would be read, {again.clock}", reading.clock)
     if again.info != reading.info:

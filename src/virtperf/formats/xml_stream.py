@@ -179,13 +179,10 @@ class XmlFeed:
             take(*data)
         except DefusedXmlException as err:
             raise FormatError(
-                "a document type or an entity declaration is refused",
-                file=target.file,
-                line=target.line(),
-                expected="XML without DOCTYPE",
-                found=type(err).__name__,
+                "a document type or an entity declaration is refused", file=target.file, line=target.line(),
+                expected="XML without DOCTYPE", found=type(err).__name__,
                 remedy="remove it; it can make a reader open files or fill the memory.",
-            ) from err
+            ) from err  # fmt: skip
         except ParseError as err:
             line = err.position[0] + target.above
             if err.code in _ENDS_EARLY and target.any():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -90,10 +89,6 @@ class Cache:
     def place(self, key: str) -> Path:
         """Where the file of that key is."""
         return self._path(key, ".parquet")
-
-    def copy(self, key: str, target: Path) -> None:
-        """Copy the file of that key: a copy, so that whoever changes an output does not change the cache."""
-        shutil.copyfile(self.place(key), target)
 
     def _path(self, key: str, suffix: str) -> Path:
         return self.folder / key[:2] / f"{key}{suffix}"

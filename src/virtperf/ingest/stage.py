@@ -6,6 +6,7 @@ either way. A run that can't be read is quarantined: it is named in the index wi
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +121,8 @@ def ingest(
     with replaced_folder(out) as folder:
         for task in tasks:
             if "run" in results[task.key]:
-                store.copy(task.key, folder / f"{task.folder.name}.parquet")
+                # a copy, so that whoever changes an output does not change the cache
+                shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
         (folder / INDEX).write_text(json_text(index), encoding="utf-8")
     return IngestSummary(len(runs), len(missing), quarantined)
 

@@ -111,12 +111,10 @@ def describe(
     asked = questions(study, files, given)
     missing = [q for q in asked if q.default is None]
     if missing and not ask:
-        raise RunError(
-            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
-            file=folder.name,
-            expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
-            remedy="give these options, write a run.yaml, or answer on a terminal",
-        )
+        problem = f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
+        expected = "; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing)
+        remedy = "give these options, write a run.yaml, or answer on a terminal"
+        raise RunError(problem, file=folder.name, expected=expected, remedy=remedy)
     for question in asked:
         given = answered(study, given, question.about, ask(question) if ask else str(question.default))
     given, notes = timed(files, given, study.procedure)

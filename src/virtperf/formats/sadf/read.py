@@ -21,15 +21,9 @@ from virtperf.formats.sadf.walk import Lines, Place
 from virtperf.formats.text import not_utf8, utf8
 
 HEADER = {
-    "nodename": "host",
-    "sysname": "system",
-    "release": "kernel",
-    "machine": "machine",
-    "number-of-cpus": "cpus",
-    "file-date": "date",
-    "file-utc-time": "time",
-    "timezone": "timezone",
-}
+    "nodename": "host", "sysname": "system", "release": "kernel", "machine": "machine", "number-of-cpus": "cpus",
+    "file-date": "date", "file-utc-time": "time", "timezone": "timezone",
+}  # fmt: skip
 """Facts of the host, and what they are called in ``Reading.info``."""
 
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
@@ -158,8 +152,7 @@ class _File:
         host, where = _host(document, self.file), _host(places, self.file)
         if "\\ud" in (head + behind).lower():
             check_text(host, self.file)
-        info = _facts_of(host)
-        self.info = info
+        self.info = _facts_of(host)
         if _list(host, where, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
@@ -227,13 +220,10 @@ def _host(root: Any, file: str) -> dict[str, Any]:
             return host
     except (TypeError, KeyError, ValueError):
         pass
-    raise FormatError(
-        "not the structure of sadf -j",
-        file=file,
-        expected="an object sysstat with a list hosts of one object",
-        found=json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80],
-        remedy="one file holds one host.",
-    )
+    found = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
+    expected = "an object sysstat with a list hosts of one object"
+    problem, remedy = "not the structure of sadf -j", "one file holds one host."
+    raise FormatError(problem, file=file, expected=expected, found=found, remedy=remedy)
 
 
 def _list(host: dict[str, Any], where: dict[str, Lines], key: str, file: str) -> list[tuple[Any, Lines]]:

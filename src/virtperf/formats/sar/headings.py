@@ -7,55 +7,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 ACTIVITIES = {
-    "%idle": "cpu",
-    "proc/s": "tasks",
-    "cswch/s": "tasks",
-    "INTR": "interrupts",
-    "intr/s": "interrupts",
-    "TIMER/s": "softirqs",
-    "pswpin/s": "swapping",
-    "pgpgin/s": "paging",
-    "rtps": "io",
-    "kbmemfree": "memory",
-    "frmpg/s": "memory-rates",
-    "kbswpfree": "swap-space",
-    "kbhugfree": "huge-pages",
-    "dentunusd": "files",
-    "runq-sz": "queue",
-    "TTY": "tty",
-    "DEV": "disk",
-    "rxpck/s": "net-dev",
-    "rxerr/s": "net-edev",
-    "call/s": "nfs-client",
-    "scall/s": "nfs-server",
-    "totsck": "sockets",
-    "irec/s": "ip",
-    "ihdrerr/s": "ip-errors",
-    "imsg/s": "icmp",
-    "ierr/s": "icmp-errors",
-    "active/s": "tcp",
-    "atmptf/s": "tcp-errors",
-    "idgm/s": "udp",
-    "tcp6sck": "sockets6",
-    "irec6/s": "ip6",
-    "ihdrer6/s": "ip6-errors",
-    "imsg6/s": "icmp6",
-    "ierr6/s": "icmp6-errors",
-    "idgm6/s": "udp6",
-    "fch_rxf/s": "fibre-channel",
-    "squeezd/s": "softnet",
-    "MHz": "cpu-frequency",
-    "wghMHz": "cpu-weighted-frequency",
-    "FAN": "fan",
-    "TEMP": "temperature",
-    "IN": "voltage",
-    "BAT": "battery",
-    "BUS": "usb",
-    "MBfsfree": "filesystems",
-    "%scpu": "psi-cpu",
-    "%sio": "psi-io",
-    "%smem": "psi-memory",
-}
+    "%idle": "cpu", "proc/s": "tasks", "cswch/s": "tasks", "INTR": "interrupts", "intr/s": "interrupts",
+    "TIMER/s": "softirqs", "pswpin/s": "swapping", "pgpgin/s": "paging", "rtps": "io", "kbmemfree": "memory",
+    "frmpg/s": "memory-rates", "kbswpfree": "swap-space", "kbhugfree": "huge-pages", "dentunusd": "files",
+    "runq-sz": "queue", "TTY": "tty", "DEV": "disk", "rxpck/s": "net-dev", "rxerr/s": "net-edev",
+    "call/s": "nfs-client", "scall/s": "nfs-server", "totsck": "sockets", "irec/s": "ip", "ihdrerr/s": "ip-errors",
+    "imsg/s": "icmp", "ierr/s": "icmp-errors", "active/s": "tcp", "atmptf/s": "tcp-errors", "idgm/s": "udp",
+    "tcp6sck": "sockets6", "irec6/s": "ip6", "ihdrer6/s": "ip6-errors", "imsg6/s": "icmp6", "ierr6/s": "icmp6-errors",
+    "idgm6/s": "udp6", "fch_rxf/s": "fibre-channel", "squeezd/s": "softnet", "MHz": "cpu-frequency",
+    "wghMHz": "cpu-weighted-frequency", "FAN": "fan", "TEMP": "temperature", "IN": "voltage", "BAT": "battery",
+    "BUS": "usb", "MBfsfree": "filesystems", "%scpu": "psi-cpu", "%sio": "psi-io", "%smem": "psi-memory",
+}  # fmt: skip
 """Activity by a heading that only its table has. RHEL 4 and 5 print proc/s and cswch/s in tables of their own."""
 
 SINCE_BOOT = " since boot"
@@ -97,14 +59,10 @@ class Heading:
         The entity's column in lower case, or "host" where the table has none.
     entity : int
         Place of the entity: 0, -1 (the right end, which may hold blanks) or -2 (none).
-    fixed : int
-        How many columns have exactly one word in each row.
-    open_end : bool
-        Whether words that may hold blanks, or be missing, follow.
-    numeric : tuple of int
-        Places of the columns that are read.
-    fields : tuple of str
-        Their names.
+    fixed, open_end : int, bool
+        How many columns have exactly one word in each row; whether words that may hold blanks, or be missing, follow.
+    numeric, fields : tuples of int and of str
+        Places and names of the columns that are read.
     topology : bool
         Whether CORE, SOCK and NODE stand beside the processor, which rows of all processors leave empty.
     """

@@ -119,10 +119,8 @@ class _Seen:
                 if i == cut and stripped:
                     table.cut, table.cut_time = i, -2 if fresh else -1
                 elif system_line(other):
-                    number = above + i + 1
-                    raise FormatError(
-                        "a second system line", file=self._file, line=number, remedy="split the file there."
-                    )
+                    problem, remedy = "a second system line", "split the file there."
+                    raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
                 elif stripped and not _AVERAGE.fullmatch(stripped):
                     raise _not_a_line(other, above + i, self._file)
                 continue
