@@ -229,7 +229,7 @@ def test_an_interrupted_ingest_leaves_the_previous_result(place, monkeypatch):
     place.ingest()
     first = place.bytes()
     write_run(place.measured, "r2")
-    monkeypatch.setattr(Cache, "copy", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("shutil.copyfile", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         place.ingest()
     assert place.bytes() == first

@@ -1,9 +1,10 @@
-"""Which formats there are, and which of them a file is."""
+"""Which formats there are, and which of them a file is, or what a file is that none of them reads."""
 
 from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
@@ -11,15 +12,34 @@ from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Format, Reading, Streaming, Writer, joined
-from virtperf.formats.declared.presets import presets
+from virtperf.formats.declared.read import presets
 from virtperf.formats.packed import unpacked, unpacked_head
 from virtperf.formats.pieces import whole
 from virtperf.formats.text import uncoloured
-from virtperf.formats.unread import unread
 
 HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
 ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"\x1f\x9d": "compress"}
+_SADF = "print it by sadf -j"
+_OUTPUTS = (
+    ("sadf -d or -p", rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]", _SADF),
+    ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE svg|<sysstat\b)", _SADF),
+    ("mpstat, pidstat or iostat -o JSON", rb'\A\s*\{\s*"sysstat"\s*:', "collect the text that they print by default"),
+    ("cifsiostat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Filesystem:? .*(?:rops/s|fo/s)", ""),
+    ("tapestat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Tape:? ", ""),
+    ("sysstat", rb"\A\s*Linux \S+ +\(", "there is no table in its first lines: collect the run again"),
+    ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect by iostat -x, or vmstat without -d"),
+    ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect by vmstat SECONDS COUNT"),
+    ("fio --minimal of another version", rb"^[25];fio-", "collect by fio --output-format=json"),
+    ("perf stat's text for people", rb"^ Performance counter stats for ", "collect by perf stat -x,"),
+    ("perf.data", rb"\APERFILE2", "print it by perf stat or perf script"),
+    ("a part of uperf's output", rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:", "keep all of it"),
+    ("iperf", rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)", "iperf3 --json can be declared"),
+    ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
+    ("an HTML page", rb"\A\s*<(?:!DOCTYPE html|html)\b", "keep the tool's own file, not the page made of it"),
+)  # fmt: skip
+_PATTERNS = tuple((name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _OUTPUTS)
 
 
 @cache
@@ -67,12 +87,30 @@ def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
     """The format that is surest of the file's beginning; raises `FormatError` when none is at least half sure."""
     scores = ranking(data)
     if not scores or scores[0][0] < SURE_ENOUGH:
-        what, help_ = unread(head_of(data))
+        what, help_ = _unread(head_of(data))
         nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
         problem, found = "no known format recognises this file", repr(head_of(data)[:60].decode("utf-8", "replace"))
         problem += f": {what}" if what else ""
         raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
     return all_formats()[scores[0][1]]
+
+
+def _unread(head: bytes) -> tuple[str, str]:
+    """What a file's first 8 KiB show it to be, and what helps; both "" where they show nothing."""
+    if not head.strip():
+        return "it is empty", "collect the run again; the tool may have printed to its error output"
+    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
+    if packed:
+        return f"it is compressed by {packed}", "unpack it first, or pack it by gzip, xz or zstd"
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0):
+        return "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+    for name, pattern, remedy in _PATTERNS:
+        if pattern.search(head):
+            return f"it looks like {name}, which has no reader", remedy
+    binary = (
+        "keep the tool's text output; of z/VM's monitor data (MONWRITE), the listing that the Performance Toolkit makes"
+    )
+    return ("it is binary", binary) if b"\0" in head else ("", "")
 
 
 def head_of(data: bytes) -> bytes:

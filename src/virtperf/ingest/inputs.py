@@ -11,8 +11,7 @@ from virtperf.core.near import near
 from virtperf.core.paths import Layout
 from virtperf.formats import Format, all_formats, head_of, sniff
 from virtperf.formats.declared.metrics import extended, with_presets
-from virtperf.formats.declared.presets import load_declaration
-from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.formats.declared.read import DeclaredFormat, load_declaration
 from virtperf.formats.packed import CHUNK
 from virtperf.study.definition import Study, load_study
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -11,6 +13,7 @@ import pandas as pd
 
 from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError, StudyError
+from virtperf.core.model import load_model
 from virtperf.core.patterns import occurs
 from virtperf.core.yamlio import Document
 from virtperf.formats.base import Reading, Streaming
@@ -27,6 +30,9 @@ from virtperf.formats.text import decode, strings
 from virtperf.formats.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
+OWN = Path(__file__).with_name("presets")
+FOLDER_VARIABLE = "VIRTPERF_FORMATS"
+"""Names a folder whose ``*.yaml`` are declarations too."""
 
 _DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {"json": read_json, "yaml": read_yaml}
 _LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None]]] = {
@@ -95,6 +101,37 @@ class DeclaredFormat(Streaming):
             if not pieces.last and gathered.ready():
                 yield gathered.reading()
         yield gathered.last()
+
+
+def load_declaration(path: Path) -> DeclaredFormat:
+    """The format that a file declares; without ``match`` it recognises nothing, which is allowed.
+
+    Raises `StudyError`, with its line, for a file that is missing, no YAML or no declaration.
+    """
+    declaration, document = load_model(path, Declaration, aliases=False)
+    return DeclaredFormat(declaration, document)
+
+
+def presets() -> Iterator[DeclaredFormat]:
+    """Every declaration of the package, then those of the folder that `FOLDER_VARIABLE` names.
+
+    Raises `StudyError` for a file that is no declaration, or recognises nothing by its content, and for a folder that
+    is not there.
+    """
+    folders = [OWN]
+    if named := os.environ.get(FOLDER_VARIABLE):
+        folders.append(Path(named))
+    for folder in folders:
+        if not folder.is_dir():
+            raise StudyError(f"{FOLDER_VARIABLE} names no folder", file=folder)
+        for path in sorted(folder.glob("*.yaml")):
+            preset = load_declaration(path)
+            if preset.declaration.match is None or not preset.declaration.match.text:
+                raise StudyError(
+                    "nothing says how its files are recognised", file=path.name,
+                    expected="match: {text: ...}, expressions that occur in the first 8 KiB of each of them",
+                )  # fmt: skip
+            yield preset
 
 
 class _Gathered:

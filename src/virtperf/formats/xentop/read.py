@@ -19,8 +19,7 @@ from virtperf.formats.rows import Warnings
 from virtperf.formats.text import unwrap_midnight, utf8
 from virtperf.formats.words import Words
 from virtperf.formats.xentop.lines import Listing, Seen, boundary, scan
-from virtperf.formats.xentop.samples import behind, entities, numbered, without_difference
-from virtperf.formats.xentop.values import records, values_of
+from virtperf.formats.xentop.samples import behind, entities, numbered, records, values_of, without_difference
 from virtperf.formats.xentop.write import write_listing
 
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
