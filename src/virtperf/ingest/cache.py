@@ -42,10 +42,7 @@ def fingerprint(study: Study, metrics: Path) -> str:
     package = Path(virtperf.__file__).parent
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
     for name in SOURCES:
-        place = package / name
-        files = (
-            sorted(p for p in place.rglob("*") if p.suffix in (".py", ".yaml", ".json")) if place.is_dir() else [place]
-        )
+        files = sorted(p for p in (package / name).rglob("*") if p.suffix in (".py", ".yaml", ".json"))
         parts += [f"{p.relative_to(package)} {hash_file(p)[0]}" for p in files]
     parts += [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     for name, fmt in all_formats().items():

@@ -78,15 +78,10 @@ class Gathered:
             self._translate(name, held)
 
     def end(self, days: Mapping[int, float], said: Sequence[list[str]]) -> None:
-        """End the files that were given.
+        """End the files that were given, to whose times `days`, in seconds, are to be added.
 
-        Parameters
-        ----------
-        days : mapping of int to float
-            By file, the seconds that are to be added to its times.
-        said : sequence of list
-            Of every file, what is to be said of it: gets more. A file that something is said of may lack something, so
-            that a counter that is not there need not have been zero.
+        `said` gets, of every file, what is to be said of it. A file that something is said of may lack something, so
+        that a counter that is not there need not have been zero.
         """
         for name, held in self._held.items():
             self._translate(name, held)

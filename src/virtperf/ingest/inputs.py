@@ -60,19 +60,8 @@ def choose(
 ) -> Format:
     """The format of a raw file: the one that is named, else the first input that takes it, else the surest.
 
-    Parameters
-    ----------
-    data : bytes
-        The first `HEAD` bytes, or more.
-    path : str
-        Within the run folder.
-    file : str
-        For messages.
-
-    Raises
-    ------
-    FormatError
-        No such format, or none recognises the file.
+    `data` are its first `HEAD` bytes, or more; `path` is its place within the run folder. Raises `FormatError` where
+    there is no such format, or none recognises the file.
     """
     if format_name is not None:
         known: dict[str, Format] = {**all_formats(), **{form.name: form for form in inputs}}

@@ -24,18 +24,8 @@ from virtperf.ingest.spill import Spill
 class RunSamples:
     """What was read of one run.
 
-    Attributes
-    ----------
-    files : list of dict
-        One entry a raw file: path, format, entity, clock, records, samples, warnings.
-    warnings : list of str
-        What concerns the run as a whole.
-    processors : int or None
-        Real processors, where a file says how many.
-    metrics : list of str
-        What the samples are of, sorted.
-    samples : int
-        How many there are.
+    `files` has of each raw file path, format, entity, clock, records, samples, warnings; `warnings` are of the run as a
+    whole; `processors` are real ones, where a file says how many.
     """
 
     files: list[dict[str, Any]]

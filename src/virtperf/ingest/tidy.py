@@ -38,14 +38,10 @@ LARGEST_TABLE = 256 * 1024**2
 
 
 class RawTables:
-    """A raw file of any known format, given part by part.
+    """A raw file of any known format, given part by part; `stream` is at its beginning and need not be seekable.
 
     Parameters
     ----------
-    stream : binary stream
-        From the file's beginning; need not be seekable.
-    file : str
-        Its name, for errors.
     format_name : str, optional
         Without it the file is recognised by its content.
     dictionary : MetricDictionary, optional
@@ -57,8 +53,6 @@ class RawTables:
 
     Attributes
     ----------
-    format, title : str
-        Name of the format, and what it is in words.
     certainty : float
         Of the recognition, 0 to 1; NaN where the format was given.
     rival : str

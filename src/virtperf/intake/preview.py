@@ -24,16 +24,16 @@ class Preview:
 
     Attributes
     ----------
-    run : dict
+    run : mapping
         Its entry in the index of samples: times, factors, files with formats, records, samples and warnings.
-    units : dict of str to str
+    units : mapping of str to str
         Units of its metrics.
     samples : DataFrame
         The table `SAMPLES`.
     quantities : DataFrame
-        Rows of `observations.parquet` of this run; `value` is NaN, and `note` says why, where it can't tell.
+        Rows of `OBSERVATIONS`; `value` is NaN, and `note` says why, where it can't tell.
     audits : DataFrame
-        Rows of `audits.parquet` that did not pass.
+        Rows of `AUDITS` that did not pass.
     """
 
     run: Mapping[str, Any]
@@ -49,18 +49,7 @@ class Preview:
 
 
 def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
-    """Ingest and summarize one run folder.
-
-    Parameters
-    ----------
-    copy : Path
-        The run folder, with its `run.yaml`, alone in its parent folder.
-    metrics : Path
-        The metric dictionary.
-    workplace : Path
-        A folder to write to.
-    level : float
-        Confidence level of intervals.
+    """Ingest and summarize one run folder, `copy`, which is alone in its parent folder; `workplace` is written to.
 
     Raises
     ------

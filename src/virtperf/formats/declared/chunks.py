@@ -20,10 +20,8 @@ class Chunk:
     ----------
     cells : dict of str to list
         By column: text, a number, or None where a row has none.
-    lines : list of int
-        The line of each row, from 1.
-    own : dict of str to list of int
-        Lines of the cells of a column, where they are not those of the rows.
+    lines, own : list of int, and dict of str to list of int
+        The line of each row, from 1; by column those of the cells, where they are not those of the rows.
     above : list of (str or None), optional
         For each row, the time that a line above it gives.
     kinds : list of int, optional
@@ -64,14 +62,7 @@ class Chunk:
 class Into:
     """How a file is to be read, and where what it holds goes.
 
-    Attributes
-    ----------
-    sink : callable
-        Takes the number of a table, and rows of it.
-    said : list of str
-        Gets what is left out.
-    file : str
-        For messages.
+    `sink` takes the number of a table, and rows of it; `said` gets what is left out; `file` is for messages.
     """
 
     declaration: Declaration

@@ -221,14 +221,6 @@ def _rows(found: Listing) -> None:
     found.names = [str(name) for name in unique]
 
 
-def begins_sample(name: str, previous: str, seen: set[str]) -> bool:
-    """Whether a domain can't stand in the sample of the one before it, where nothing else parts the samples.
-
-    Batch mode sorts by name, case ignored (-z puts Domain-0 before them), so a step back begins another sample too.
-    """
-    return name in seen or (name.lower() < previous.lower() and previous != "Domain-0")
-
-
 def _check_columns(columns: tuple[str, ...], found: Listing, line: int) -> None:
     printed = " ".join(columns)
     known = found.seen.columns

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from virtperf.core.errors import FormatError
 from virtperf.formats.rows import record_table
 from virtperf.formats.text import numbers, strings
-from virtperf.formats.xentop.lines import Listing, Seen, begins_sample
+from virtperf.formats.xentop.lines import Listing, Seen
 
 # xentop subtracts and sums unsigned 64-bit numbers, so a counter that went back prints as almost 2^64 of its raw unit.
 # Anything from half of that on can't be a true value. CPU(%) is bounded by the 4095 processors that Xen can drive.
@@ -63,12 +63,15 @@ def numbered(found: Listing) -> tuple[NDArray[np.int64], int]:
 
 def _by_names(found: Listing, headers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Sample of each row, and the last one's number, where every row has a header of its own."""
-    rows, names = found.rows, found.names
-    samples, seen, number, previous = np.full(len(rows), -1), set[str](), 0, ""
-    above = headers[np.searchsorted(headers, rows) - 1].tolist() if len(headers) else []  # the header of each row
-    for i in range(int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows), len(rows)):
-        name = names[found.who[i]]
-        if seen and (above[i] in found.apart or begins_sample(name, previous, seen)):
+    rows, samples = found.rows, np.full(len(found.rows), -1)
+    begin = int(np.searchsorted(rows, headers[0])) if len(headers) else len(rows)
+    above = headers[np.searchsorted(headers, rows[begin:]) - 1].tolist()
+    seen, number, previous = set[str](), 0, ""
+    for i, header in enumerate(above, start=begin):
+        name = found.names[found.who[i]]
+        # batch mode sorts by name, case ignored (-z puts Domain-0 before them): a step back begins another sample too
+        back = name.lower() < previous.lower() and previous != "Domain-0"
+        if seen and (header in found.apart or name in seen or back):
             seen.clear()
             number += 1
         seen.add(name)
