@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +10,7 @@ from importlib.metadata import entry_points
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Format, Reading, Streaming, Writer, joined
+from virtperf.formats.base import Format, Reading, Streaming, Writer
 from virtperf.formats.declared.read import presets
 from virtperf.formats.packed import unpacked, unpacked_head
 from virtperf.formats.pieces import whole
@@ -134,8 +133,3 @@ def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterat
         yield from fmt.blocks(plain, file=file)
         return
     yield fmt.read(whole(plain, fmt.name, file), file=file)
-
-
-def read_whole(fmt: Format, data: bytes, *, file: str = "<bytes>") -> Reading:
-    """The reading of a whole file, packed or not; raises what `blocks_of` does."""
-    return joined(blocks_of(fmt, io.BytesIO(data), file=file))

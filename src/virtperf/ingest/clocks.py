@@ -18,7 +18,7 @@ def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
 
 
 class Clock:
-    """The times of one file, of which parts are given one after the other; `clock` is one of `virtperf.formats.CLOCKS`.
+    """The times of one file, of which parts are given one after the other; `clock` is one of `formats.base.CLOCKS`.
 
     absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days that put most
     samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t * interval_s``. none: `at_s`, NaN where

@@ -58,7 +58,7 @@ class RawTables:
     rival : str
         A format that could be meant as well, "" where none comes near.
     clock : str
-        One of `virtperf.formats.CLOCKS`, or ``"interval"`` where samples are numbered in the file and `t` is seconds
+        One of `formats.base.CLOCKS`, or ``"interval"`` where samples are numbered in the file and `t` is seconds
         since the first one.
     info : dict of str to str
         Facts of the file's head, as far as it was read.
