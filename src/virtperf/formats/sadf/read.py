@@ -13,12 +13,11 @@ from typing import Any, BinaryIO
 from virtperf.core.errors import FormatError
 from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.json_lines import first_line, loads, with_lines
-from virtperf.formats.pieces import Pieces
+from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Rows, Warnings
 from virtperf.formats.sadf.elements import Elements
-from virtperf.formats.sadf.samples import Samples, check_text, not_json
+from virtperf.formats.sadf.samples import COMMAS, TRAILING, Samples, check_text, not_json
 from virtperf.formats.sadf.walk import Lines, Place
-from virtperf.formats.text import not_utf8, utf8
 
 HEADER = {
     "nodename": "host", "sysname": "system", "release": "kernel", "machine": "machine", "number-of-cpus": "cpus",
@@ -30,8 +29,6 @@ _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
 _LIST = re.compile(rb'"statistics"\s*:\s*\[')
 _CLOSED = b"]}]}}"
-_TRAILING = re.compile(r",(?=\s*[\]}])")
-_COMMAS = "commas before a closing bracket were dropped"
 _BREAKS_OFF = "the file breaks off; its last sample was left out"
 
 
@@ -120,10 +117,7 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        data, strange = utf8(data)
-        if strange >= 0:
-            self.said.once("utf8", not_utf8(self.file, line + strange))
-        return data.decode()
+        return recoded(data, line, self.said, self.file).decode()
 
     def _checked(self, found: Elements, line: int) -> int:
         """Where the samples end, after a look at the commas between them."""
@@ -146,12 +140,11 @@ class _File:
         if self.samples.number and behind.lstrip()[:1] == ",":
             behind = behind.replace(",", " ", 1)
             if behind.lstrip()[:1] == "]":
-                self.said.once("commas", f"{self.file} line {line + 1}: {_COMMAS}")
+                self.said.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
         above = head.count("\n")
         document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
         host, where = _host(document, self.file), _host(places, self.file)
-        if "\\ud" in (head + behind).lower():
-            check_text(host, self.file)
+        check_text(host, head + behind, self.file)
         self.info = _facts_of(host)
         if _list(host, where, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
@@ -176,7 +169,7 @@ class _File:
         except ValueError as err:
             line = err.lineno if isinstance(err, json.JSONDecodeError) else None
             number = None if line is None else line + (gone if line > above + 1 else 0)
-            attempts = {_COMMAS: _TRAILING.sub("", text)}
+            attempts = {COMMAS: TRAILING.sub("", text)}
             if line == text.count("\n") + 1 and self.samples.number:
                 attempts[_BREAKS_OFF] = text[:head] + _CLOSED.decode()
             for sentence, rewritten in attempts.items():

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
 from virtperf.formats.json_lines import TOKEN, first_line, loads, with_lines
+from virtperf.formats.pieces import recoded
 from virtperf.formats.rows import Rows, Warnings, record_table
 from virtperf.formats.sadf.elements import Elements
 from virtperf.formats.sadf.walk import Place, Walk
-from virtperf.formats.text import not_utf8, strings, utf8
+from virtperf.formats.text import strings
 
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _STAMP = b'"timestamp"'
-_TRAILING = re.compile(r",(?=\s*[\]}])")
+TRAILING = re.compile(r",(?=\s*[\]}])")
+COMMAS = "commas before a closing bracket were dropped"
 MOST_FORMS = 2000
 """Forms of samples that are remembered."""
 
@@ -110,14 +112,9 @@ class Samples:
 
     def _walked(self, shape: bytes, sample: _Sample) -> tuple[Form, float]:
         """The form of a sample, whose every value is looked at; raises `FormatError` at the first that is wrong."""
-        raw, strange = utf8(sample.text())
-        if strange >= 0:
-            self.said.once("utf8", not_utf8(self.file, sample.line + strange))
-        text = raw.decode()
-        text = self._whole(text, sample.line)
+        text = self._whole(recoded(sample.text(), sample.line, self.said, self.file).decode(), sample.line)
         document, lines = with_lines(text, loads, sample.line)
-        if "\\ud" in text.lower():
-            check_text(document, self.file)
+        check_text(document, text, self.file)
         place = Place(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
         t = place.time(stamp)
@@ -147,13 +144,13 @@ class Samples:
         except RecursionError as err:
             raise FormatError("nested too deeply", file=self.file, expected="a file made by sadf -j") from err
         except ValueError as err:
-            repaired = _TRAILING.sub("", text)
+            repaired = TRAILING.sub("", text)
             number = line + (err.lineno if isinstance(err, json.JSONDecodeError) else 1)
             try:
                 loads(repaired)
             except (ValueError, RecursionError):
                 raise not_json(self.file, number, err) from err
-            self.said.once("commas", f"{self.file} line {number}: commas before a closing bracket were dropped")
+            self.said.once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
 
@@ -206,8 +203,10 @@ def not_json(file: str, line: int | None, err: Exception) -> FormatError:
     )  # fmt: skip
 
 
-def check_text(document: Any, file: str) -> None:
+def check_text(document: Any, text: str, file: str) -> None:
     """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
+    if "\\ud" not in text.lower():
+        return
     try:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as err:
