@@ -48,6 +48,7 @@ class _Elements(Target):
         self._wanted = frozenset(declaration.words)
         self._open: list[tuple[int, dict[str, Any], int]] = []  # depth, cells, line
         self._rows: dict[int, list[tuple[dict[str, Any], int]]] = {place: [] for place in range(len(declaration.parts))}
+        self._counts = dict.fromkeys(self._rows, 0)
         self._kept = self._flushed = self._latest = 0
         self._keys: dict[str, None] = {}
 
@@ -82,7 +83,8 @@ class _Elements(Target):
             self._keys |= dict.fromkeys(cells)
         for place in self._tables[tuple(self.path)]:
             self._rows[place].append(({name: cells[name] for name in self._wanted & cells.keys()}, line))
-            if len(self._rows[place]) == ROWS:
+            self._counts[place] += 1
+            if self._counts[place] % ROWS == 0:  # wherever parts of the file end
                 self._send(place)
         self._kept += 1
         self._latest = max(self._latest, line)
