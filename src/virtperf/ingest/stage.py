@@ -37,21 +37,11 @@ FEW = 4
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """How an ingest went.
+    """How an ingest went."""
 
-    Attributes
-    ----------
-    n_ok : int
-        Runs in the output.
-    n_read : int
-        Of all runs, quarantined ones included, those that were not in the cache.
-    quarantined : list of dict
-        The refused runs, as in the index: run, root, and the parts of the error (`refusal_error`).
-    """
-
-    n_ok: int
-    n_read: int
-    quarantined: list[dict[str, Any]]
+    n_ok: int  # runs in the output
+    n_read: int  # of all runs, quarantined ones included, those that were not in the cache
+    quarantined: list[dict[str, Any]]  # as in the index: run, root, and the parts of the error (`refusal_error`)
 
 
 @dataclass(frozen=True)

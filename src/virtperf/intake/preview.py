@@ -20,27 +20,13 @@ from virtperf.summarize.stage import summarize
 
 @dataclass(frozen=True)
 class Preview:
-    """A run as the pipeline sees it.
+    """A run as the pipeline sees it."""
 
-    Attributes
-    ----------
-    run : mapping
-        Its entry in the index of samples: times, factors, files with formats, records, samples and warnings.
-    units : mapping of str to str
-        Units of its metrics.
-    samples : DataFrame
-        The table `SAMPLES`.
-    quantities : DataFrame
-        Rows of `OBSERVATIONS`; `value` is NaN, and `note` says why, where it can't tell.
-    audits : DataFrame
-        Rows of `AUDITS` that did not pass.
-    """
-
-    run: Mapping[str, Any]
-    units: Mapping[str, str]
-    samples: pd.DataFrame
-    quantities: pd.DataFrame
-    audits: pd.DataFrame
+    run: Mapping[str, Any]  # its entry in the index of samples
+    units: Mapping[str, str]  # of its metrics
+    samples: pd.DataFrame  # the table `SAMPLES`
+    quantities: pd.DataFrame  # rows of `OBSERVATIONS`; `value` is NaN, and `note` says why, where it can't tell
+    audits: pd.DataFrame  # rows of `AUDITS` that did not pass
 
     @property
     def warnings(self) -> list[str]:

@@ -14,28 +14,14 @@ from virtperf.core.errors import FormatError
 
 @dataclass
 class Chunk:
-    """Some rows of a table.
+    """Some rows of a table."""
 
-    Attributes
-    ----------
-    cells : dict of str to list
-        By column: text, a number, or None where a row has none.
-    lines, own : list of int, and dict of str to list of int
-        The line of each row, from 1; by column those of the cells, where they are not those of the rows.
-    above : list of (str or None), optional
-        For each row, the time that a line above it gives.
-    kinds : list of int, optional
-        Which of the ways to write a row each row is written in: samples are numbered within each.
-    keys : tuple of str
-        Names of what stands in the rows, for messages, where that is more than the cells.
-    """
-
-    cells: dict[str, list[Any]]
-    lines: list[int]
-    own: dict[str, list[int]] = field(default_factory=dict)
-    above: list[str | None] | None = None
-    kinds: list[int] | None = None
-    keys: tuple[str, ...] = ()
+    cells: dict[str, list[Any]]  # by column: text, a number, or None where a row has none
+    lines: list[int]  # of each row, from 1
+    own: dict[str, list[int]] = field(default_factory=dict)  # by column, where its cells stand on other lines
+    above: list[str | None] | None = None  # for each row, the time that a line above it gives
+    kinds: list[int] | None = None  # in which way each row is written: samples are numbered within each
+    keys: tuple[str, ...] = ()  # what stands in the rows, for messages, where that is more than the cells
 
     def column(self, name: str) -> list[Any]:
         """The cells of a column, None where the rows have none."""

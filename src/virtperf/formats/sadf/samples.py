@@ -31,34 +31,20 @@ MOST_FORMS = 2000
 
 @dataclass(frozen=True)
 class Form:
-    """What the numbers of a sample of one form are.
+    """What the numbers of a sample of one form are."""
 
-    `pick` says which of them are records, in their order; `path` is the number of each one's report, kind, entity and
-    field in `Samples.paths`.
-    """
-
-    pick: NDArray[np.int64]
-    path: NDArray[np.int64]
+    pick: NDArray[np.int64]  # which of them are records, in their order
+    path: NDArray[np.int64]  # number of each record's report, kind, entity and field in `Samples.paths`
 
 
 class Samples:
-    """Reads samples, part after part of a file.
-
-    Attributes
-    ----------
-    zones : dict
-        The zones that stamps name, in their order.
-    interval : str
-        Seconds of the first sample's interval, "" where it says none.
-    number : int
-        How many samples were read.
-    """
+    """Reads samples, part after part of a file."""
 
     def __init__(self, file: str, said: Warnings) -> None:
         self.file, self.said = file, said
-        self.zones: dict[str, None] = {}
-        self.interval = ""
-        self.number = 0
+        self.zones: dict[str, None] = {}  # that stamps name, in their order
+        self.interval = ""  # seconds of the first sample's interval, where it says them
+        self.number = 0  # samples that were read
         self.paths: dict[tuple[str, str, str, str], int] = {}
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], Form] = {}

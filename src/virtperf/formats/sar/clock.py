@@ -92,22 +92,13 @@ class Times:
     cases a table's own headings and rows stand in the order of time, so midnights are counted for each table.
     An activity may have several tables (proc/s and cswch/s of old versions, interrupts in groups of columns), which
     share no field; and a table's heading may change within it, with the number of processors after a restart.
-
-    Attributes
-    ----------
-    day : int or None
-        The listing's date, in days since 1970.
-    offset : float or None
-        What is added to times of day, None before the first ones; always whole days.
-    clock : str
-        What the times count.
     """
 
     def __init__(self, file: str, said: list[str]) -> None:
         self._file, self._said = file, said
-        self.day: int | None = None
-        self.offset: float | None = None
-        self.clock = "absolute"
+        self.day: int | None = None  # the listing's date, in days since 1970
+        self.offset: float | None = None  # whole days that are added to times of day, None before the first ones
+        self.clock = "absolute"  # what the times count
         self._numbers: dict[Heading, int] = {}
         self._tables: list[tuple[tuple[str, str], set[str]]] = []
         self._last: dict[int, tuple[float, float]] = {}

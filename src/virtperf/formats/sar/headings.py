@@ -49,32 +49,16 @@ def tool_of(head: bytes) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading without its time.
+    """A heading without its time."""
 
-    Attributes
-    ----------
-    report : str
-        Key of the activity; in an unknown table the first three fields joined by ``+``.
-    kind : str
-        The entity's column in lower case, or "host" where the table has none.
-    entity : int
-        Place of the entity: 0, -1 (the right end, which may hold blanks) or -2 (none).
-    fixed, open_end : int, bool
-        How many columns have exactly one word in each row; whether words that may hold blanks, or be missing, follow.
-    numeric, fields : tuples of int and of str
-        Places and names of the columns that are read.
-    topology : bool
-        Whether CORE, SOCK and NODE stand beside the processor, which rows of all processors leave empty.
-    """
-
-    report: str
-    kind: str
-    entity: int
-    fixed: int
-    open_end: bool
-    numeric: tuple[int, ...]
-    fields: tuple[str, ...]
-    topology: bool = False
+    report: str  # key of the activity; in an unknown table the first three fields joined by "+"
+    kind: str  # the entity's column in lower case, "host" where the table has none
+    entity: int  # place of the entity: 0, -1 (the right end, which may hold blanks) or -2 (none)
+    fixed: int  # how many columns have exactly one word in each row
+    open_end: bool  # whether words that may hold blanks, or be missing, follow
+    numeric: tuple[int, ...]  # places of the columns that are read
+    fields: tuple[str, ...]  # their names
+    topology: bool = False  # CORE, SOCK and NODE stand beside the processor; rows of all processors leave them empty
 
 
 @lru_cache(maxsize=1024)

@@ -24,32 +24,18 @@ _NO_TOPOLOGY = 10
 
 
 class Seen:
-    """What is known of a listing from the parts of it before.
-
-    Attributes
-    ----------
-    heading : Heading, optional
-        The heading of the table that may go on, with its line number in the file, from 0, its text and its time.
-    fresh : bool
-        Whether a heading may come: the line before was blank, or there was no table yet.
-    marks : set of (time, comment)
-        Of restarts, which have "", and comments.
-    rows : int
-        How many rows there were.
-    last : float
-        Time of the last of them.
-    """
+    """What is known of a listing from the parts of it before."""
 
     def __init__(self, tool: str, file: str) -> None:
         self.tool, self.file = tool, file
         self.said: list[str] = []
         self.info: dict[str, str] = {}
         self.times = Times(file, self.said)
-        self.heading: Heading | None = None
+        self.heading: Heading | None = None  # of the table that may go on, with its line in the file, from 0
         self.heading_line, self.heading_text, self.heading_time = 0, "", 0
-        self.fresh = True
-        self.marks: set[tuple[float, str]] = set()
-        self.rows, self.last = 0, np.nan
+        self.fresh = True  # a heading may come: the line before was blank, or there was no table yet
+        self.marks: set[tuple[float, str]] = set()  # time and comment, "" for restarts
+        self.rows, self.last = 0, np.nan  # how many there were, and the time of the last
 
 
 def boundary(lines: bytes) -> int:

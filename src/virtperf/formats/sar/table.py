@@ -23,48 +23,26 @@ _WORD = re.compile(r"\S+")
 
 @dataclass
 class Table:
-    """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's beginning.
-
-    Attributes
-    ----------
-    lines, times, under : sequence of int
-        Of each row its line, its time of day, and its heading's place in `headings`.
-    bodies : list of str
-        What stands behind the time in each row, where `words` does not say it.
-    words : Words, optional
-        The part's words, with `starts` and `counts`: the number of each row's first word, and how many words it has.
-    shifts : ndarray of int, optional
-        How many columns behind its first one each row leaves empty.
-    line : int
-        How many lines of the file are before it.
-    carried : str, optional
-        The line of the headings that stand in a part before, which have negative line numbers.
-    last : bool
-        Whether no part follows: only there a row may be cut.
-    marks : list of (line, time, comment)
-        Restarts, with "", and comments.
-    cut, cut_time : int
-        The line at which the file breaks off, or -1; its time of day, -1 if that is cut too, -2 if no table is hurt.
-    """
+    """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's beginning."""
 
     text: str = ""
     headings: list[Heading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
-    lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    bodies: list[str] = field(default_factory=list)
-    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    words: Words | None = None
-    starts: NDArray[np.int64] | None = None
-    counts: NDArray[np.int64] | None = None
-    shifts: NDArray[np.int64] | None = None
-    line: int = 0
-    carried: str | None = None
-    last: bool = True
-    marks: list[tuple[int, int, str]] = field(default_factory=list)
-    cut: int = -1
-    cut_time: int = -2
+    lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of each row
+    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of day
+    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # place of each row's heading
+    bodies: list[str] = field(default_factory=list)  # behind the time in each row, where `words` does not say it
+    words: Words | None = None  # of the part
+    starts: NDArray[np.int64] | None = None  # number of each row's first word
+    counts: NDArray[np.int64] | None = None  # how many words it has
+    shifts: NDArray[np.int64] | None = None  # how many columns behind its first one it leaves empty
+    line: int = 0  # lines of the file before the part
+    carried: str | None = None  # line of the headings that stand in a part before; their line numbers are negative
+    last: bool = True  # no part follows: only there a row may be cut
+    marks: list[tuple[int, int, str]] = field(default_factory=list)  # line, time, comment; "" for restarts
+    cut: int = -1  # line at which the file breaks off
+    cut_time: int = -2  # its time of day; -1 if that is cut too, -2 if no table is hurt
 
     def body(self, row: int) -> str:
         """What stands behind the time in a row."""

@@ -48,70 +48,42 @@ VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
 
 @dataclass
 class Seen:
-    """What is known of a file from the parts of it before.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The headings in order, NAME and STATE included; `headings` are the lines that print them.
-    timed, plain : bool
-        Whether samples begin by lines ``xentop - HH:MM:SS``; whether there was a header with several rows, so that -r
-        was not given.
-    samples : int
-        How many there are; `before` are the domains of the last one.
-    clock, days : float
-        Seconds since midnight of the last sample, NaN before the first, and those that midnights add to it.
-    """
+    """What is known of a file from the parts of it before."""
 
     file: str
     said: Warnings
-    columns: tuple[str, ...] = ()
-    headings: set[str] = field(default_factory=set)
+    columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
+    headings: set[str] = field(default_factory=set)  # lines that print them
     info: dict[str, str] = field(default_factory=dict)
-    timed: bool = False
-    plain: bool = False
-    samples: int = 0
-    before: set[str] = field(default_factory=set)
-    clock: float = np.nan
-    days: float = 0.0
+    timed: bool = False  # samples begin by lines "xentop - HH:MM:SS"
+    plain: bool = False  # there was a header with several rows, so that -r was not given
+    samples: int = 0  # how many there are
+    before: set[str] = field(default_factory=set)  # domains of the last one
+    clock: float = np.nan  # seconds since midnight of the last one
+    days: float = 0.0  # those that midnights add to it
 
 
 @dataclass
 class Listing:
-    """What stands where in a part of a file; line numbers count from 0 at the part's beginning.
-
-    Attributes
-    ----------
-    line : int
-        How many lines of the file are before it.
-    rows, state, who : ndarray of int
-        Of each domain row its line, the number of the word that is its state, so that its name stands before and its
-        values behind, and which of `names` it is of.
-    headers, apart : list and set of int
-        Lines of the column headings; those of them that stand below a blank line.
-    summaries, clock : list of int
-        Lines ``xentop - HH:MM:SS`` and the seconds since midnight that they print.
-    details : list of (line, kind, device, field, digits)
-        Numbers of the rows that -v, -n and -x add.
-    cut, cut_opens : int, bool
-        The line at which the file breaks off, or -1; whether it is the first of another sample, so that the one before
-        it is whole.
-    """
+    """What stands where in a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: Words
-    line: int
+    line: int  # lines of the file before the part
     seen: Seen
+    # of each domain row: its line; the number of the word that is its state, so that its name stands before and its
+    # values behind; which of `names` it is of
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    names: list[str] = field(default_factory=list)
     who: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    headers: list[int] = field(default_factory=list)
-    apart: set[int] = field(default_factory=set)
-    summaries: list[int] = field(default_factory=list)
-    clock: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    headers: list[int] = field(default_factory=list)  # lines of the column headings
+    apart: set[int] = field(default_factory=set)  # those of them that stand below a blank line
+    summaries: list[int] = field(default_factory=list)  # lines "xentop - HH:MM:SS"
+    clock: list[int] = field(default_factory=list)  # the seconds since midnight that they print
+    # of the rows that -v, -n and -x add: line, kind, device, field, digits
     details: list[tuple[int, str, str, str, str]] = field(default_factory=list)
-    cut: int = -1
-    cut_opens: bool = False
+    cut: int = -1  # line at which the file breaks off
+    cut_opens: bool = False  # that line is the first of another sample, so that the one before it is whole
 
     def error(
         self, problem: str, line: int, expected: str | None = None, found: str | None = None,
