@@ -22,29 +22,16 @@ LARGEST_WHOLE = 256 * 1024**2
 class Pieces:
     """A file in pieces, of whole lines unless told otherwise.
 
-    Lines end with a line feed; a byte order mark and the colours of a terminal are dropped.
-
-    Parameters
-    ----------
-    cut : callable
-        Gets lines of the file and says where a piece may end: the number of bytes before it, 0 for nowhere.
-    by_line : bool
-        Whether `cut` gets whole lines only; else it gets all bytes as they are.
-
-    Attributes
-    ----------
-    line : int
-        How many lines of the file are before the piece.
-    last : bool
-        Whether the piece is the file's last.
-    back : int
-        How many bytes at the end of a piece shall be given again with the next one; set by whoever takes the pieces.
+    Lines end with a line feed; a byte order mark and the colours of a terminal are dropped. `cut` gets lines of the
+    file, or all bytes as they are unless `by_line`, and says where a piece may end: the number of bytes before it, 0
+    for nowhere.
     """
 
     def __init__(self, stream: BinaryIO, cut: Callable[[bytes], int], file: str, by_line: bool = True) -> None:
         self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
-        self.line, self.back = 0, 0
-        self.last = False
+        self.line = 0  # lines of the file before the piece
+        self.last = False  # the piece is the file's last
+        self.back = 0  # bytes at the piece's end to be given again with the next one; set by whoever takes the pieces
 
     def __iter__(self) -> Iterator[bytes]:
         lines, rest = b"", b""  # whole lines, and the beginning of one

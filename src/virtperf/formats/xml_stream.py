@@ -23,26 +23,15 @@ _ENDS_EARLY = {codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR,
 
 
 class Target:
-    """What the parser calls: knows which element it is in, and never keeps a tree.
-
-    Attributes
-    ----------
-    root : str
-        Name of the document's element.
-    deepest : int
-        How many elements may be open at once.
-    path : list of str
-        Names of the open elements, without their namespaces.
-    text : list of str
-        What stands in the innermost one, since its last child.
-    """
+    """What the parser calls: knows which element it is in, and never keeps a tree."""
 
     def __init__(self, file: str, root: str, deepest: int) -> None:
-        self.file, self.root, self.deepest = file, root, deepest
+        self.file = file
+        self.root, self.deepest = root, deepest  # name of the document's element; how many may be open at once
         self.place: Any = None  # gives the parser's line
         self.above = 0  # lines of the file that the parser did not get
-        self.path: list[str] = []
-        self.text: list[str] = []
+        self.path: list[str] = []  # names of the open elements, without their namespaces
+        self.text: list[str] = []  # what stands in the innermost one, since its last child
         self._length = 0
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:

@@ -23,11 +23,6 @@ class Clock:
     absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days that put most
     samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t * interval_s``. none: `at_s`, NaN where
     that is not given. To each, `clock_offset_s` is added.
-
-    Attributes
-    ----------
-    low, high : float
-        The first and last time of the parts so far, without `days`; infinite where there is none.
     """
 
     def __init__(self, clock: str, file: RawFile, run: Run) -> None:
@@ -36,6 +31,7 @@ class Clock:
         most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" else 1
         self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
         self._inside = np.zeros(len(self._shifts), dtype=np.int64)
+        # first and last time of the parts so far, without `days`; infinite where there is none
         self.low, self.high = np.inf, -np.inf
 
     @property

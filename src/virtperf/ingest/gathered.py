@@ -42,13 +42,7 @@ class _Held:
 
 
 class Gathered:
-    """The samples of a run, whose records come file by file and part by part.
-
-    Attributes
-    ----------
-    counts : ndarray of int, shape (files,)
-        Samples of each file, once all are given; `metrics` are those that they are of.
-    """
+    """The samples of a run, whose records come file by file and part by part."""
 
     def __init__(self, run: Run, dictionary: MetricDictionary, spill: Spill) -> None:
         self._run, self._dictionary, self._spill = run, dictionary, spill
@@ -63,6 +57,7 @@ class Gathered:
         self._snapshots: list[pd.DataFrame] = []
         self._keys: list[Key] = []
         self._rates, self._once = Rates(self._key), Once(self._key)
+        # what the samples are of, and how many each file has, once all are given
         self.metrics: set[str] = set()
         self.counts = np.zeros(files, dtype=np.int64)
 

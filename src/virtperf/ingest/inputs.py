@@ -12,11 +12,8 @@ from virtperf.core.paths import Layout
 from virtperf.formats import Format, all_formats, head_of, sniff
 from virtperf.formats.declared.metrics import extended, with_presets
 from virtperf.formats.declared.read import DeclaredFormat, load_declaration
-from virtperf.formats.packed import CHUNK
 from virtperf.study.definition import Study, load_study
 
-HEAD = CHUNK
-"""Bytes from the beginning of a file that tell its format, packed or not."""
 DECLARATIONS = (".yaml", ".yml")
 """Suffixes of files that declare a format."""
 
@@ -60,8 +57,8 @@ def choose(
 ) -> Format:
     """The format of a raw file: the one that is named, else the first input that takes it, else the surest.
 
-    `data` are its first `HEAD` bytes, or more; `path` is its place within the run folder. Raises `FormatError` where
-    there is no such format, or none recognises the file.
+    `data` is its beginning, as long as `peeked` gives it; `path` is its place within the run folder. Raises
+    `FormatError` where there is no such format, or none recognises the file.
     """
     if format_name is not None:
         known: dict[str, Format] = {**all_formats(), **{form.name: form for form in inputs}}

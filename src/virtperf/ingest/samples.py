@@ -13,9 +13,10 @@ from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.formats import Format, Reading, blocks_of, by_sample
 from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.formats.packed import CHUNK
 from virtperf.ingest.clocks import Clock
 from virtperf.ingest.gathered import Gathered
-from virtperf.ingest.inputs import HEAD, choose
+from virtperf.ingest.inputs import choose
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.ingest.spill import Spill
 
@@ -79,7 +80,7 @@ def file_blocks(
     """Format and content of one file; None for a file that run.yaml does not list and no format recognises."""
     place, path = f"{run_id}/{file.path}", folder / file.path
     with path.open("rb") as stream:
-        head = stream.read(HEAD)
+        head = stream.read(CHUNK)
     try:
         chosen = choose(head, file.path, file.format, inputs, file=place)
     except FormatError:

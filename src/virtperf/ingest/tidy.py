@@ -51,20 +51,6 @@ class RawTables:
     inputs : sequence of DeclaredFormat
         Declared formats, which come before others.
 
-    Attributes
-    ----------
-    certainty : float
-        Of the recognition, 0 to 1; NaN where the format was given.
-    rival : str
-        A format that could be meant as well, "" where none comes near.
-    clock : str
-        One of `formats.base.CLOCKS`, or ``"interval"`` where samples are numbered in the file and `t` is seconds
-        since the first one.
-    info : dict of str to str
-        Facts of the file's head, as far as it was read.
-    table : DataFrame
-        All of it, once `read_raw` has read it.
-
     Raises
     ------
     FormatError
@@ -82,10 +68,12 @@ class RawTables:
         scores = [] if told else ranking(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
-        self.certainty = math.nan if told else scores[0][0]
+        self.certainty = math.nan if told else scores[0][0]  # of the recognition, 0 to 1
+        # a format that could be meant as well
         self.rival = next((name for score, name in scores[1:2] if self.certainty - score <= CLOSE), "")
-        self.clock, self.table = "", TABLE.frame()
-        self.info: dict[str, str] = {}
+        self.clock = ""  # one of `formats.base.CLOCKS`, or "interval": numbered samples, `t` is seconds since the first
+        self.info: dict[str, str] = {}  # facts of the file's head, as far as it was read
+        self.table = TABLE.frame()  # all of it, once `read_raw` has read it
         self._said: list[str] = []
         self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
 

@@ -91,9 +91,7 @@ def _marks(table: Table, t: NDArray[np.float64], seen: Seen) -> dict[str, str]:
 class SarWriter(SarFormat):
     """Reader and writer of sar's text."""
 
-    def write(self, reading: Reading) -> bytes:
-        """Print a listing; see `virtperf.formats.sar.write.write_sar`."""
-        return write_sar(reading)
+    write = staticmethod(write_sar)
 
 
 FORMAT = SarWriter("sar", "sar text output (sysstat)")

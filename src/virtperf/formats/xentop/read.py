@@ -30,6 +30,7 @@ class XentopFormat(Streaming):
 
     name = "xentop"
     title = "xentop batch output (Xen)"
+    write = staticmethod(write_listing)
 
     def sniff(self, head: bytes) -> float:
         """1 when a column heading of xentop is in sight, 0.9 for its summary line."""
@@ -65,10 +66,6 @@ class XentopFormat(Streaming):
                     found=words.data[:60].decode("utf-8", "replace"), remedy="collect with `xentop -b`.",
                 )  # fmt: skip
             yield _reading(found, pieces.last)
-
-    def write(self, reading: Reading) -> bytes:
-        """Print a listing; see `virtperf.formats.xentop.write.write_listing`."""
-        return write_listing(reading)
 
 
 def _open_end(piece: bytes, line: int, seen: Seen) -> int:
