@@ -56,7 +56,7 @@ class Gathered:
         self._incomplete: dict[str, tuple[int, int]] = {}  # by metric the order of the first, and how many
         self._snapshots: list[pd.DataFrame] = []
         self._keys: list[Key] = []
-        self._rates, self._once = Rates(self._key), Once(self._key)
+        self._rates, self._once = Rates(lambda number: self._keys[number]), Once(lambda number: self._keys[number])
         # what the samples are of, and how many each file has, once all are given
         self.metrics: set[str] = set()
         self.counts = np.zeros(files, dtype=np.int64)
@@ -161,9 +161,6 @@ class Gathered:
             *(f"{m}: {n} value(s) left out, since not all their parts are there" for m, (_, n) in incomplete),
             *self._rates.sentences(), *self._once.sentences(),
         ]  # fmt: skip
-
-    def _key(self, number: int) -> Key:
-        return self._keys[number]
 
     def _numbers(self, keys: Sequence[Key], place: np.ndarray) -> np.ndarray:
         """The number of each row's series; `place` says which of the keys it has."""

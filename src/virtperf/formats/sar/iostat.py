@@ -178,23 +178,22 @@ class _Reports:
         if system_line(line):
             raise self._error("a second system line", line, number, "one listing a file")
         if words[0] == "avg-cpu:":
-            fields = tuple(words[1:])
-            heading = Heading(CPU, "host", -2, len(fields), False, tuple(range(len(fields))), fields)
+            report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])
         elif words[0] in ("Device", "Device:"):
-            fields = tuple(words[1:])
-            heading = Heading(DISK, "device", 0, len(words), False, tuple(range(1, len(words))), fields)
+            report, kind, entity, fields = DISK, "device", 0, tuple(words[1:])
         elif words[-1] == "Device":
-            fields = tuple(words[:-1])
-            heading = Heading(DISK, "device", -1, len(fields), True, tuple(range(len(fields))), fields)
+            report, kind, entity, fields = DISK, "device", -1, tuple(words[:-1])
         else:
             raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
         if len(set(fields)) < len(fields) or not fields:
             raise self._error("a heading with a doubled or missing column", line, number, "different names")
-        if (self.known < 0 and not self._stamps) or heading.report in self._seen:
+        if (self.known < 0 and not self._stamps) or report in self._seen:
             self._begin(number, "")
-        self._seen.add(heading.report)
-        self._first = 1 if heading.entity == 0 else 0
-        self._table.headings.append(heading)
+        self._seen.add(report)
+        self._first = 1 if entity == 0 else 0
+        fixed = self._first + len(fields)
+        numeric = tuple(range(self._first, fixed))
+        self._table.headings.append(Heading(report, kind, entity, fixed, entity == -1, numeric, fields))
         self._table.heading_lines.append(number)
         self._table.heading_times.append(-1)
 
