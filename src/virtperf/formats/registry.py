@@ -122,11 +122,8 @@ def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterat
 
     The stream need not be seekable.
 
-    Raises
-    ------
-    FormatError
-        What the format raises; a packed file that is damaged or unpacks to too much; a file that is too
-        large for a format that does not stream.
+    Raises `FormatError`: what the format raises; a packed file that is damaged or unpacks to too much; a file that is
+    too large for a format that does not stream.
     """
     plain = unpacked(stream, file=file)
     if isinstance(fmt, Streaming):

@@ -89,10 +89,8 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     cut : int
         Line on which the document ends within an element, 0 for a whole document.
 
-    Raises
-    ------
-    FormatError
-        More than `most` bytes, a document type, no XML, an encoding that can't be read, and what `target` raises.
+    Raises `FormatError`: more than `most` bytes, a document type, no XML, an encoding that can't be read, and what
+    `target` raises.
     """
     file = target.file
     if len(data) > most:

@@ -36,10 +36,7 @@ def declared_inputs(
 
     `format_name` may also be a YAML file that declares a format; `study` is the id of one whose inputs are meant.
 
-    Raises
-    ------
-    VirtperfError
-        There is no such study; what `load_study` and `load_declaration` raise.
+    Raises `VirtperfError`: there is no such study; what `load_study` and `load_declaration` raise.
     """
     if format_name is not None and Path(format_name).suffix in DECLARATIONS:
         form = load_declaration(Path(format_name))

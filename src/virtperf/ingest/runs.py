@@ -114,11 +114,9 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
     report : callable, optional
         Told of every problem, the last one excepted, which is raised.
 
-    Raises
-    ------
-    RunError
-        With file and line: not YAML, against the model, another run's name, a provenance that has no place there, a
-        factor or level that the study does not have, times that contradict each other, a file that is not there.
+    Raises `RunError`, with file and line: not YAML, against the model, another run's name, a provenance that has no
+    place there, a factor or level that the study does not have, times that contradict each other, a file that is not
+    there.
     """
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():

@@ -51,10 +51,7 @@ class RawTables:
     inputs : sequence of DeclaredFormat
         Declared formats, which come before others.
 
-    Raises
-    ------
-    FormatError
-        No such format, or none recognises the file.
+    Raises `FormatError`: no such format, or none recognises the file.
     """
 
     def __init__(
@@ -88,10 +85,7 @@ class RawTables:
         `line` is the file's line that holds the number, 0 where the format does not say; `metric` is "" and
         `metric_value` NaN where the dictionary has nothing for a field.
 
-        Raises
-        ------
-        FormatError
-            The file can't be read, or `interval_s` is given for a file that has a clock of its own.
+        Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that has a clock of its own.
         """
         for reading in by_sample(self._blocks()):
             records, self.clock, self.info = reading.records, reading.clock, reading.info

@@ -101,10 +101,7 @@ def describe(
     ask : callable or None
         Answers questions; without it defaults are taken.
 
-    Raises
-    ------
-    RunError
-        Something is not known and nobody can be asked; a file can't be read; an answer is none.
+    Raises `RunError`: something is not known and nobody can be asked; a file can't be read; an answer is none.
     """
     formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
     files = inspect(folder, raw, formats, inputs_of(study))

@@ -37,10 +37,7 @@ class Preview:
 def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
     """Ingest and summarize one run folder, `copy`, which is alone in its parent folder; `workplace` is written to.
 
-    Raises
-    ------
-    RunError
-        Whatever would quarantine the run, or that none of the study's quantities can be had from it.
+    Raises `RunError`: whatever would quarantine the run, or that none of the study's quantities can be had from it.
     """
     samples, runs = workplace / "samples", workplace / "runs"
     done = ingest(study, {"measured": copy.parent}, metrics, samples, workplace / "cache", jobs=1)

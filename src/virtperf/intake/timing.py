@@ -79,11 +79,8 @@ def timed(files: Sequence[Inspected], given: Given, procedure: Procedure) -> tup
     What is not given is taken from the study's procedure, and what that does not say from the files: the run ends with
     the last sample, and the window is what all files cover after the warm-up.
 
-    Raises
-    ------
-    RunError
-        Samples are only numbered and nothing says when they were taken; no stretch that all files cover after the
-        warm-up.
+    Raises `RunError`: samples are only numbered and nothing says when they were taken; no stretch that all files cover
+    after the warm-up.
     """
     told = given.duration_s or procedure.run_s
     spans = covered(files, given, float(told or DAY))

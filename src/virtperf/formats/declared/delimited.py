@@ -19,10 +19,8 @@ _WHOLE_LINE = re.compile(r"[^\n]*\n")
 def read_columns(texts: Iterable[str], into: Into) -> Iterator[None]:
     """Read the rows of a file with columns, given in pieces of whole lines; yields after every chunk.
 
-    Raises
-    ------
-    FormatError
-        No heading, a column that is declared and not there, a row with more or fewer cells than the heading.
+    Raises `FormatError`: no heading, a column that is declared and not there, a row with more or fewer cells than the
+    heading.
     """
     declaration = into.declaration
     delimiter = declaration.delimiter

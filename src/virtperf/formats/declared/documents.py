@@ -29,10 +29,7 @@ def read_json(text: str, into: Into) -> dict[str, str]:
     What stands before the first line that begins with a bracket is left out, and so is what stands behind the document,
     except another one: of several, the last whole one is read where the declaration says so.
 
-    Raises
-    ------
-    FormatError
-        No JSON, several documents, a number that is none (NaN), and what `_rows` raises.
+    Raises `FormatError`: no JSON, several documents, a number that is none (NaN), and what `_rows` raises.
     """
     found = list(_documents(text, into))
     if len(found) > 1 and into.declaration.documents == "one":
@@ -52,10 +49,7 @@ def read_json(text: str, into: Into) -> dict[str, str]:
 def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
     """Read a file, given in pieces of whole lines, with an object on each of them; yields after many of them.
 
-    Raises
-    ------
-    FormatError
-        A line that is no JSON, and what `_rows` raises.
+    Raises `FormatError`: a line that is no JSON, and what `_rows` raises.
     """
     parts = into.declaration.parts
     tables = [_Cells(place, into) for place in range(len(parts))]

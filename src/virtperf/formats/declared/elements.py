@@ -18,10 +18,7 @@ def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
     A cell is an attribute of the element, or the text of a child of that name. A document that ends early keeps its
     whole elements.
 
-    Raises
-    ------
-    FormatError
-        No XML, a document type or entities, another root element, nested too deeply.
+    Raises `FormatError`: no XML, a document type or entities, another root element, nested too deeply.
     """
     target = _Elements(into)
     feed = XmlFeed(target)

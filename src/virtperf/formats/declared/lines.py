@@ -68,10 +68,7 @@ def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 
     After every piece of the file, which is whole lines, comes how many lines nothing told so far.
 
-    Raises
-    ------
-    FormatError
-        A line that is too long; where the declaration is strict, a line that nothing tells.
+    Raises `FormatError`: a line that is too long; where the declaration is strict, a line that nothing tells.
     """
     declaration = into.declaration
     first, stamp, others = 0, None, 0
@@ -118,10 +115,7 @@ def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
 
     After every piece of the file, which is whole lines, comes how many snapshots there were so far.
 
-    Raises
-    ------
-    FormatError
-        A line without the separator, a key that is given twice.
+    Raises `FormatError`: a line without the separator, a key that is given twice.
     """
     pairs: _Pairs = {}
     stamp: _Stamp = (None, 1)

@@ -34,11 +34,8 @@ def extended(
     preferred : bool
         Whether their fields come before others that a metric is read from.
 
-    Raises
-    ------
-    StudyError
-        A metric that is not in the dictionary, or is there already; a unit that can't be converted; with the place in
-        the declaration.
+    Raises `StudyError`: a metric that is not in the dictionary, or is there already; a unit that can't be converted;
+    with the place in the declaration.
     """
     formats = tuple(formats)
     metrics: dict[str, Metric] = dict(dictionary.metrics)

@@ -78,11 +78,8 @@ class DeclaredFormat(Streaming):
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
         """Read a file part by part where every row has a time; others, and JSON and YAML documents, as a whole.
 
-        Raises
-        ------
-        FormatError
-            A field that is declared and not in the file, a value that is no number, a time that is none, and what the
-            file's kind refuses: see the modules of `virtperf.formats.declared`.
+        Raises `FormatError`: a field that is declared and not in the file, a value that is no number, a time that is
+        none, and what the file's kind refuses: see the modules of `virtperf.formats.declared`.
         """
         gathered, strange = _Gathered(self.declaration, file), Warnings(file)
         into = Into(self.declaration, gathered.sink, gathered.said, file)
@@ -204,10 +201,7 @@ def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
 def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
     """Records without a time, of which none is given twice: a second entity of one name is called ``name#2``.
 
-    Raises
-    ------
-    FormatError
-        A number of the whole is given twice.
+    Raises `FormatError`: a number of the whole is given twice.
     """
     untimed = records["t"].isna()
     again = records[untimed].groupby(["report", "entity_kind", "entity", "field"], sort=False).cumcount()

@@ -49,11 +49,8 @@ class SadfJsonFormat(Streaming):
         ``network/net-dev``); deeper objects join the field by ``/``. In an array the identifying key is the
         ``entity_kind`` and its value the ``entity``; an array inside an array joins both by ``/``.
 
-        Raises
-        ------
-        FormatError
-            For text that is no JSON (a file that breaks off keeps its whole samples), for another structure, and for
-            a number that float64 can't hold.
+        Raises `FormatError` for text that is no JSON (a file that breaks off keeps its whole samples), for another
+        structure, and for a number that float64 can't hold.
         """
         return _File(stream, file).blocks()
 

@@ -36,10 +36,7 @@ def head(lines: Sequence[str], tool: str, said: list[str], file: str) -> tuple[i
 
     `said` gets what is doubtful about the date.
 
-    Raises
-    ------
-    FormatError
-        The first line that is not blank is none.
+    Raises `FormatError`: the first line that is not blank is none.
     """
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     match = system_line(lines[first])

@@ -47,11 +47,8 @@ class IostatFormat(Streaming):
         The first report holds averages since the machine was started, and is left out. Reports are numbered from the
         second one on where they carry no time (-t).
 
-        Raises
-        ------
-        FormatError
-            At a line that iostat does not print, a row that does not fit its heading, where some reports carry times
-            and others not, and in a file of one report.
+        Raises `FormatError` at a line that iostat does not print, a row that does not fit its heading, where some
+        reports carry times and others not, and in a file of one report.
         """
         strange, said = Warnings(file), list[str]()
         pieces = Pieces(stream, paragraph_end, file)

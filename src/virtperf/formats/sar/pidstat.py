@@ -55,10 +55,8 @@ class PidstatFormat(Streaming):
         Each row gives one record a column of numbers, without the processor that the process was last on. Values below
         zero stand for what pidstat could not read, and give none. Average rows are left out.
 
-        Raises
-        ------
-        FormatError
-            At a line that pidstat does not print, a row that does not fit its heading, and a second system line.
+        Raises `FormatError` at a line that pidstat does not print, a row that does not fit its heading, and a second
+        system line.
         """
         seen, strange = _Seen(file), Warnings(file)
         pieces = Pieces(stream, boundary, file)

@@ -42,11 +42,8 @@ class SarFormat(Streaming):
         entity's heading in lower case, ``field`` the column's heading. Rows that carry the time of their own heading
         are averages since boot: their report ends in `SINCE_BOOT`. Average rows are left out.
 
-        Raises
-        ------
-        FormatError
-            At a line that the tool does not print, a row that does not fit its heading, a negative percentage and a
-            second system line.
+        Raises `FormatError` at a line that the tool does not print, a row that does not fit its heading, a negative
+        percentage and a second system line.
         """
         seen, strange = Seen(self.name, file), Warnings(file)
         pieces = Pieces(stream, boundary, file)

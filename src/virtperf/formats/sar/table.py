@@ -93,10 +93,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     columns, and which ends before the last, is left out, since nobody knows which of its values is missing. `said` gets
     a sentence on such rows, and on a file that breaks off.
 
-    Raises
-    ------
-    FormatError
-        At a row that does not fit its heading, holds what is no number, or a negative percentage.
+    Raises `FormatError` at a row that does not fit its heading, holds what is no number, or a negative percentage.
     """
     tokens, starts, counts = table.split()
     under = np.array(table.under, dtype=int)

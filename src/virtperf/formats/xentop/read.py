@@ -45,10 +45,8 @@ class XentopFormat(Streaming):
         listing was made with -v, -n or -x) and the printed headings as fields. A CPU(%) of 0.0 has no record in a
         sample whose predecessor lacks the domain, because xentop prints it there for want of a difference.
 
-        Raises
-        ------
-        FormatError
-            At a line that xentop does not print, at a row with too many or too few values, and where nothing is left.
+        Raises `FormatError` at a line that xentop does not print, at a row with too many or too few values, and where
+        nothing is left.
         """
         seen = Seen(file, Warnings(file))
         pieces = Pieces(stream, lambda lines: boundary(lines, seen.timed, seen.plain), file)
