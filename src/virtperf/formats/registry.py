@@ -20,6 +20,7 @@ HEAD_BYTES = 8192
 SURE_ENOUGH = 0.5
 ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
 _PACKED = {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"\x1f\x9d": "compress"}
+# What no format reads: its name, what shows it in the first 8 KiB, and what helps.
 _SADF = "print it by sadf -j"
 _OUTPUTS = (
     ("sadf -d or -p", rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]", _SADF),
