@@ -77,7 +77,7 @@ def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, f
     study = load_study(repository / "data/published/toy")
     roots = {"measured": repository / "data/measured/toy"}
     done = ingest(study, roots, repository / "data/metrics.yaml", repository / "out", repository / "cache")
-    assert (done.n_ok, done.quarantined) == (1, ())
+    assert (done.n_ok, done.quarantined) == (1, [])
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
 

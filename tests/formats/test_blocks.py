@@ -16,18 +16,8 @@ from tests.formats.mutations import mutant
 from tests.formats.seeds import FORMATS, SEEDS
 from tests.formats.trial import FILE, INPUTS, check_reading, last_line
 from virtperf.core.errors import FormatError
-from virtperf.formats import (
-    RECORD_COLUMNS,
-    Format,
-    Reading,
-    Streaming,
-    all_formats,
-    base,
-    blocks_of,
-    by_sample,
-    joined,
-    pieces,
-)
+from virtperf.formats import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
+from virtperf.formats.base import Streaming, joined
 
 LONG = {
     "cms-console",

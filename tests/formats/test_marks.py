@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.formats.seeds import FORMATS, SEEDS
-from virtperf.formats import all_formats, read_whole, sniff
+from tests.formats.trial import read_whole
+from virtperf.formats import all_formats, sniff
 
 BOM = b"\xef\xbb\xbf"
 

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 from tests.formats.seeds import FORMATS, SEEDS
+from tests.formats.trial import read_whole
 from virtperf.core.errors import FormatError
-from virtperf.formats import all_formats, head_of, packed, read_whole, sniff
+from virtperf.formats import all_formats, head_of, packed, sniff
 from virtperf.formats.packed import unpacked
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.formats.trial import FILE, check_reading, check_refusal, last_line
 from virtperf.core.errors import FormatError
-from virtperf.formats import Format, Writer, all_formats, get_writer, sniff
+from virtperf.formats import Format, all_formats, get_writer, sniff
+from virtperf.formats.base import Writer
 from virtperf.formats.swingbench.console import FORMAT as CONSOLE
 
 READ = {  # file: format and number of records

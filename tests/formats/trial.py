@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -14,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Reading
-from virtperf.formats.registry import HEAD_BYTES, ranking
+from virtperf.formats.base import CLOCKS, RECORD_COLUMNS, Format, Reading, joined
+from virtperf.formats.registry import HEAD_BYTES, blocks_of, ranking
 
 FILE = "a/damaged.file"
 INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "150"))
@@ -44,6 +45,11 @@ def bounded() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def read_whole(form: Format, data: bytes, file: str = FILE) -> Reading:
+    """The reading of a whole file, packed or not."""
+    return joined(blocks_of(form, io.BytesIO(data), file=file))
 
 
 def last_line(data: bytes) -> int:

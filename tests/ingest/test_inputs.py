@@ -54,7 +54,7 @@ def samples(tmp_path: Path, study: Study, root: Path):  # type: ignore[no-untype
             tmp_path / "cache",
             jobs=1,
         )
-        assert done.quarantined == ()
+        assert done.quarantined == []
         return pd.read_parquet(tmp_path / "out" / "r1.parquet")
 
     return of

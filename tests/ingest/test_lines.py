@@ -80,7 +80,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, p
     done = ingest(
         study, {"measured": place / "measured"}, root / "data" / "metrics.yaml", place / "out", place / "cache", jobs=1
     )
-    assert done.quarantined == ()
+    assert done.quarantined == []
     return {name: pd.read_parquet(place / "out" / f"{name}.parquet") for name in FORMATS}
 
 

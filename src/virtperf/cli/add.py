@@ -60,8 +60,7 @@ def run(
     from virtperf.intake.describe import describe
     from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
     from virtperf.intake.preview import preview
-    from virtperf.intake.snapshot import accept, run_name, snapshot
-    from virtperf.intake.twins import refuse_twins
+    from virtperf.intake.snapshot import accept, refuse_twins, run_name, snapshot
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))

@@ -10,29 +10,10 @@ A third party adds a format by a declaration, or through the entry-point group `
 
 from __future__ import annotations
 
-from virtperf.formats.base import (
-    CLOCKS,
-    RECORD_COLUMNS,
-    Format,
-    Outside,
-    Reading,
-    Streaming,
-    Writer,
-    by_sample,
-    joined,
-)
-from virtperf.formats.registry import (
-    all_formats,
-    blocks_of,
-    get_format,
-    get_writer,
-    head_of,
-    ranking,
-    read_whole,
-    sniff,
-)
+from virtperf.formats.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
+from virtperf.formats.registry import all_formats, blocks_of, get_format, get_writer, head_of, ranking, sniff
 
 __all__ = [
-    "CLOCKS", "RECORD_COLUMNS", "Format", "Outside", "Reading", "Streaming", "Writer", "all_formats", "blocks_of",
-    "by_sample", "get_format", "get_writer", "head_of", "joined", "ranking", "read_whole", "sniff",
+    "RECORD_COLUMNS", "Format", "Outside", "Reading", "all_formats", "blocks_of", "by_sample", "get_format",
+    "get_writer", "head_of", "ranking", "sniff",
 ]  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
@@ -50,8 +51,7 @@ class Reading:
     warnings : tuple of str
         What was damaged but could be kept up to the damage (a truncated last sample), one sentence each with its line.
     lines : ndarray of int, shape (records,), optional
-        The line of the file, from 1, on which each record's number stands (for XML: on which its element begins). It
-        is no part of the content: two readings that differ in it alone are the same, and `write` ignores it.
+        The line of the file, from 1, on which each number stands, or its XML element begins; no part of the content.
     """
 
     records: pd.DataFrame
@@ -59,6 +59,10 @@ class Reading:
     info: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     lines: NDArray[np.int64] | None = field(default=None, compare=False)
+
+    def part(self, rows: slice) -> Reading:
+        """The same with some of the records."""
+        return replace(self, records=self.records.iloc[rows], lines=None if self.lines is None else self.lines[rows])
 
 
 class Format(Protocol):
@@ -81,18 +85,17 @@ class Streaming(Format, Protocol):
     """A raw format whose files are read part by part, in memory that does not grow with the file."""
 
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Readings of consecutive parts of a file, which `joined` makes the reading of the whole.
+        """Readings of consecutive parts of a file, at least one, which `joined` makes the reading of the whole.
 
         All have the same clock, and times, numbers of samples and lines go on from block to block. `info` of a block is
-        what is known up to its end, so that the last block's is the file's. What is wrong with the file is raised
-        where it is met, after the blocks before it.
-
-        Raises
-        ------
-        FormatError
-            As `read` does.
+        what is known up to its end, so that the last block's is the file's. What is wrong with the file is raised as
+        `FormatError` where it is met, after the blocks before it.
         """
         ...
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a whole file as `blocks` reads its parts."""
+        return joined(self.blocks(io.BytesIO(data), file=file))
 
 
 def joined(blocks: Iterable[Reading]) -> Reading:
@@ -108,10 +111,9 @@ def joined(blocks: Iterable[Reading]) -> Reading:
 
 
 def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
-    """The same readings, cut so that no two hold records of one time that stand together in the file.
+    """The same readings, cut so that no two hold records of one time that stand together in the file: parts of a sum.
 
-    What belongs together has one time: the parts of a sum may be lines of which a block ends behind any. A sample of
-    more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes one.
+    A sample of more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes one.
     """
     held: Reading | None = None
     for block in blocks:
@@ -120,12 +122,9 @@ def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
             other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
             cut = int(other[-1]) + 1 if len(other) else 0
             cut = cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
-            lines = held.lines
             if cut:
-                own = None if lines is None else lines[:cut]
-                yield Reading(held.records.iloc[:cut], held.clock, held.info, held.warnings, own)
-                left = None if lines is None else lines[cut:]
-                held = Reading(held.records.iloc[cut:], held.clock, held.info, (), left)
+                yield held.part(slice(cut))
+                held = replace(held.part(slice(cut, None)), warnings=())
             block = joined([held, block])
         held = block
     if held is not None:

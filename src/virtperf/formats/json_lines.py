@@ -16,25 +16,21 @@ TOKEN = re.compile(
 )
 
 
+def loads(text: str) -> Any:
+    """A JSON document, without the constants that JSON has not."""
+    return json.loads(text, parse_constant=no_constant)
+
+
+def no_constant(word: str) -> float:
+    """What refuses them, as `json` takes it."""
+    raise ValueError(f"{word} is no JSON number")
+
+
 def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
-    """A document, and the same document with the number of its line in the place of each value.
+    """A document, and the same document with the number of its line, from 1, in the place of each value.
 
-    Objects and arrays, their keys and their order are the same in both, so that both can be walked side by side.
-
-    Parameters
-    ----------
-    text : str
-        The whole text; lines end with a line feed.
-    loads : callable
-        What makes the document of the text, such as `json.loads`; whatever it raises is raised.
-    before : int
-        How many lines are before the text.
-
-    Returns
-    -------
-    document : object
-    lines : object
-        Line numbers count from 1.
+    Objects and arrays, their keys and their order are the same in both, so that both can be walked side by side. Lines
+    of `text` end with a line feed; `loads` makes the document of it; `before` is how many lines are before it.
     """
     document = loads(text)
     ends = array("q", (match.start() for match in re.finditer("\n", text)))

@@ -30,14 +30,7 @@ def packing(head: bytes) -> str:
 
 
 def unpacked_head(data: bytes, size: int) -> bytes:
-    """The first `size` bytes of what a packed file holds, or fewer where it is cut or damaged; of others, of the file.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, or its beginning.
-    size : int
-    """
+    """The first `size` bytes of what a packed file holds, fewer where it is cut or damaged; of others, of the file."""
     kind = packing(data)
     if not kind:
         return data[:size]
@@ -55,21 +48,19 @@ def unpacked(stream: BinaryIO, *, file: str) -> BinaryIO:
 
     Reading raises `FormatError` where the packed data are damaged, end early, or unpack to far more than a log would.
     """
-    head = _full(stream, CHUNK)
+    head = read_full(stream, CHUNK)
     kind = packing(head)
-    source = _Counted(head, stream)
-    if not kind:
-        return io.BufferedReader(source, CHUNK)
-    return io.BufferedReader(_Unpacked(source, kind, file), CHUNK)
+    source = _Stream(_whole(head, stream))
+    return io.BufferedReader(_Stream(_unpacked(source, kind, file)) if kind else source, CHUNK)
 
 
 def peeked(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     """The first `CHUNK` bytes, which tell what a stream holds, and the stream as if they were not read."""
-    head = _full(stream, CHUNK)
-    return head, io.BufferedReader(_Counted(head, stream), CHUNK)
+    head = read_full(stream, CHUNK)
+    return head, io.BufferedReader(_Stream(_whole(head, stream)), CHUNK)
 
 
-def _full(stream: BinaryIO, size: int) -> bytes:
+def read_full(stream: BinaryIO, size: int) -> bytes:
     """As many bytes as asked for, fewer only at the end."""
     parts: list[bytes] = []
     while size > 0 and (part := stream.read(size)):
@@ -84,12 +75,12 @@ def _decompressor(kind: str) -> Any:
     return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
 
 
-class _Counted(io.RawIOBase):
-    """A beginning that was read, and the stream behind it; counts the bytes that were taken."""
+class _Stream(io.RawIOBase):
+    """The bytes of several parts, one after the other; counts those that were taken."""
 
-    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+    def __init__(self, parts: Iterator[bytes]) -> None:
         super().__init__()
-        self._head, self._stream = head, stream
+        self._parts, self._rest = parts, b""
         self.taken = 0
 
     def readable(self) -> bool:
@@ -97,55 +88,47 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         view = memoryview(into)
-        part = self._head[: len(view)] or self._stream.read(len(view))
-        self._head = self._head[len(part) :]
+        self._rest = self._rest or next(self._parts, b"")
+        part = self._rest[: len(view)]
+        self._rest = self._rest[len(part) :]
         view[: len(part)] = part
         self.taken += len(part)
         return len(part)
 
 
-class _Unpacked(io.RawIOBase):
+def _whole(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    """A beginning that was read, and what is behind it."""
+    while head:
+        yield head
+        head = stream.read(CHUNK)
+
+
+def _unpacked(source: _Stream, kind: str, file: str) -> Iterator[bytes]:
     """What a packed stream holds."""
-
-    def __init__(self, source: _Counted, kind: str, file: str) -> None:
-        super().__init__()
-        self._source, self._kind, self._file = source, kind, file
-        self._given = 0
-        self._parts: Iterator[bytes] = _zstd(source) if kind == "zstd" else _members(source, kind)
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into: Any) -> int:
-        view = memoryview(into)
-        if not self._rest:
-            try:
-                self._rest = next(self._parts, b"")
-            except _DAMAGE as err:
+    given = 0
+    try:
+        for part in _zstd(source) if kind == "zstd" else _members(source, kind):
+            given += len(part)
+            if given > max(FREE, TIMES * source.taken):
                 raise FormatError(
-                    f"what {self._kind} packed is damaged", file=self._file, found=f"{type(err).__name__}: {err}"[:200],
-                    remedy="copy the file again, or unpack what can be unpacked.",
-                ) from err  # fmt: skip
-        part = self._rest[: len(view)]
-        self._rest = self._rest[len(part) :]
-        view[: len(part)] = part
-        self._given += len(part)
-        if self._given > max(FREE, TIMES * self._source.taken):
-            raise FormatError(
-                "the file unpacks to too much", file=self._file, expected=f"at most {TIMES} times its size",
-                found=f"{self._given} bytes from {self._source.taken}", remedy="unpack it, and look what it is.",
-            )  # fmt: skip
-        return len(part)
+                    "the file unpacks to too much", file=file, expected=f"at most {TIMES} times its size",
+                    found=f"{given} bytes from {source.taken}", remedy="unpack it, and look what it is.",
+                )  # fmt: skip
+            yield part
+    except _DAMAGE as err:
+        raise FormatError(
+            f"what {kind} packed is damaged", file=file, found=f"{type(err).__name__}: {err}"[:200],
+            remedy="copy the file again, or unpack what can be unpacked.",
+        ) from err  # fmt: skip
 
 
-def _zstd(source: _Counted) -> Iterator[bytes]:
+def _zstd(source: _Stream) -> Iterator[bytes]:
     with pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd") as stream:
         while part := stream.read(CHUNK):
             yield bytes(part)
 
 
-def _members(source: _Counted, kind: str) -> Iterator[bytes]:
+def _members(source: _Stream, kind: str) -> Iterator[bytes]:
     """What the parts of a gzip, xz or bzip2 stream hold, one behind the other."""
     rest = source.read(CHUNK) or b""
     while rest:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
+from virtperf.formats.packed import read_full
 from virtperf.formats.rows import Warnings
 from virtperf.formats.text import not_utf8, uncoloured, utf8
 
@@ -21,38 +22,22 @@ LARGEST_WHOLE = 256 * 1024**2
 class Pieces:
     """A file in pieces, of whole lines unless told otherwise.
 
-    Lines end with a line feed; a byte order mark and the colours of a terminal are dropped.
-
-    Parameters
-    ----------
-    stream : binary stream
-    cut : callable
-        Gets lines of the file and says where a piece may end: the number of bytes before it, 0 for nowhere.
-    file : str
-        For messages.
-    by_line : bool
-        Whether `cut` gets whole lines only; else it gets all bytes as they are.
-
-    Attributes
-    ----------
-    line : int
-        How many lines of the file are before the piece.
-    last : bool
-        Whether the piece is the file's last.
-    back : int
-        How many bytes at the end of a piece shall be given again with the next one; set by whoever takes the pieces.
+    Lines end with a line feed; a byte order mark and the colours of a terminal are dropped. `cut` gets lines of the
+    file, or all bytes as they are unless `by_line`, and says where a piece may end: the number of bytes before it, 0
+    for nowhere.
     """
 
     def __init__(self, stream: BinaryIO, cut: Callable[[bytes], int], file: str, by_line: bool = True) -> None:
         self._stream, self._cut, self._file, self._by_line = stream, cut, file, by_line
-        self.line, self.back = 0, 0
-        self.last = False
+        self.line = 0  # lines of the file before the piece
+        self.last = False  # the piece is the file's last
+        self.back = 0  # bytes at the piece's end to be given again with the next one; set by whoever takes the pieces
 
     def __iter__(self) -> Iterator[bytes]:
         lines, rest = b"", b""  # whole lines, and the beginning of one
         begins = True
         while not self.last:
-            raw = self._read()
+            raw = read_full(self._stream, PIECE)
             self.last = len(raw) < PIECE
             if begins:
                 raw, begins = raw.removeprefix(codecs.BOM_UTF8), False
@@ -77,14 +62,6 @@ class Pieces:
             end -= self.back
             self.line += lines.count(b"\n", 0, end)
             lines = lines[end:]
-
-    def _read(self) -> bytes:
-        """As many bytes as a piece has, fewer only at the end."""
-        parts, size = [], PIECE
-        while size > 0 and (part := self._stream.read(size)):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
 
 
 def recoded(piece: bytes, line: int, said: Warnings, file: str) -> bytes:

@@ -23,10 +23,7 @@ _MANY = 20
 class Rows:
     """Records in the order in which they are added.
 
-    Attributes
-    ----------
-    line : int
-        The line of the file, from 1, on which the records that are added next stand.
+    `line` is the line of the file, from 1, on which the records that are added next stand.
     """
 
     def __init__(self) -> None:
@@ -61,6 +58,14 @@ class Rows:
         return np.array(self._lines, dtype=np.int64)
 
 
+class Codes(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
 def record_table(*columns: Any) -> pd.DataFrame:
     """`Reading.records` of whole columns, in the order of `RECORD_COLUMNS`; a text stands for a column of that text."""
     rows = len(columns[-1])
@@ -74,15 +79,7 @@ def record_table(*columns: Any) -> pd.DataFrame:
 
 
 class Warnings:
-    """Sentences with file and line; a badly damaged file does not fill the report with them.
-
-    Parameters
-    ----------
-    file : str
-        The file's name.
-    first : tuple of str
-        Sentences that were said before.
-    """
+    """Sentences with file and line; a badly damaged file does not fill the report with them."""
 
     def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
         self._file = file
@@ -128,29 +125,21 @@ def split_lines(text: str) -> tuple[list[str], bool]:
 
 
 def checked(reader: Writer, data: bytes, reading: Reading) -> bytes:
-    """`data` if reading it gives `reading` again.
-
-    Raises
-    ------
-    FormatError
-        When it does not: the reading holds what the tool can't print.
-    """
+    """`data` if reading it gives `reading` again; `FormatError` when the reading holds what the tool can't print."""
     wanted = reading.records[list(RECORD_COLUMNS)].reset_index(drop=True).astype(_DTYPES)
     try:
         again = reader.read(data, file="<written>")
     except FormatError as err:
         raise refused(reader.name, err.problem, err.found) from err
     if len(again.records) != len(wanted):
-        raise refused(
-            reader.name, "records would be lost or doubled", f"{len(wanted)} records, {len(again.records)} after"
-        )
+        found = f"{len(wanted)} records, {len(again.records)} after"
+        raise refused(reader.name, "records would be lost or doubled", found)
     for column in RECORD_COLUMNS:
         got, want = again.records[column], wanted[column]
         wrong = (got != want) & ~(got.isna() & want.isna())
         if wrong.any():
-            raise refused(
-                reader.name, f"another {column} would be read", str(wanted.iloc[int(wrong.argmax())].to_dict())
-            )
+            found = str(wanted.iloc[int(wrong.argmax())].to_dict())
+            raise refused(reader.name, f"another {column} would be read", found)
     if len(wanted) and again.clock != reading.clock:
         raise refused(reader.name, f"another clock would be read, {again.clock}", reading.clock)
     if again.info != reading.info:

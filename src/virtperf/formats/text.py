@@ -25,23 +25,9 @@ FEW = 40
 
 
 def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
-    r"""The text of a raw file, with every line ending as ``\n``.
+    """The text of a raw file without its byte order mark, every line ending as ``\n``; a lone ``\r`` stays.
 
-    Each line is UTF-8, or Latin-1, which can't fail, where it is not; a warning names the first of those.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file; a UTF-8 byte order mark at its beginning is dropped.
-    file : str
-        The file's name, for the warning.
-
-    Returns
-    -------
-    text : str
-        The text; ``\r\n`` is ``\n``, a lone ``\r`` stays.
-    warnings : tuple of str
-        Empty, or one sentence.
+    Each line is UTF-8, or Latin-1, which can't fail, where it is not; a warning names the first of those in `file`.
     """
     warnings: tuple[str, ...] = ()
     data, strange = utf8(data.removeprefix(codecs.BOM_UTF8))
@@ -89,14 +75,9 @@ def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.Exten
 
 
 def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]:
-    """Split many texts at runs of ASCII blanks.
+    """All tokens of many texts, split at runs of ASCII blanks, and their offsets.
 
-    Returns
-    -------
-    tokens : pyarrow string array
-        All tokens of all texts, in order.
-    offsets : ndarray of int, shape (len(texts) + 1,)
-        ``tokens[offsets[i]:offsets[i + 1]]`` belong to text ``i``.
+    ``tokens[offsets[i]:offsets[i + 1]]`` belong to text ``i``.
     """
     array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
     parts = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(array))
@@ -146,7 +127,7 @@ def exact_text(value: float) -> str:
 
 
 def unwrap_midnight(seconds: np.ndarray, before: float = np.nan, days: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Times of day that grow past 86400 at each midnight.
+    """Times of day that grow past 86400 at each midnight, and the places where the clock was set back.
 
     A step back of more than half a day is a midnight; a smaller one is a clock that was set back, and stays.
 
@@ -154,17 +135,8 @@ def unwrap_midnight(seconds: np.ndarray, before: float = np.nan, days: float = 0
     ----------
     seconds : ndarray, shape (n,)
         Times of day in the order in which they were written.
-    before : float
-        The time of day that was written before them, NaN if none was.
-    days : float
-        Seconds that midnights before that one add.
-
-    Returns
-    -------
-    unwrapped : ndarray, shape (n,)
-        Seconds since the midnight before the first one.
-    set_back : ndarray of int
-        Places whose time is earlier than the one before for another reason than midnight.
+    before, days : float
+        The time of day that was written before them, NaN if none was, and the seconds that midnights before it add.
     """
     seconds = np.asarray(seconds, dtype=float)
     if not len(seconds):

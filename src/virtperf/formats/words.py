@@ -14,18 +14,12 @@ Places = NDArray[np.int64]
 
 
 class Words:
-    """The words of a text, which ASCII blanks part.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8; lines end with a line feed, the last one also without.
+    """The words of a text in UTF-8, which ASCII blanks part; the last line may lack its line feed.
 
     Attributes
     ----------
-    bytes : ndarray of uint8
     begin, end : ndarray of int, shape (words,)
-        Where each word stands.
+        Where each word stands in `bytes`.
     line_begin, line_end : ndarray of int, shape (lines,)
         Where each line stands, without its line feed.
     first : ndarray of int, shape (lines + 1,)

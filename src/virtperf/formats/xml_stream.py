@@ -23,31 +23,15 @@ _ENDS_EARLY = {codes[e] for e in (XML_ERROR_NO_ELEMENTS, XML_ERROR_PARTIAL_CHAR,
 
 
 class Target:
-    """What the parser calls: knows which element it is in, and never keeps a tree.
-
-    Parameters
-    ----------
-    file : str
-        For messages.
-    root : str
-        Name of the document's element.
-    deepest : int
-        How many elements may be open at once.
-
-    Attributes
-    ----------
-    path : list of str
-        Names of the open elements, without their namespaces.
-    text : list of str
-        What stands in the innermost one, since its last child.
-    """
+    """What the parser calls: knows which element it is in, and never keeps a tree."""
 
     def __init__(self, file: str, root: str, deepest: int) -> None:
-        self.file, self.root, self.deepest = file, root, deepest
+        self.file = file
+        self.root, self.deepest = root, deepest  # name of the document's element; how many may be open at once
         self.place: Any = None  # gives the parser's line
         self.above = 0  # lines of the file that the parser did not get
-        self.path: list[str] = []
-        self.text: list[str] = []
+        self.path: list[str] = []  # names of the open elements, without their namespaces
+        self.text: list[str] = []  # what stands in the innermost one, since its last child
         self._length = 0
 
     def begins(self, tag: str, attributes: dict[str, str]) -> None:
@@ -97,14 +81,7 @@ class Target:
 
 
 def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], int]:
-    """Feed a document to `target`.
-
-    Parameters
-    ----------
-    data : bytes
-        Of at most `most` bytes; without an encoding declaration UTF-8, else Latin-1 with a warning.
-    target : Target
-    most : int
+    """Feed a document to `target`; without an encoding declaration it is UTF-8, else Latin-1 with a warning.
 
     Returns
     -------
@@ -112,10 +89,8 @@ def parse_xml(data: bytes, target: Target, most: int) -> tuple[tuple[str, ...], 
     cut : int
         Line on which the document ends within an element, 0 for a whole document.
 
-    Raises
-    ------
-    FormatError
-        Too large, a document type, no XML, an encoding that can't be read, and what `target` raises.
+    Raises `FormatError`: more than `most` bytes, a document type, no XML, an encoding that can't be read, and what
+    `target` raises.
     """
     file = target.file
     if len(data) > most:
@@ -137,13 +112,7 @@ def declared(data: bytes) -> bool:
 class XmlPieces(Pieces):
     """A document in pieces as the parser takes them: without colours, in UTF-8 where it does not name its encoding.
 
-    Parameters
-    ----------
-    stream : binary stream
-    strange : Warnings
-        Is told once of a line that is not UTF-8 and was read as Latin-1.
-    file : str
-        For messages.
+    `strange` is told once of a line that is not UTF-8 and was read as Latin-1.
     """
 
     def __init__(self, stream: BinaryIO, strange: Warnings, file: str) -> None:
@@ -169,14 +138,7 @@ class XmlPieces(Pieces):
 
 
 class XmlFeed:
-    """Gives a document to a target piece by piece.
-
-    Parameters
-    ----------
-    target : Target
-    above : int
-        How many lines of the file are left out.
-    """
+    """Gives a document, or what is below the first `above` lines of a file, to a target piece by piece."""
 
     def __init__(self, target: Target, above: int = 0) -> None:
         self._target = target
@@ -204,13 +166,10 @@ class XmlFeed:
             take(*data)
         except DefusedXmlException as err:
             raise FormatError(
-                "a document type or an entity declaration is refused",
-                file=target.file,
-                line=target.line(),
-                expected="XML without DOCTYPE",
-                found=type(err).__name__,
+                "a document type or an entity declaration is refused", file=target.file, line=target.line(),
+                expected="XML without DOCTYPE", found=type(err).__name__,
                 remedy="remove it; it can make a reader open files or fill the memory.",
-            ) from err
+            ) from err  # fmt: skip
         except ParseError as err:
             line = err.position[0] + target.above
             if err.code in _ENDS_EARLY and target.any():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -43,10 +42,7 @@ def fingerprint(study: Study, metrics: Path) -> str:
     package = Path(virtperf.__file__).parent
     parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
     for name in SOURCES:
-        place = package / name
-        files = (
-            sorted(p for p in place.rglob("*") if p.suffix in (".py", ".yaml", ".json")) if place.is_dir() else [place]
-        )
+        files = sorted(p for p in (package / name).rglob("*") if p.suffix in (".py", ".yaml", ".json"))
         parts += [f"{p.relative_to(package)} {hash_file(p)[0]}" for p in files]
     parts += [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     for name, fmt in all_formats().items():
@@ -90,10 +86,6 @@ class Cache:
     def place(self, key: str) -> Path:
         """Where the file of that key is."""
         return self._path(key, ".parquet")
-
-    def copy(self, key: str, target: Path) -> None:
-        """Copy the file of that key: a copy, so that whoever changes an output does not change the cache."""
-        shutil.copyfile(self.place(key), target)
 
     def _path(self, key: str, suffix: str) -> Path:
         return self.folder / key[:2] / f"{key}{suffix}"

@@ -18,21 +18,11 @@ def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
 
 
 class Clock:
-    """The times of one file, of which parts are given one after the other.
+    """The times of one file, of which parts are given one after the other; `clock` is one of `formats.base.CLOCKS`.
 
     absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days that put most
     samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t * interval_s``. none: `at_s`, NaN where
     that is not given. To each, `clock_offset_s` is added.
-
-    Parameters
-    ----------
-    clock : str
-        One of `virtperf.formats.CLOCKS`.
-
-    Attributes
-    ----------
-    low, high : float
-        The first and last time of the parts so far, without `days`; infinite where there is none.
     """
 
     def __init__(self, clock: str, file: RawFile, run: Run) -> None:
@@ -41,6 +31,7 @@ class Clock:
         most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" else 1
         self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
         self._inside = np.zeros(len(self._shifts), dtype=np.int64)
+        # first and last time of the parts so far, without `days`; infinite where there is none
         self.low, self.high = np.inf, -np.inf
 
     @property
@@ -56,15 +47,8 @@ class Clock:
     def seconds(self, t: np.ndarray) -> np.ndarray:
         """Seconds since the run's start of a part of the file, to which `days` of the whole file is to be added.
 
-        Parameters
-        ----------
-        t : ndarray, shape (n,)
-            As in `Reading.records`; NaN where a number belongs to the whole run.
-
-        Raises
-        ------
-        RunError
-            Samples are only numbered, and run.yaml does not say when they were taken.
+        NaN where a number belongs to the whole run. Raises `RunError` where samples are only numbered, and run.yaml
+        does not say when they were taken.
         """
         found = self._since_start(t) + self._file.clock_offset_s
         times, counts = np.unique(found[np.isfinite(found)], return_counts=True)

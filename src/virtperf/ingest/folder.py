@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,14 +28,13 @@ def raw_files(folder: Path) -> list[str]:
 
     Names that begin with a dot, prose (``*.md``, ``*.rst``), ``*.dvc`` and `run.yaml` are not raw files.
 
-    Raises
-    ------
-    RunError
-        A link that leads out of the folder, something that is neither file nor folder, a name that is not UTF-8, a
-        file that is too large, too many files, no file.
+    Raises `RunError` for a link that leads out of the folder, something that is neither file nor folder, a name that is
+    not UTF-8, a file that is too large, too many files, no file.
     """
-    found: list[str] = []
-    _walk(folder, folder.resolve(), "", found, {folder.resolve()})
+    inside = folder.resolve()
+    found = list(islice(_walk(folder, inside, "", {inside}), MOST_FILES + 1))
+    if len(found) > MOST_FILES:
+        raise _refused("too many files", inside.name, expected=f"at most {MOST_FILES}")
     if not found:
         raise _refused("the run has no raw file", folder.name, remedy="put the tools' files beside run.yaml")
     return sorted(found)
@@ -68,7 +68,7 @@ def _states(folder: Path | str, prefix: str) -> Iterator[tuple[str, tuple[int, i
         yield prefix, (-1, -1)
 
 
-def _walk(folder: Path, inside: Path, prefix: str, found: list[str], around: set[Path]) -> None:
+def _walk(folder: Path, inside: Path, prefix: str, around: set[Path]) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):
             name = prefix + entry.name
@@ -78,13 +78,12 @@ def _walk(folder: Path, inside: Path, prefix: str, found: list[str], around: set
                 raise _refused("a file name is not UTF-8", inside.name, found=ascii(name), remedy="rename the file")
             target = Path(entry.path).resolve() if entry.is_symlink() else Path(entry.path)
             if entry.is_symlink() and not target.is_relative_to(inside):
-                raise _refused(
-                    "a link leads out of the run folder", inside.name, name, remedy="put the file itself there"
-                )
+                remedy = "put the file itself there"
+                raise _refused("a link leads out of the run folder", inside.name, name, remedy=remedy)
             if entry.is_dir():
                 if target in around:
                     raise _refused("a link leads back to a folder around it", inside.name, name)
-                _walk(Path(entry.path), inside, f"{name}/", found, around | {target.resolve()})
+                yield from _walk(Path(entry.path), inside, f"{name}/", around | {target.resolve()})
             elif not entry.is_file():
                 raise _refused("neither a file nor a folder", inside.name, name, remedy="remove it")
             elif not entry.name.lower().endswith(_NOT_RAW):
@@ -94,9 +93,7 @@ def _walk(folder: Path, inside: Path, prefix: str, found: list[str], around: set
                         "the file is too large", inside.name, name, expected=f"at most {LARGEST_FILE} bytes",
                         found=str(size), remedy="collect fewer samples a file, or split it",
                     )  # fmt: skip
-                found.append(name)
-                if len(found) > MOST_FILES:
-                    raise _refused("too many files", inside.name, expected=f"at most {MOST_FILES}")
+                yield name
 
 
 def owner(path: str) -> tuple[str, str]:

@@ -2,85 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from virtperf.core.metrics import Named
+from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.schema import ROW_GROUP
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.core.tables import coded, combinations
+from virtperf.formats import Reading
 from virtperf.ingest.rates import Key, Once, Rates
+from virtperf.ingest.runs import Run
 from virtperf.ingest.spill import Rows, Spill, chosen, in_order, rows_of, together
-
-Owned = Callable[[int, str, str], tuple[str, str]]
 
 _WHO = ("entity_kind", "entity", "metric")
 _LATER = 1 << 62
 """The order of what is made of samples: behind all that were read."""
 _PER_FORMAT = 48
 """Bits of a sample's order that count within its format, whose formats are in the order of their first files."""
+ENOUGH = 1 << 15
+"""Records that are translated at once, unless one part of a file has more or there are no more: a call takes as long as
+some thousand records do."""
+# Entities with a name of their own in a run; others (cpu 0, eth0, sda) are called "owner/name".
+_NAMED = ("domain", "driver", "guest", "processor")
+
+
+@dataclass
+class _Held:
+    """Parts of files of one format, not yet translated: their records, times, lines and files.
+
+    `snapshots` are files that are one, of counters that leave out those that are zero.
+    """
+
+    parts: list[tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+    snapshots: set[int] = field(default_factory=set)
+    records: int = 0
 
 
 class Gathered:
-    """The samples of a run, file by file and part by part.
+    """The samples of a run, whose records come file by file and part by part."""
 
-    Parameters
-    ----------
-    run_id : str
-    paths : sequence of str
-        Of its raw files.
-    spill : Spill
-        Keeps them.
-
-    Attributes
-    ----------
-    partial : set of int
-        Files of which something is missing, so that a counter that is not there need not have been zero.
-    counts : ndarray of int, shape (files,)
-        Samples of each file, once all are given; `metrics` are those that they are of.
-    """
-
-    def __init__(self, run_id: str, paths: Sequence[str], spill: Spill) -> None:
-        self._run_id, self._paths = run_id, paths
-        self._spill = spill
+    def __init__(self, run: Run, dictionary: MetricDictionary, spill: Spill) -> None:
+        self._run, self._dictionary, self._spill = run, dictionary, spill
+        self._held: dict[str, _Held] = {}
         self._series: dict[Key, int] = {}
-        self._days = np.zeros(len(paths))
+        files = len(run.files)
+        self._days = np.zeros(files)
+        self._partial: set[int] = set()  # files whose missing counters need not have been zero
         self._read = 0  # samples so far
-        self._found, self._untimed = np.zeros((2, len(paths)), dtype=np.int64)  # of each file; those without a time
+        self._found, self._untimed = np.zeros((2, files), dtype=np.int64)  # of each file; those without a time
         self._incomplete: dict[str, tuple[int, int]] = {}  # by metric the order of the first, and how many
         self._snapshots: list[pd.DataFrame] = []
-        named = self._key
-        self._rates, self._once = Rates(named), Once(named)
         self._keys: list[Key] = []
-        self.partial: set[int] = set()
+        self._rates, self._once = Rates(lambda number: self._keys[number]), Once(lambda number: self._keys[number])
+        # what the samples are of, and how many each file has, once all are given
         self.metrics: set[str] = set()
-        self.counts = np.zeros(len(paths), dtype=np.int64)
+        self.counts = np.zeros(files, dtype=np.int64)
 
-    def add(self, found: Named, source: str, rank: int, snapshots: set[int], owned: Owned) -> None:
-        """Take parts of files, as the metric dictionary translates them, with times on the run's clock.
+    def add(self, block: Reading, seconds: np.ndarray, number: int, name: str) -> None:
+        """Take a part of file `number`, of format `name`, with its times on the run's clock."""
+        held = self._held.setdefault(name, _Held())
+        lines = np.zeros(len(seconds), dtype=np.int64) if block.lines is None else block.lines
+        held.parts.append((block.records, seconds, lines, np.full(len(seconds), number)))
+        if block.clock == "none":
+            held.snapshots.add(number)
+        held.records += len(seconds)
+        if held.records >= ENOUGH:
+            self._translate(name, held)
 
-        Parameters
-        ----------
-        found : Named
-            Its rows have the columns t, value, line, and file: the number of each one's file.
-        source : str
-            The files' format.
-        rank : int
-            Its place among the formats, in the order of their first files.
-        snapshots : set of int
-            Files that are one, of counters that leave out those that are zero.
-        owned : callable
-            Kind and name within the run of a file's entity.
+    def end(self, days: Mapping[int, float], said: Sequence[list[str]]) -> None:
+        """End the files that were given, to whose times `days`, in seconds, are to be added.
+
+        `said` gets, of every file, what is to be said of it. A file that something is said of may lack something, so
+        that a counter that is not there need not have been zero.
         """
+        for name, held in self._held.items():
+            self._translate(name, held)
+        for file, seconds in days.items():
+            self._days[file] = seconds
+            if not self._found[file]:
+                said[file].append("nothing in it belongs to a metric of the dictionary")
+            if self._untimed[file]:
+                said[file].append("values without a time were left out; give at_s in run.yaml for a snapshot")
+            if said[file]:
+                self._partial.add(file)
+
+    def _translate(self, name: str, held: _Held) -> None:
+        """Translate what is held of a format, and keep the samples."""
+        if not held.parts:
+            return
+        parts = [part[0] for part in held.parts]
+        records = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+        t, line, file = (np.concatenate([part[k] for part in held.parts]) for k in (1, 2, 3))
+        held.parts, held.records = [], 0
+        found = self._dictionary.named(records.assign(t=t, line=line, file=file), name)
         rows = found.rows
-        order = (rank << _PER_FORMAT) + self._read + np.arange(len(rows))
+        order = (list(self._held).index(name) << _PER_FORMAT) + self._read + np.arange(len(rows))
         self._read += len(rows)
-        file, t, line = (rows[name].to_numpy() for name in ("file", "t", "line"))
+        file, t, line = (rows[column].to_numpy() for column in ("file", "t", "line"))
         place, different = pd.factorize(file * len(found.names) + found.which)
         of_file = [(int(code) // len(found.names), *found.names[code % len(found.names)]) for code in different]
-        keys = [(source, *owned(number, kind, entity), metric) for number, kind, entity, metric, _ in of_file]
+        keys = [(name, *self._owned(number, kind, entity), metric) for number, kind, entity, metric, _ in of_file]
         kinds = np.array([each[-1] for each in of_file], dtype=object)
         total, counter = ((kinds == kind)[place] for kind in ("total", "counter"))
         t = np.where(total, np.nan, t)
@@ -94,23 +118,24 @@ class Gathered:
         self._found += np.bincount(file, minlength=len(self._found))
         self._untimed += np.bincount(file[untimed], minlength=len(self._untimed))
         keep = ~incomplete & ~untimed
-        later = keep & counter & np.isin(file, list(snapshots))
+        later = keep & counter & np.isin(file, list(held.snapshots))
+        columns = {"t": t, "value": value, "line": line, "file": file, "order": order}
         if later.any():
             who = dict(zip(("source", *_WHO), zip(*(keys[k] for k in place[later].tolist()), strict=True), strict=True))
-            numbers = {"t": t, "value": value, "line": line, "file": file, "order": order}
-            self._snapshots.append(pd.DataFrame({**who, **{name: column[later] for name, column in numbers.items()}}))
+            self._snapshots.append(pd.DataFrame({**who, **{key: column[later] for key, column in columns.items()}}))
         keep &= ~later
         series = self._numbers(keys, place[keep])
-        columns = {"t": t, "value": value, "line": line, "file": file, "order": order, "counter": counter}
-        self._spill.add(rows_of(len(series), series=series, **{name: c[keep] for name, c in columns.items()}))
+        columns["counter"] = counter
+        self._spill.add(rows_of(len(series), series=series, **{key: column[keep] for key, column in columns.items()}))
 
-    def close(self, file: int, days: float) -> list[str]:
-        """End a file all of which is given, to whose times `days` seconds are to be added; what is to be said of it."""
-        self._days[file] = days
-        said = [] if self._found[file] else ["nothing in it belongs to a metric of the dictionary"]
-        if self._untimed[file]:
-            said.append("values without a time were left out; give at_s in run.yaml for a snapshot")
-        return said
+    def _owned(self, number: int, kind: str, entity: str) -> tuple[str, str]:
+        """Kind and name of an entity within the run: a file's owner stands for what the tool leaves unnamed."""
+        file = self._run.files[number]
+        owner, own_kind = str(file.entity), str(file.entity_kind)
+        if not entity:
+            return (own_kind if kind == WHOLE else kind), owner
+        part = owner and own_kind != WHOLE and kind not in _NAMED
+        return kind, f"{owner}/{entity}" if part else entity
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """The table `SAMPLES`, in parts that are the row groups of its file."""
@@ -137,9 +162,6 @@ class Gathered:
             *self._rates.sentences(), *self._once.sentences(),
         ]  # fmt: skip
 
-    def _key(self, number: int) -> Key:
-        return self._keys[number]
-
     def _numbers(self, keys: Sequence[Key], place: np.ndarray) -> np.ndarray:
         """The number of each row's series; `place` says which of the keys it has."""
         used = pd.unique(place).tolist()
@@ -149,7 +171,7 @@ class Gathered:
 
     def _add_snapshots(self, counters: pd.DataFrame) -> None:
         """Snapshots leave out counters that are zero: what one of an entity has, every other whole one has too."""
-        whole = ~counters["file"].isin(self.partial)
+        whole = ~counters["file"].isin(self._partial)
         who = ["source", *_WHO[:2]]
         rows = counters[whole]
         times = rows[[*who, "t", "file"]].drop_duplicates([*who, "t"])
@@ -180,6 +202,7 @@ class Gathered:
             name: coded(rows["series"], [key[place] for key in self._keys])
             for place, name in enumerate(("source", *_WHO))
         }
-        texts |= {"run_id": coded(np.zeros(len(rows), int), [self._run_id]), "file": coded(rows["file"], self._paths)}
+        texts |= {"run_id": coded(np.zeros(len(rows), int), [self._run.run_id])}
+        texts["file"] = coded(rows["file"], [file.path for file in self._run.files])
         numbers = {"t_s": rows["t"], "value": rows["value"], "line": rows["line"]}
         return pd.DataFrame(texts | numbers, columns=list(SAMPLES.columns))

@@ -11,25 +11,15 @@ from virtperf.core.near import near
 from virtperf.core.paths import Layout
 from virtperf.formats import Format, all_formats, head_of, sniff
 from virtperf.formats.declared.metrics import extended, with_presets
-from virtperf.formats.declared.presets import load_declaration
-from virtperf.formats.declared.read import DeclaredFormat
-from virtperf.formats.packed import CHUNK
+from virtperf.formats.declared.read import DeclaredFormat, load_declaration
 from virtperf.study.definition import Study, load_study
 
-HEAD = CHUNK
-"""Bytes from the beginning of a file that tell its format, packed or not."""
 DECLARATIONS = (".yaml", ".yml")
 """Suffixes of files that declare a format."""
 
 
 def inputs_of(study: Study) -> tuple[DeclaredFormat, ...]:
-    """The formats that a study declares.
-
-    Raises
-    ------
-    StudyError
-        One of them is called as another format is.
-    """
+    """The formats that a study declares; raises `StudyError` where one of them is called as another format is."""
     found: list[DeclaredFormat] = []
     for place, declaration in enumerate(study.inputs):
         form = DeclaredFormat(declaration, study.document, "inputs", place)
@@ -44,19 +34,9 @@ def declared_inputs(
 ) -> tuple[tuple[DeclaredFormat, ...], str | None]:
     """Declared formats that somebody asks for who reads one file, and the name of the format that they ask for.
 
-    Parameters
-    ----------
-    layout : Layout or None
-        The repository, where there is one.
-    study : str or None
-        Id of a study whose inputs are meant.
-    format_name : str, Path or None
-        Name of a format, or a YAML file that declares one.
+    `format_name` may also be a YAML file that declares a format; `study` is the id of one whose inputs are meant.
 
-    Raises
-    ------
-    VirtperfError
-        There is no such study; what `load_study` and `load_declaration` raise.
+    Raises `VirtperfError`: there is no such study; what `load_study` and `load_declaration` raise.
     """
     if format_name is not None and Path(format_name).suffix in DECLARATIONS:
         form = load_declaration(Path(format_name))
@@ -74,21 +54,8 @@ def choose(
 ) -> Format:
     """The format of a raw file: the one that is named, else the first input that takes it, else the surest.
 
-    Parameters
-    ----------
-    data : bytes
-        The first `HEAD` bytes, or more.
-    path : str
-        Within the run folder.
-    format_name : str or None
-    inputs : sequence of DeclaredFormat
-    file : str
-        For messages.
-
-    Raises
-    ------
-    FormatError
-        No such format, or none recognises the file.
+    `data` is its beginning, as long as `peeked` gives it; `path` is its place within the run folder. Raises
+    `FormatError` where there is no such format, or none recognises the file.
     """
     if format_name is not None:
         known: dict[str, Format] = {**all_formats(), **{form.name: form for form in inputs}}
@@ -103,11 +70,5 @@ def choose(
 
 
 def dictionary_of(path: Path, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
-    """The metric dictionary with the fields of all declared formats, those of `inputs` before others.
-
-    Raises
-    ------
-    StudyError
-        The dictionary or a declaration is wrong.
-    """
+    """The metric dictionary with the fields of all declared formats, those of `inputs` before others."""
     return extended(with_presets(load_metrics(path)), inputs, preferred=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -16,8 +19,12 @@ from virtperf.formats.registry import SURE_ENOUGH
 from virtperf.ingest.inputs import declared_inputs, dictionary_of
 from virtperf.ingest.tidy import file_bytes, opened, read_raw
 
-TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
-"""Suffixes of tables: read as they are where no raw format recognises the content."""
+_delimited = partial(pd.read_csv, sep=None, engine="python")
+TABLES: dict[str, Callable[[io.BytesIO], Any]] = {
+    ".csv": _delimited, ".tsv": _delimited, ".parquet": pd.read_parquet, ".json": pd.read_json,
+    ".jsonl": partial(pd.read_json, lines=True),
+}  # fmt: skip
+"""What reads tables, by suffix: as they are, where no raw format recognises the content."""
 
 
 def read(
@@ -28,7 +35,6 @@ def read(
 
     Parameters
     ----------
-    path : str or Path
     format : str or Path, optional
         Name of a raw format, or a YAML file that declares one; without it the content decides.
     interval_s : float, optional
@@ -73,19 +79,10 @@ def read(
 
 def _table(data: bytes, place: Path) -> pd.DataFrame:
     try:
-        match place.suffix.lower():
-            case ".parquet":
-                return pd.read_parquet(io.BytesIO(data))
-            case ".json":
-                return pd.read_json(io.BytesIO(data))
-            case ".jsonl":
-                return pd.read_json(io.BytesIO(data), lines=True)
-            case _:
-                return pd.read_csv(io.BytesIO(data), sep=None, engine="python")
+        return TABLES[place.suffix.lower()](io.BytesIO(data))
     except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as err:
-        raise VirtperfError(
-            f"not a table: {err}", file=place.name, expected="a first row of names, then rows of as many cells"
-        ) from err
+        expected = "a first row of names, then rows of as many cells"
+        raise VirtperfError(f"not a table: {err}", file=place.name, expected=expected) from err
 
 
 def _layout() -> Layout | None:

@@ -15,13 +15,7 @@ _BEFORE = -1  # the order of a sample that was in a part before
 
 
 class Once:
-    """Each value once: of samples of one series and time the first is kept.
-
-    Parameters
-    ----------
-    named : callable
-        The series of a number.
-    """
+    """Each value once: of samples of one series and time the first is kept; `named` gives the series of a number."""
 
     def __init__(self, named: Callable[[int], Key]) -> None:
         self._named = named
@@ -54,13 +48,7 @@ class Once:
 
 
 class Rates:
-    """Growth of counters per second since the sample before, which may have been in a part before.
-
-    Parameters
-    ----------
-    named : callable
-        The series of a number.
-    """
+    """Growth of counters per second since the sample before, which may have been in a part before."""
 
     def __init__(self, named: Callable[[int], Key]) -> None:
         self._named = named
@@ -71,10 +59,7 @@ class Rates:
     def of(self, counters: Rows) -> Rows:
         """Rates at the later sample's time, sorted by series and time; none where a counter went back.
 
-        Parameters
-        ----------
-        counters : ndarray of `ROW`
-            Cumulative values in any order, of times behind those of the parts before: one that is not has no rate.
+        Counters come in any order, of times behind those of the parts before: one that is not has no rate.
         """
         rows = self._once.of(in_order(together([self._last, counters]), "series"))
         if not len(rows):

@@ -47,35 +47,18 @@ def local_time(value: Any) -> datetime:
 
 
 class RawFile(Model):
-    """A raw file of a run and what `run.yaml` says about it.
+    """A raw file of a run and what `run.yaml` says about it."""
 
-    Attributes
-    ----------
-    path : str
-        Relative to the run folder, with ``/``.
-    format : str or None
-        None: the file is sniffed.
-    entity : str or None
-        Whose file it is; "" for the host's. Once a run is loaded, of every file, as is `entity_kind`.
-    entity_kind : str or None
-        Kind of that entity where the format calls it ``host``.
-    start_s, interval_s, at_s : float or None
-        Where the file carries no absolute time: seconds from the run's start.
-    clock_offset_s : float
-        Added to the file's own clock.
-    listed : bool
-        Whether run.yaml names it.
-    """
-
-    path: Annotated[str, Field(min_length=1, max_length=1000)]
-    format: str | None = None
-    entity: str | None = None
-    entity_kind: Text | None = None
+    path: Annotated[str, Field(min_length=1, max_length=1000)]  # relative to the run folder, with /
+    format: str | None = None  # None: the file is sniffed
+    entity: str | None = None  # whose it is, "" for the host's; once a run is loaded, of every file, as is entity_kind
+    entity_kind: Text | None = None  # kind of that entity where the format calls it "host"
+    # where the file carries no absolute time: seconds from the run's start
     start_s: Anywhere | None = None
     interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
     at_s: Anywhere | None = None
-    clock_offset_s: Anywhere = 0.0
-    listed: bool = Field(False, alias="<listed>")
+    clock_offset_s: Anywhere = 0.0  # added to the file's own clock
+    listed: bool = Field(False, alias="<listed>")  # run.yaml names it
 
 
 class Run(Model):
@@ -124,8 +107,6 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
 
     Parameters
     ----------
-    folder : Path
-    study : Study
     root : str
         Kind of the folder that holds the run, a key of `ROOTS`.
     paths : list of str
@@ -133,11 +114,9 @@ def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Re
     report : callable, optional
         Told of every problem, the last one excepted, which is raised.
 
-    Raises
-    ------
-    RunError
-        With file and line: not YAML, against the model, another run's name, a provenance that has no place there, a
-        factor or level that the study does not have, times that contradict each other, a file that is not there.
+    Raises `RunError`, with file and line: not YAML, against the model, another run's name, a provenance that has no
+    place there, a factor or level that the study does not have, times that contradict each other, a file that is not
+    there.
     """
     path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
     if path.is_symlink() or not path.is_file():

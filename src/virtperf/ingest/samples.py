@@ -13,10 +13,10 @@ from virtperf.core.metrics import WHOLE, MetricDictionary
 from virtperf.core.stage_tables import SAMPLES
 from virtperf.formats import Format, Reading, blocks_of, by_sample
 from virtperf.formats.declared.read import DeclaredFormat
-from virtperf.ingest.batches import Batches
+from virtperf.formats.packed import CHUNK
 from virtperf.ingest.clocks import Clock
 from virtperf.ingest.gathered import Gathered
-from virtperf.ingest.inputs import HEAD, choose
+from virtperf.ingest.inputs import choose
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.ingest.spill import Spill
 
@@ -25,18 +25,8 @@ from virtperf.ingest.spill import Spill
 class RunSamples:
     """What was read of one run.
 
-    Attributes
-    ----------
-    files : list of dict
-        One entry a raw file: path, format, entity, clock, records, samples, warnings.
-    warnings : list of str
-        What concerns the run as a whole.
-    processors : int or None
-        Real processors, where a file says how many.
-    metrics : list of str
-        What the samples are of, sorted.
-    samples : int
-        How many there are.
+    `files` has of each raw file path, format, entity, clock, records, samples, warnings; `warnings` are of the run as a
+    whole; `processors` are real ones, where a file says how many.
     """
 
     files: list[dict[str, Any]]
@@ -49,29 +39,16 @@ class RunSamples:
 def read_run(
     folder: Path, run: Run, dictionary: MetricDictionary, out: Path, inputs: Sequence[DeclaredFormat] = ()
 ) -> RunSamples:  # fmt: skip
-    """Read all raw files of a run part by part, and write the table `SAMPLES`.
+    """Read all raw files of a run part by part, and write the table `SAMPLES` to the file `out`.
 
-    Parameters
-    ----------
-    folder : Path
-    run : Run
-    dictionary : MetricDictionary
-    out : Path
-        The table's file.
-    inputs : sequence of DeclaredFormat
-        The formats that its study declares.
-
-    Raises
-    ------
-    VirtperfError
-        The first file that can't be read, with file and line.
+    `inputs` are the formats that its study declares. Raises the `VirtperfError` of the first file that can't be read,
+    with file and line.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     files: list[dict[str, Any]] = []
     processors = None
     with Spill(out.parent) as spill:
-        gathered = Gathered(run.run_id, [file.path for file in run.files], spill)
-        batches = Batches(list(run.files), dictionary, gathered)
+        gathered = Gathered(run, dictionary, spill)
         clocks: dict[int, Clock] = {}
         for number, file in enumerate(run.files):
             entry: dict[str, Any] = {"path": file.path, "format": None, "entity": file.entity, "clock": None,
@@ -81,14 +58,10 @@ def read_run(
             if found is None:
                 entry["warnings"].append("not read: no format recognises it, and run.yaml does not name it")
                 continue
-            clocks[number], info = _read(number, file, run, *found, entry, batches)
+            clocks[number], info = _read(number, file, run, *found, entry, gathered)
             if info.get("cpus", "").isdecimal() and file.entity_kind == WHOLE:
                 processors = int(info["cpus"])
-        batches.end()
-        for number, clock in clocks.items():
-            files[number]["warnings"] += gathered.close(number, clock.days)
-            if files[number]["warnings"]:
-                gathered.partial.add(number)
+        gathered.end({number: clock.days for number, clock in clocks.items()}, [file["warnings"] for file in files])
         with replaced_file(out) as stream:
             SAMPLES.write_parts(gathered.frames(), stream)
     if all(entry["format"] is None for entry in files):
@@ -107,7 +80,7 @@ def file_blocks(
     """Format and content of one file; None for a file that run.yaml does not list and no format recognises."""
     place, path = f"{run_id}/{file.path}", folder / file.path
     with path.open("rb") as stream:
-        head = stream.read(HEAD)
+        head = stream.read(CHUNK)
     try:
         chosen = choose(head, file.path, file.format, inputs, file=place)
     except FormatError:
@@ -131,8 +104,9 @@ def _blocks(chosen: Format, path: Path, place: str) -> Iterator[Reading]:
 
 
 def _read(
-    number: int, file: RawFile, run: Run, name: str, blocks: Iterator[Reading], entry: dict[str, Any], batches: Batches
-) -> tuple[Clock, dict[str, str]]:
+    number: int, file: RawFile, run: Run, name: str, blocks: Iterator[Reading], entry: dict[str, Any],
+    gathered: Gathered,
+) -> tuple[Clock, dict[str, str]]:  # fmt: skip
     """Pass a file's records on, and note in its entry what is to be said of it; its clock, and what its head says."""
     clock: Clock | None = None
     info: dict[str, str] = {}
@@ -142,7 +116,7 @@ def _read(
         entry["records"] += len(seconds)
         entry["warnings"] += block.warnings
         info = block.info
-        batches.add(block, seconds, number, name)
+        gathered.add(block, seconds, number, name)
     assert clock is not None  # a reader gives one block at least
     entry |= {"format": name, "clock": clock.clock}
     entry["warnings"] += _clock_warnings(clock, info, run)

@@ -61,13 +61,7 @@ def in_order(rows: Rows, *names: str) -> Rows:
 
 
 class Spill:
-    """Samples of many series; more than `ROWS` go to a file without a name, which is gone when the block ends.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the file is.
-    """
+    """Samples of many series; more than `ROWS` go to a file in `folder` without a name, gone when the block ends."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -93,12 +87,8 @@ class Spill:
     def parts(self, rank: NDArray[np.int64], shift: NDArray[np.float64]) -> Iterator[Rows]:
         """All samples, sorted by series, time and order; those of one series and time are in one part.
 
-        Parameters
-        ----------
-        rank : ndarray of int, shape (series,)
-            The place of each series among all; `series` of what is given is that place.
-        shift : ndarray, shape (files,)
-            Seconds to be added to the times of each file.
+        `rank` is the place of each series among all, which `series` of what is given is; `shift` are the seconds to be
+        added to the times of each file.
         """
         if self._file is None:
             yield in_order(_placed(together(self._held), rank, shift), "series")

@@ -6,7 +6,8 @@ either way. A run that can't be read is quarantined: it is named in the index wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,30 +34,14 @@ DESCRIBED = (
 FEW = 4
 """Up to so many runs are read without other processes, which would take longer to start."""
 
-Progress = Callable[[str], None]
-_Hashed = tuple[str, dict[str, tuple[str, int]]] | dict[str, Any]
-
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """How an ingest went.
+    """How an ingest went."""
 
-    Attributes
-    ----------
-    n_ok : int
-        Runs in the output.
-    n_read : int
-        Of all runs, quarantined ones included, those that were not in the cache.
-    quarantined : tuple of dict
-        The refused runs, as in the index: run, root, and the parts of the error (`refusal_error`).
-    warnings : int
-        Warnings about runs in the output.
-    """
-
-    n_ok: int
-    n_read: int
-    quarantined: tuple[dict[str, Any], ...]
-    warnings: int
+    n_ok: int  # runs in the output
+    n_read: int  # of all runs, quarantined ones included, those that were not in the cache
+    quarantined: list[dict[str, Any]]  # as in the index: run, root, and the parts of the error (`refusal_error`)
 
 
 @dataclass(frozen=True)
@@ -71,13 +56,12 @@ class _Task:
 
 def ingest(
     study: Study, roots: Mapping[str, Path], metrics: Path, out: Path, cache: Path, *,
-    jobs: int | None = None, scheduler: str = "", progress: Progress = lambda _: None,
+    jobs: int | None = None, scheduler: str = "", progress: Callable[[str], None] = lambda _: None,
 ) -> IngestSummary:  # fmt: skip
     """Read all runs of a study.
 
     Parameters
     ----------
-    study : Study
     roots : mapping of str to Path
         Folders of run folders by their kind (`runs.ROOTS`); one that does not exist has no runs.
     metrics : Path
@@ -86,8 +70,7 @@ def ingest(
         Replaced as a whole: ``<run_id>.parquet`` (the table `SAMPLES`) and ``index.json``.
     cache : Path
         Results by content; may be deleted at any time.
-    jobs : int, optional
-    scheduler : str
+    jobs, scheduler
         As `core.parallel.workers` takes them.
     progress : callable, optional
         Told in words what is being done.
@@ -102,32 +85,36 @@ def ingest(
     before = {root: state(place) for root, place in roots.items()}
     dictionary = dictionary_of(metrics, inputs_of(study))
     store = Cache(cache)
-    mark = fingerprint(study, metrics)
     progress("comparing files")
-    places = [(root, folder) for root, place in roots.items() for folder in run_folders(place)]
-    few = 1 if len(places) <= FEW else jobs
+    tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
+    results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
+    missing = [task for task in tasks if task.key not in results]
+    few = 1 if len(missing) <= FEW else jobs
     with workers(study, dictionary, store, jobs=few, scheduler=scheduler, preload=__name__) as each:
-        tasks, refused = _tasks(places, each(_hashed, places), mark)
-        results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
-        missing = [task for task in tasks if task.key not in results]
         for number, (task, entry) in enumerate(zip(missing, each(_read_one, missing), strict=True), start=1):
             progress(f"run {number} of {len(missing)}")
             results[task.key] = entry
     entries = [results[task.key] for task in tasks]
-    runs = [e["run"] for e in entries if "run" in e]
-    quarantined = sorted(
-        refused + [e["quarantined"] for e in entries if "quarantined" in e], key=lambda q: (q["run"], q["root"])
-    )
+    runs = [entry["run"] for entry in entries if "run" in entry]
+    quarantined += [entry["quarantined"] for entry in entries if "quarantined" in entry]
+    quarantined.sort(key=lambda refused: (refused["run"], refused["root"]))
     for root, place in roots.items():
         _refuse_changes(root, before[root], state(place))
     progress("writing")
+    used = {name for run in runs for name in run["metrics"]}
+    described = {
+        name: {"unit": m.unit, "kind": m.kind, "formats": list(m.formats), "definition": m.definition}
+        for name, m in dictionary.metrics.items()
+        if name in used
+    }
+    index = {"study": study.id, "metrics": described, "runs": runs, "quarantined": quarantined}
     with replaced_folder(out) as folder:
         for task in tasks:
             if "run" in results[task.key]:
-                store.copy(task.key, folder / f"{task.folder.name}.parquet")
-        (folder / INDEX).write_text(json_text(_index(study, dictionary, runs, quarantined)), encoding="utf-8")
-    warnings = sum(len(r["warnings"]) + sum(len(f["warnings"]) for f in r["files"]) for r in runs)
-    return IngestSummary(len(runs), len(missing), tuple(quarantined), warnings)
+                # a copy, so that whoever changes an output does not change the cache
+                shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
+        (folder / INDEX).write_text(json_text(index), encoding="utf-8")
+    return IngestSummary(len(runs), len(missing), quarantined)
 
 
 def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -140,9 +127,7 @@ def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, An
         )  # fmt: skip
 
 
-def _tasks(
-    places: Sequence[tuple[str, Path]], hashed: Iterable[_Hashed], mark: str
-) -> tuple[list[_Task], list[dict[str, Any]]]:
+def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
     """Run folders by name, and those that are refused before anything is read: unsafe ones, and repetitions.
 
     Roots come in the order that is given: of two runs with the same name or the same files the later is refused, so
@@ -151,43 +136,26 @@ def _tasks(
     tasks: dict[str, _Task] = {}
     refused = []
     contents: dict[str, str] = {}
-    for (root, folder), found in zip(places, hashed, strict=True):
-        name = folder.name
-        if isinstance(found, dict):
-            refused.append(found)
-            continue
-        own, files = found
-        same = "".join(sorted(digest for digest, _ in files.values()))
-        if name in tasks:
-            err = RunError(
-                f"a run of this name stands in the {tasks[name].root} runs too",
-                file=name,
-                remedy="give it another name.",
-            )
-            refused.append(_refusal(name, root, err))
-        elif same in contents:
-            err = RunError(
-                f"its raw files are the same, byte for byte, as those of the run {contents[same]}",
-                file=name, remedy="remove one of the two, or put its own files there.",
-            )  # fmt: skip
+    for root, folder in ((root, folder) for root, place in roots.items() for folder in run_folders(place)):
+        name, run_file = folder.name, folder / RUN_FILE
+        try:
+            files = {path: hash_file(folder / path) for path in raw_files(folder)}
+            # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
+            own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+            same = "".join(sorted(digest for digest, _ in files.values()))
+            if name in tasks:
+                problem = f"a run of this name stands in the {tasks[name].root} runs too"
+                raise RunError(problem, file=name, remedy="give it another name.")
+            if same in contents:
+                problem = f"its raw files are the same, byte for byte, as those of the run {contents[same]}"
+                raise RunError(problem, file=name, remedy="remove one of the two, or put its own files there.")
+        except (VirtperfError, OSError) as err:
             refused.append(_refusal(name, root, err))
         else:
             contents[same] = name
             key = content_key(mark, root, name, own, *(f"{path} {digest}" for path, (digest, _) in files.items()))
             tasks[name] = _Task(root, folder, files, key)
     return [tasks[name] for name in sorted(tasks)], refused
-
-
-def _hashed(place: tuple[str, Path], *_: object) -> _Hashed:
-    """Hash of `run.yaml`, hash and size of each raw file of a run; or the refusal of a run that is unsafe."""
-    root, folder = place
-    try:
-        files = {path: hash_file(folder / path) for path in raw_files(folder)}
-        run_file = folder / RUN_FILE
-        # a run.yaml that is missing or a link is refused when the run is read; it is not opened here
-        return hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else "", files
-    except (VirtperfError, OSError) as err:
-        return _refusal(folder.name, root, err)
 
 
 def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Cache) -> dict[str, Any]:
@@ -200,16 +168,15 @@ def _read_one(task: _Task, study: Study, dictionary: MetricDictionary, store: Ca
         entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
         store.put(task.key, entry)
         return entry
-    files = []
     for file in found.files:
         digest, size = task.files[file["path"]]
-        files.append({**file, "bytes": size, "sha256": digest})
+        file.update(bytes=size, sha256=digest)
     said = run.model_dump(mode="json", include=set(DESCRIBED))
     entry = {
         "run": {
             "run_id": run.run_id, "root": task.root, **{name: said[name] for name in DESCRIBED},
             "processors": found.processors, "samples": found.samples,
-            "metrics": found.metrics, "warnings": found.warnings, "files": files,
+            "metrics": found.metrics, "warnings": found.warnings, "files": found.files,
         }
     }  # fmt: skip
     store.put(task.key, entry, file=True)
@@ -229,16 +196,3 @@ def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
 def refusal_error(refused: Mapping[str, Any]) -> RunError:
     """The error of a quarantined run, from its entry in the index."""
     return RunError(**{part: said for part, said in refused.items() if part not in ("run", "root")})
-
-
-def _index(
-    study: Study, dictionary: MetricDictionary, runs: list[dict[str, Any]], quarantined: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """The index: what the metrics are, every run with its files, every refused run with the reason."""
-    used = {name for run in runs for name in run["metrics"]}
-    metrics = {
-        name: {"unit": m.unit, "kind": m.kind, "formats": list(m.formats), "definition": m.definition}
-        for name, m in dictionary.metrics.items()
-        if name in used
-    }
-    return {"study": study.id, "metrics": metrics, "runs": runs, "quarantined": quarantined}

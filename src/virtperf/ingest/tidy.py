@@ -38,43 +38,20 @@ LARGEST_TABLE = 256 * 1024**2
 
 
 class RawTables:
-    """A raw file of any known format, given part by part.
+    """A raw file of any known format, given part by part; `stream` is at its beginning and need not be seekable.
 
     Parameters
     ----------
-    stream : binary stream
-        From the file's beginning; need not be seekable.
-    file : str
-        Its name, for errors.
     format_name : str, optional
         Without it the file is recognised by its content.
     dictionary : MetricDictionary, optional
         Without it the tables have the tool's own fields only.
-    inputs : sequence of DeclaredFormat
-        Declared formats, which come before others.
     interval_s : float, optional
         Seconds between samples, for files that only number them: `t` then is in seconds.
+    inputs : sequence of DeclaredFormat
+        Declared formats, which come before others.
 
-    Attributes
-    ----------
-    format, title : str
-        Name of the format, and what it is in words.
-    certainty : float
-        Of the recognition, 0 to 1; NaN where the format was given.
-    rival : str
-        A format that could be meant as well, "" where none comes near.
-    clock : str
-        What `t` counts: one of `virtperf.formats.CLOCKS`, or ``"interval"`` where samples are numbered in the file and
-        `t` is seconds since the first one.
-    info : dict of str to str
-        Facts of the file's head, as far as it was read.
-    table : DataFrame
-        All of it, once `read_raw` has read it.
-
-    Raises
-    ------
-    FormatError
-        No such format, or none recognises the file.
+    Raises `FormatError`: no such format, or none recognises the file.
     """
 
     def __init__(
@@ -88,10 +65,12 @@ class RawTables:
         scores = [] if told else ranking(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
-        self.certainty = math.nan if told else scores[0][0]
+        self.certainty = math.nan if told else scores[0][0]  # of the recognition, 0 to 1
+        # a format that could be meant as well
         self.rival = next((name for score, name in scores[1:2] if self.certainty - score <= CLOSE), "")
-        self.clock, self.table = "", TABLE.frame()
-        self.info: dict[str, str] = {}
+        self.clock = ""  # one of `formats.base.CLOCKS`, or "interval": numbered samples, `t` is seconds since the first
+        self.info: dict[str, str] = {}  # facts of the file's head, as far as it was read
+        self.table = TABLE.frame()  # all of it, once `read_raw` has read it
         self._said: list[str] = []
         self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
 
@@ -106,10 +85,7 @@ class RawTables:
         `line` is the file's line that holds the number, 0 where the format does not say; `metric` is "" and
         `metric_value` NaN where the dictionary has nothing for a field.
 
-        Raises
-        ------
-        FormatError
-            The file can't be read, or `interval_s` is given for a file that has a clock of its own.
+        Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that has a clock of its own.
         """
         for reading in by_sample(self._blocks()):
             records, self.clock, self.info = reading.records, reading.clock, reading.info
@@ -151,12 +127,7 @@ class Translation:
     def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
         """Records with the metric that each belongs to, its value in the metric's unit, and that unit.
 
-        Parameters
-        ----------
-        records : DataFrame
-            As in `Reading.records`, numbered from 0; no part ends within a sample.
-        clock : str
-            As in `RawTables`.
+        `records` are numbered from 0; no part of a file ends within a sample. `clock` is as in `RawTables`.
         """
         # a row of a sum has the number of its first part's record
         found = self._dictionary.translate(records.assign(line=np.arange(len(records))), self._format)
@@ -205,10 +176,7 @@ def read_raw(stream: BinaryIO, **named: object) -> RawTables:
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """A file to be read from its beginning, or standard input for "-".
 
-    Raises
-    ------
-    VirtperfError
-        It can't be read, or is no file.
+    Raises `VirtperfError` where it can't be read, or is no file.
     """
     file = str(path)
     if file == "-":

@@ -23,17 +23,8 @@ from virtperf.study.definition import Study
 class Question:
     """Something to be asked.
 
-    Attributes
-    ----------
-    about : tuple of str
-        ``("factors", name)``, ``("start",)`` or ``("files", path, key)``.
-    text : str
-    option : str
-        The option that answers it.
-    choices : tuple of str
-        Empty where any number or date will do.
-    default : str or None
-        None where there is none.
+    `about` is ``("factors", name)``, ``("start",)`` or ``("files", path, key)``; `option` answers it too; without
+    `choices` any number or date will do.
     """
 
     about: tuple[str, ...]
@@ -99,7 +90,7 @@ def describe(
     study: Study, folder: Path, raw: Sequence[str], given: Given, measured: Path,
     ask: Callable[[Question], str] | None,
 ) -> list[str]:  # fmt: skip
-    """Write the `run.yaml` of a folder of raw files.
+    """Write the `run.yaml` of a folder of raw files; notes on how the run's times were found.
 
     Parameters
     ----------
@@ -110,27 +101,17 @@ def describe(
     ask : callable or None
         Answers questions; without it defaults are taken.
 
-    Returns
-    -------
-    list of str
-        Notes on how the run's times were found.
-
-    Raises
-    ------
-    RunError
-        Something is not known and nobody can be asked; a file can't be read; an answer is none.
+    Raises `RunError`: something is not known and nobody can be asked; a file can't be read; an answer is none.
     """
     formats = {path: str(entry["format"]) for path, entry in given.files.items() if "format" in entry}
     files = inspect(folder, raw, formats, inputs_of(study))
     asked = questions(study, files, given)
     missing = [q for q in asked if q.default is None]
     if missing and not ask:
-        raise RunError(
-            f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}",
-            file=folder.name,
-            expected="; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing),
-            remedy="give these options, write a run.yaml, or answer on a terminal",
-        )
+        problem = f"not everything is known about the run: {', '.join(dict.fromkeys(q.about[-1] for q in missing))}"
+        expected = "; ".join(f"{q.option} ({', '.join(q.choices)})".removesuffix(" ()") for q in missing)
+        remedy = "give these options, write a run.yaml, or answer on a terminal"
+        raise RunError(problem, file=folder.name, expected=expected, remedy=remedy)
     for question in asked:
         given = answered(study, given, question.about, ask(question) if ask else str(question.default))
     given, notes = timed(files, given, study.procedure)

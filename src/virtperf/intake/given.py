@@ -48,10 +48,7 @@ def parse_factor(study: Study, text: str) -> tuple[str, Level]:
 def parse_files(given: Sequence[tuple[str, str]], paths: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Entries by path from pairs of a pattern and ``key=value,...``; later ones win.
 
-    Raises
-    ------
-    RunError
-        A pattern that no file has, an unknown key, a value that is no number where one is needed.
+    Raises `RunError` for a pattern that no file has, an unknown key, a value that is no number where one is needed.
     """
     entries: dict[str, dict[str, Any]] = {}
     for pattern, text in given:

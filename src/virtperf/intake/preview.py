@@ -20,27 +20,13 @@ from virtperf.summarize.stage import summarize
 
 @dataclass(frozen=True)
 class Preview:
-    """A run as the pipeline sees it.
+    """A run as the pipeline sees it."""
 
-    Attributes
-    ----------
-    run : dict
-        Its entry in the index of samples: times, factors, files with formats, records, samples and warnings.
-    units : dict of str to str
-        Units of its metrics.
-    samples : DataFrame
-        The table `SAMPLES`.
-    quantities : DataFrame
-        Rows of `observations.parquet` of this run; `value` is NaN, and `note` says why, where it can't tell.
-    audits : DataFrame
-        Rows of `audits.parquet` that did not pass.
-    """
-
-    run: Mapping[str, Any]
-    units: Mapping[str, str]
-    samples: pd.DataFrame
-    quantities: pd.DataFrame
-    audits: pd.DataFrame
+    run: Mapping[str, Any]  # its entry in the index of samples
+    units: Mapping[str, str]  # of its metrics
+    samples: pd.DataFrame  # the table `SAMPLES`
+    quantities: pd.DataFrame  # rows of `OBSERVATIONS`; `value` is NaN, and `note` says why, where it can't tell
+    audits: pd.DataFrame  # rows of `AUDITS` that did not pass
 
     @property
     def warnings(self) -> list[str]:
@@ -49,24 +35,9 @@ class Preview:
 
 
 def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
-    """Ingest and summarize one run folder.
+    """Ingest and summarize one run folder, `copy`, which is alone in its parent folder; `workplace` is written to.
 
-    Parameters
-    ----------
-    study : Study
-    copy : Path
-        The run folder, with its `run.yaml`, alone in its parent folder.
-    metrics : Path
-        The metric dictionary.
-    workplace : Path
-        A folder to write to.
-    level : float
-        Confidence level of intervals.
-
-    Raises
-    ------
-    RunError
-        Whatever would quarantine the run, or that none of the study's quantities can be had from it.
+    Raises `RunError`: whatever would quarantine the run, or that none of the study's quantities can be had from it.
     """
     samples, runs = workplace / "samples", workplace / "runs"
     done = ingest(study, {"measured": copy.parent}, metrics, samples, workplace / "cache", jobs=1)

@@ -1,14 +1,16 @@
-"""Copies of run folders: only what a run may hold, and whole or not at all."""
+"""Copies of run folders: only what a run may hold, whole or not at all, and never of a run that is there already."""
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from virtperf.core.errors import RunError
 from virtperf.core.files import replaced_folder
-from virtperf.ingest.folder import RUN_FILE, raw_files, state
+from virtperf.ingest.cache import hash_file
+from virtperf.ingest.folder import RUN_FILE, raw_files, run_folders, state
 from virtperf.ingest.runs import LARGEST_RUN_FILE
 
 PROSE = (".md", ".rst")
@@ -32,24 +34,9 @@ def run_name(folder: Path, name: str | None) -> str:
 
 
 def snapshot(folder: Path, target: Path) -> list[str]:
-    """Copy a run folder: its raw files, its `run.yaml` and prose; hidden files stay behind.
+    """Copy a run folder to a new one: its raw files, whose paths are returned, its `run.yaml` and prose.
 
-    Parameters
-    ----------
-    folder : Path
-        Never changed.
-    target : Path
-        Made anew.
-
-    Returns
-    -------
-    list of str
-        Relative paths of the raw files.
-
-    Raises
-    ------
-    RunError
-        A symbolic link anywhere in the folder, or whatever `raw_files` refuses.
+    Raises `RunError` for a symbolic link anywhere in the folder, and whatever `raw_files` refuses.
     """
     visible = sorted(state(folder))  # a link to a folder stands there as it is
     for path in (folder, *(folder / name for name in visible)):
@@ -70,10 +57,7 @@ def snapshot(folder: Path, target: Path) -> list[str]:
 def accept(copy: Path, target: Path) -> None:
     """Put a finished copy in its place; a copy that fails leaves nothing behind.
 
-    Raises
-    ------
-    RunError
-        Something stands there already.
+    Raises `RunError` where something stands there already.
     """
     if target.exists() or target.is_symlink():
         raise RunError("there is a run of this name already", file=target, remedy="give it another name by --name")
@@ -86,3 +70,33 @@ def accept(copy: Path, target: Path) -> None:
             if place.is_dir() and not any(place.iterdir()):
                 place.rmdir()
         raise
+
+
+def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
+    """Compare a run's raw files with those of all runs that are there; a sentence for each that has some of them too.
+
+    `roots` are folders of run folders by what they hold ("measured", "simulated"). Empty files don't count. Raises
+    `RunError` where all files of one of the two runs are in the other.
+    """
+    own = _hashes(run)
+    warnings = []
+    for kind, folder in ((kind, folder) for kind, root in roots.items() for folder in run_folders(root)):
+        try:
+            theirs = _hashes(folder)
+        except (RunError, OSError):  # whatever is wrong with another run is for `virtperf check` to say
+            continue
+        same = sorted(own[digest] for digest in own.keys() & theirs.keys())
+        if same and len(same) == min(len(own), len(theirs)):
+            raise RunError(
+                f"its raw files are those of the {kind} run {folder.name}, byte for byte", found=", ".join(same[:5]),
+                remedy="a copy is no second measurement; add the files of another run",
+            )  # fmt: skip
+        if same:
+            warnings.append(f"{', '.join(same)}: the same bytes stand in the {kind} run {folder.name}")
+    return warnings
+
+
+def _hashes(run: Path) -> dict[str, str]:
+    """A path by the SHA-256 of its content."""
+    hashed = {path: hash_file(run / path) for path in raw_files(run)}
+    return {digest: path for path, (digest, size) in hashed.items() if size}

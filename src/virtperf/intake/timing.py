@@ -44,10 +44,7 @@ def inspect(
 ) -> list[Inspected]:  # fmt: skip
     """Read every raw file once, in the format that was told, else in the one that its name or content shows.
 
-    Raises
-    ------
-    FormatError
-        A recognised file can't be read, with file and line; an unknown format.
+    Raises `FormatError` where a recognised file can't be read, with file and line, and for an unknown format.
     """
     found = []
     for path in paths:
@@ -77,22 +74,13 @@ def first_time(files: Sequence[Inspected]) -> datetime | None:
 
 
 def timed(files: Sequence[Inspected], given: Given, procedure: Procedure) -> tuple[Given, list[str]]:
-    """What is given, with the run's length, warm-up and window.
+    """What is given, with the run's length, warm-up and window; notes on how they were found.
 
     What is not given is taken from the study's procedure, and what that does not say from the files: the run ends with
     the last sample, and the window is what all files cover after the warm-up.
 
-    Returns
-    -------
-    given : Given
-    notes : list of str
-        What a reader should know about how the times were found.
-
-    Raises
-    ------
-    RunError
-        Samples are only numbered and nothing says when they were taken; no stretch that all files cover after the
-        warm-up.
+    Raises `RunError`: samples are only numbered and nothing says when they were taken; no stretch that all files cover
+    after the warm-up.
     """
     told = given.duration_s or procedure.run_s
     spans = covered(files, given, float(told or DAY))

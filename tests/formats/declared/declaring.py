@@ -7,8 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from virtperf.formats.base import Reading
-from virtperf.formats.declared.presets import load_declaration
-from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.formats.declared.read import DeclaredFormat, load_declaration
 
 FILE = "a/b.txt"
 

@@ -16,9 +16,8 @@ from tests.formats.seeds import DECLARED, SEEDS
 from virtperf.core.errors import StudyError, stop
 from virtperf.core.metrics import load_metrics
 from virtperf.formats import all_formats, registry, sniff
-from virtperf.formats.declared import presets
 from virtperf.formats.declared.metrics import with_presets
-from virtperf.formats.declared.read import DeclaredFormat
+from virtperf.formats.declared.read import FOLDER_VARIABLE, DeclaredFormat
 
 PRESETS = sorted(name for name, form in all_formats().items() if isinstance(form, DeclaredFormat))
 
@@ -252,7 +251,7 @@ metrics: {my_rate: {unit: 1/s, definition: what my tool counts}}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    monkeypatch.setenv(presets.FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     all_formats.cache_clear()
     yield tmp_path
     all_formats.cache_clear()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,58 +15,17 @@ from virtperf.core.declaration_parts import Condition, FieldRule
 from virtperf.core.errors import FormatError
 from virtperf.core.near import near
 from virtperf.core.patterns import first_group
+from virtperf.formats.declared.chunks import Chunk
 from virtperf.formats.declared.intervals import Intervals
 from virtperf.formats.declared.numbers import Numbers
 from virtperf.formats.declared.times import MOST_TEXTS, Clock
-
-
-@dataclass
-class Chunk:
-    """Some rows of a table.
-
-    Attributes
-    ----------
-    cells : dict of str to list
-        By column: text, a number, or None where a row has none.
-    lines : list of int
-        The line of each row, from 1.
-    own : dict of str to list of int
-        Lines of the cells of a column, where they are not those of the rows.
-    above : list of (str or None), optional
-        For each row, the time that a line above it gives.
-    kinds : list of int, optional
-        Which of the ways to write a row each row is written in: samples are numbered within each.
-    keys : tuple of str
-        Names of what stands in the rows, for messages, where that is more than the cells.
-    """
-
-    cells: dict[str, list[Any]]
-    lines: list[int]
-    own: dict[str, list[int]] = field(default_factory=dict)
-    above: list[str | None] | None = None
-    kinds: list[int] | None = None
-    keys: tuple[str, ...] = ()
-
-    def column(self, name: str) -> list[Any]:
-        """The cells of a column, None where the rows have none."""
-        return self.cells.get(name) or [None] * len(self.lines)
-
-
-class Codes(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for."""
-
-    def __missing__(self, key: str) -> int:
-        self[key] = len(self)
-        return self[key]
+from virtperf.formats.rows import Codes
 
 
 class Collector:
     """Gathers the records of one table of a file, chunk after chunk.
 
-    Attributes
-    ----------
-    parts : list of (entities, fields, t, values, lines)
-        Codes of entities and fields, and three arrays of as many numbers.
+    `parts` are codes of entities and of fields, times, values and lines, as arrays.
     """
 
     def __init__(self, declaration: Declaration, part: Part, entities: Codes, fields: Codes, file: str) -> None:
@@ -79,7 +38,6 @@ class Collector:
         self._timed: bool | None = None  # whether the file has the times that it may have
         self._seen: set[str] = set()
         self._keys: dict[str, None] = {}
-        self._matches: dict[tuple[tuple[str, ...], str], bool] = {}
         self._fields_of = [rule.model_copy(update={"printed": rule.printed or part.printed}) for rule in part.fields]
         self._rules = {rule.field: rule for rule in self._fields_of}
         printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
@@ -98,12 +56,11 @@ class Collector:
         """Add the records of some rows; raises `FormatError` at a cell that is not as it is declared."""
         part = self.part
         self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
-        for name, cells in chunk.cells.items():
-            if name not in self._seen and any(cell is not None for cell in cells):
-                self._seen.add(name)
+        new = chunk.cells.keys() - self._seen
+        self._seen |= {name for name in new if any(cell is not None for cell in chunk.cells[name])}
         keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
         if not keep.all():
-            chunk = _taken(chunk, np.flatnonzero(keep))
+            chunk = chunk.taken(np.flatnonzero(keep))
         if not chunk.lines:
             return
         who = self._who(chunk)
@@ -125,7 +82,7 @@ class Collector:
         if part.others:
             used = {rule.field for rule in part.fields} | self._words()
             for name in (name for name in chunk.cells if name not in used):
-                lines = chunk.own.get(name, chunk.lines)
+                lines = chunk.lines_of(name)
                 self._keep(entity, name, t, self._numbers.of(chunk.column(name), lines, name, self._any), lines)
 
     def finish(self) -> list[str]:
@@ -153,11 +110,8 @@ class Collector:
             wanted += sorted(self._words())
         for name in wanted:
             if name not in found:
-                raise FormatError(
-                    f"there is no {name!r} in the file",
-                    file=self._file,
-                    remedy=near(name, [n for n in known if n != name]),
-                )
+                remedy = near(name, [n for n in known if n != name])
+                raise FormatError(f"there is no {name!r} in the file", file=self._file, remedy=remedy)
 
     def _words(self) -> set[str]:
         """Fields that hold no number of the table: names of entities, conditions, times."""
@@ -172,19 +126,10 @@ class Collector:
         """Which rows fulfil all conditions, or any of them."""
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
-            fits = np.array([self._match(patterns, cell) for cell in chunk.column(name)], dtype=bool)
+            cells = chunk.column(name)
+            fits = np.array([cell is not None and _matches(_text(cell), patterns) for cell in cells], dtype=bool)
             found = found & fits if all_of else found | fits
         return found
-
-    def _match(self, patterns: tuple[str, ...], cell: Any) -> bool:
-        if cell is None:
-            return False
-        key = (patterns, _text(cell))
-        if key not in self._matches:
-            if len(self._matches) > MOST_TEXTS:
-                self._matches.clear()
-            self._matches[key] = any(fnmatchcase(key[1], pattern) for pattern in patterns)
-        return self._matches[key]
 
     def _who(self, chunk: Chunk) -> list[str]:
         entity = self.part.entity
@@ -221,11 +166,11 @@ class Collector:
 
     def _values(self, chunk: Chunk, rule: FieldRule) -> tuple[np.ndarray, Sequence[int]]:
         """The numbers of a rule, NaN where there is none, and their lines."""
-        lines = chunk.own.get(rule.field, chunk.lines)
+        lines = chunk.lines_of(rule.field)
         cells = chunk.column(rule.field)
         fits = self._fits(chunk, rule.where, True)
         if rule.needs is not None:
-            needed = self._numbers.of(chunk.column(rule.needs), chunk.own.get(rule.needs, chunk.lines), rule.needs)
+            needed = self._numbers.of(chunk.column(rule.needs), chunk.lines_of(rule.needs), rule.needs)
             fits &= ~np.isnan(needed) & (needed != 0)
         if not fits.all():
             cells = [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
@@ -234,7 +179,7 @@ class Collector:
 
     def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
         """Counts by the length of each row's interval; raises `FormatError` at one that is not above 0 s."""
-        cells, lines = chunk.column(name), chunk.own.get(name, chunk.lines)
+        cells, lines = chunk.column(name), chunk.lines_of(name)
         seconds = self._numbers.of(cells, lines, name)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rates = counts / seconds
@@ -249,7 +194,7 @@ class Collector:
 
     def _named(self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str) -> None:
         """Rows of a name and a number each."""
-        lines = np.array(chunk.own.get(value, chunk.lines))
+        lines = np.array(chunk.lines_of(value))
         codes, called = pd.factorize(np.array([_text(cell) for cell in chunk.column(names)], dtype=object))
         cells = chunk.column(value)
         self._named_in_file |= dict.fromkeys(map(str, called))
@@ -258,7 +203,7 @@ class Collector:
             rule = self._rules.get(name)
             if not name or (rule is None and not self.part.others):
                 continue
-            own = _taken(chunk, places)
+            own = chunk.taken(places)
             fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
             chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
             values = self._numbers.of(chosen, lines[places].tolist(), name, rule or self._any)
@@ -271,20 +216,14 @@ class Collector:
             self.parts.append((entity[there], code, t[there], values[there], np.array(lines, dtype=np.int64)[there]))
 
 
+@lru_cache(MOST_TEXTS)
+def _matches(text: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
 def _ones(fits: np.ndarray) -> np.ndarray:
     """What a row adds to a count: 1 where it fits."""
     return np.where(fits, 1.0, np.nan)
-
-
-def _taken(chunk: Chunk, places: np.ndarray) -> Chunk:
-    def of(cells: list[Any]) -> list[Any]:
-        return [cells[place] for place in places]
-
-    return Chunk(
-        {name: of(cells) for name, cells in chunk.cells.items()}, of(chunk.lines),
-        {name: of(lines) for name, lines in chunk.own.items()}, None if chunk.above is None else of(chunk.above),
-        None if chunk.kinds is None else of(chunk.kinds),
-    )  # fmt: skip
 
 
 def _text(cell: Any) -> str:
@@ -292,7 +231,3 @@ def _text(cell: Any) -> str:
     if cell is None:
         return ""
     return str(cell).lower() if isinstance(cell, bool) else str(cell)
-
-
-Sink = Callable[[int, Chunk], None]
-"""Takes rows of the table of that number."""

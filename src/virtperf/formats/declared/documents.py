@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from virtperf.core.declaration import Declaration, Part
+from virtperf.core.declaration import Part
 from virtperf.core.errors import FormatError, StudyError
 from virtperf.core.yamlio import parse_yaml
-from virtperf.formats.declared.collect import Chunk, Sink
-from virtperf.formats.json_lines import first_line, with_lines
+from virtperf.formats.declared.chunks import Chunk, Into
+from virtperf.formats.json_lines import first_line, loads, no_constant, with_lines
 
 ROWS = 5_000
 _OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
@@ -23,56 +23,36 @@ Lines = Any
 """A document whose values are the lines on which they stand."""
 
 
-def read_json(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
-    """Give the objects of a JSON document to `sink`.
+def read_json(text: str, into: Into) -> dict[str, str]:
+    """Read the objects of a JSON document.
 
     What stands before the first line that begins with a bracket is left out, and so is what stands behind the document,
     except another one: of several, the last whole one is read where the declaration says so.
 
-    Raises
-    ------
-    FormatError
-        No JSON, several documents, a number that is none (NaN), and what `_rows` raises.
+    Raises `FormatError`: no JSON, several documents, a number that is none (NaN), and what `_rows` raises.
     """
-    found = list(_documents(text, said, file))
-    if len(found) > 1 and declaration.documents == "one":
-        raise FormatError(
-            "a second JSON document", file=file, line=found[1][1], remedy="keep one a file, or say documents: last."
-        )
+    found = list(_documents(text, into))
+    if len(found) > 1 and into.declaration.documents == "one":
+        raise into.error("a second JSON document", found[1][1], remedy="keep one a file, or say documents: last.")
     body, start = found[-1]
     try:
-        document, lines = with_lines("\n" * (start - 1) + body, _loads)
+        document, lines = with_lines("\n" * (start - 1) + body, loads)
     except RecursionError as err:
-        raise FormatError("nested too deeply", file=file, line=start) from err
+        raise into.error("nested too deeply", start) from err
     except ValueError as err:
         line = err.lineno if isinstance(err, json.JSONDecodeError) else start
-        raise FormatError("not JSON", file=file, line=line, found=str(err), remedy="collect the file again.") from err
-    _give(document, lines, declaration, sink, file)
+        raise into.error("not JSON", line, found=str(err), remedy="collect the file again.") from err
+    _give(document, lines, into)
     return {"documents": str(len(found))} if len(found) > 1 else {}
 
 
-def read_json_lines(
-    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
-) -> Iterator[None]:
-    """Give the objects of a file with one on each line to `sink`, and yield after many of them.
+def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
+    """Read a file, given in pieces of whole lines, with an object on each of them; yields after many of them.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        The file in pieces of whole lines; the last one may lack its line end.
-    declaration : Declaration
-    sink : callable
-    said : list of str
-        Gets what is left out.
-    file : str
-        For messages.
-
-    Raises
-    ------
-    FormatError
-        A line that is no JSON, and what `_rows` raises.
+    Raises `FormatError`: a line that is no JSON, and what `_rows` raises.
     """
-    tables = [_Cells(place, declaration, sink) for place in range(len(declaration.parts))]
+    parts = into.declaration.parts
+    tables = [_Cells(place, into) for place in range(len(parts))]
     first = 0
     for text in texts:
         lines = text.split("\n")
@@ -80,14 +60,14 @@ def read_json_lines(
             if not line.strip():
                 continue
             try:
-                found = _loads(line)
+                found = loads(line)
             except (ValueError, RecursionError) as err:
                 if number == first + len(lines):  # without a line end, the rest may be missing
-                    said.append(f"{file} line {number}: the file breaks off; this line was left out")
+                    into.said.append(f"{into.file} line {number}: the file breaks off; this line was left out")
                     break
-                raise FormatError("not a JSON object", file=file, line=number, found=line[:80]) from err
-            for part, table in zip(declaration.parts, tables, strict=True):
-                for row, at in _rows(found, number, part, file):
+                raise into.error("not a JSON object", number, found=line[:80]) from err
+            for part, table in zip(parts, tables, strict=True):
+                for row, at in _rows(found, number, part, into):
                     table.add(row, at)
             if max(table.count for table in tables) >= ROWS:
                 for table in tables:
@@ -99,31 +79,23 @@ def read_json_lines(
     yield
 
 
-def read_yaml(text: str, declaration: Declaration, sink: Sink, said: list[str], file: str) -> dict[str, str]:
-    """Give the mappings of a YAML document to `sink`; raises `FormatError` where it is none, or not a safe one."""
+def read_yaml(text: str, into: Into) -> dict[str, str]:
+    """Read the mappings of a YAML document; raises `FormatError` where it is none, or not a safe one."""
     try:
-        document = parse_yaml(_BREAKS.sub(" ", text), file)
+        document = parse_yaml(_BREAKS.sub(" ", text), into.file)
     except StudyError as err:
         end = text.count("\n") + 1  # what is missing at the end is said to be behind it
         raise err.restated(FormatError, line=None if err.line is None else min(err.line, end)) from err
-    _give(document.data, _lines_of(document.data, document.lines, ()), declaration, sink, file)
+    _give(document.data, _lines_of(document.data, document.lines, ()), into)
     return {}
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_constant)
-
-
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON number")
-
-
-def _documents(text: str, said: list[str], file: str) -> Iterator[tuple[str, int]]:
+def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
     """The text of each document of a file, and the line that it begins on."""
-    decoder = json.JSONDecoder(parse_constant=_no_constant)
+    decoder = json.JSONDecoder(parse_constant=no_constant)
     opening = _OPENS.search(text)
     if opening is None:
-        raise FormatError("no JSON document in the file", file=file, line=1, expected="a line that begins with { or [")
+        raise into.error("no JSON document in the file", 1, expected="a line that begins with { or [")
     whole = 0
     while opening is not None:
         line = text.count("\n", 0, opening.end()) + 1
@@ -131,7 +103,7 @@ def _documents(text: str, said: list[str], file: str) -> Iterator[tuple[str, int
             _, end = decoder.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
             if whole:
-                said.append(f"{file} line {line}: a JSON document is not whole and was left out")
+                into.said.append(f"{into.file} line {line}: a JSON document is not whole and was left out")
                 return
             yield text[opening.end() - 1 :], line
             return
@@ -140,23 +112,23 @@ def _documents(text: str, said: list[str], file: str) -> Iterator[tuple[str, int
         opening = _OPENS.search(text, end)
 
 
-def _give(document: Any, lines: Lines, declaration: Declaration, sink: Sink, file: str) -> None:
-    for place, part in enumerate(declaration.parts):
-        cells = _Cells(place, declaration, sink)
-        for row, at in _rows(document, lines, part, file):
+def _give(document: Any, lines: Lines, into: Into) -> None:
+    for place, part in enumerate(into.declaration.parts):
+        cells = _Cells(place, into)
+        for row, at in _rows(document, lines, part, into):
             cells.add(row, at)
-        if part.rows and not cells.count and declaration.parts == (part,):
-            raise FormatError("nothing stands at the path of the rows", file=file, expected=" or ".join(part.rows))
+        if part.rows and not cells.count and into.declaration.parts == (part,):
+            raise into.error("nothing stands at the path of the rows", expected=" or ".join(part.rows))
         cells.send()
 
 
-def _rows(document: Any, lines: Lines, part: Part, file: str) -> Iterator[tuple[Any, Lines]]:
+def _rows(document: Any, lines: Lines, part: Part, into: Into) -> Iterator[tuple[Any, Lines]]:
     """The objects that are rows of a table."""
     for path in part.rows or ("",):
         for found, at in _at(document, lines, [step for step in path.split("/") if step]):
             if not isinstance(found, dict):
-                raise FormatError(
-                    "a row is not an object", file=file, line=at if isinstance(at, int) else first_line(at),
+                raise into.error(
+                    "a row is not an object", at if isinstance(at, int) else first_line(at),
                     expected=f"key: value at {path or 'the top'}", found=str(found)[:60],
                 )  # fmt: skip
             yield found, at
@@ -179,9 +151,9 @@ def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines
 class _Cells:
     """What stands in the rows of a table at the paths that the declaration names, until it is given to `sink`."""
 
-    def __init__(self, place: int, declaration: Declaration, sink: Sink) -> None:
-        self._place, self._sink = place, sink
-        self._paths = {name: [step for step in name.split("/") if step] for name in declaration.words}
+    def __init__(self, place: int, into: Into) -> None:
+        self._place, self._sink = place, into.sink
+        self._paths = {name: [step for step in name.split("/") if step] for name in into.declaration.words}
         self._begin()
 
     def _begin(self) -> None:

@@ -5,40 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from virtperf.core.declaration import Declaration
-from virtperf.formats.declared.collect import Chunk, Sink
+from virtperf.formats.declared.chunks import Chunk, Into
 from virtperf.formats.xml_stream import Target, XmlFeed
 
 MAX_DEPTH = 64
 ROWS = 20_000
 
 
-def read_elements(
-    pieces: Iterable[bytes], declaration: Declaration, sink: Sink, said: list[str], file: str
-) -> Iterator[None]:
-    """Give the elements of a document that the paths of a declaration lead to to `sink`, and yield after many of them.
+def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
+    """Read the elements that a declaration's paths lead to, from what `XmlPieces` gives; yields after many of them.
 
     A cell is an attribute of the element, or the text of a child of that name. A document that ends early keeps its
     whole elements.
 
-    Parameters
-    ----------
-    pieces : iterable of bytes
-        The document as `XmlPieces` gives it.
-    declaration : Declaration
-    sink : callable
-    said : list of str
-        Gets what is left out.
-    file : str
-        For messages.
-
-    Raises
-    ------
-    FormatError
-        No XML, a document type or entities, another root element, nested too deeply.
+    Raises `FormatError`: no XML, a document type or entities, another root element, nested too deeply.
     """
-    root = declaration.parts[0].rows[0].split("/")[0]
-    target = _Elements(file, root, declaration, sink)
+    target = _Elements(into)
     feed = XmlFeed(target)
     for piece in pieces:
         feed.feed(piece)
@@ -46,15 +28,16 @@ def read_elements(
             target.flush()
             yield
     if cut := feed.close():
-        said.append(f"{file} line {cut}: the document ends early; the elements before that were kept")
+        into.said.append(f"{into.file} line {cut}: the document ends early; the elements before that were kept")
     target.flush()
     yield
 
 
 class _Elements(Target):
-    def __init__(self, file: str, root: str, declaration: Declaration, sink: Sink) -> None:
-        super().__init__(file, root, MAX_DEPTH)
-        self._sink = sink
+    def __init__(self, into: Into) -> None:
+        declaration = into.declaration
+        super().__init__(into.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)
+        self._sink = into.sink
         self._tables: dict[tuple[str, ...], list[int]] = {}
         for place, part in enumerate(declaration.parts):
             for path in part.rows:
@@ -98,7 +81,7 @@ class _Elements(Target):
         for place in self._tables[tuple(self.path)]:
             self._rows[place].append(({name: cells[name] for name in self._wanted & cells.keys()}, line))
             self._counts[place] += 1
-            if self._counts[place] % ROWS == 0:
+            if self._counts[place] % ROWS == 0:  # wherever parts of the file end
                 self._send(place)
         self._kept += 1
         self._latest = max(self._latest, line)

@@ -22,23 +22,10 @@ ROWS = 1 << 18
 
 
 class Intervals:
-    """The rows of a table, in intervals that begin with the earliest row.
+    """The rows of a table, in intervals of `length_s` from the earliest row on; `each` says what is made of a field.
 
     Which row is the earliest is known when the file has ended. Until then rows wait, those of more than `HELD` bytes in
-    a file without a name. Only whole intervals count: what is behind the last one is left out.
-
-    Parameters
-    ----------
-    length_s : float
-    each : mapping of str to str
-        By field, what is made of its numbers.
-    file : str
-        For messages.
-
-    Attributes
-    ----------
-    said : list of str
-        What was left out.
+    a file without a name. Only whole intervals count; `said` tells that rows behind the last one were left out.
     """
 
     def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
@@ -62,19 +49,10 @@ class Intervals:
         self._begin, self._end = float(np.fmin(self._begin, t.min())), float(np.fmax(self._end, t.max()))
 
     def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """What the rows of each interval give of each field.
+        """Of each field its name, and of each entity and interval: code, interval's end, number (NaN where no row has
+        one), and the line of a row of it, or of the entity's first where it has none.
 
-        Yields
-        ------
-        name : str
-        entity, t, values, lines : ndarray
-            Of each entity and interval: its code, the interval's end, the number (NaN where no row has one), and the
-            line of a row of it, or of the entity's first where it has none.
-
-        Raises
-        ------
-        FormatError
-            No whole interval, or too many.
+        Raises `FormatError`: no whole interval, or too many.
         """
         if not self._count:
             return

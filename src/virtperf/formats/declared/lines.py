@@ -9,10 +9,10 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 
-from virtperf.core.declaration import Declaration, Part
+from virtperf.core.declaration import Part
 from virtperf.core.errors import FormatError
 from virtperf.core.patterns import LONGEST_LINE, extracted, whole_lines
-from virtperf.formats.declared.collect import Chunk, Sink
+from virtperf.formats.declared.chunks import Chunk, Into
 
 _BLANK = re.compile(r"[ \t]+")
 
@@ -25,19 +25,15 @@ _Stamp = tuple[str | None, int]
 class _Text:
     """The whole lines of a text, without blanks at their right end; which of them are times of what is below them."""
 
-    def __init__(
-        self, text: str, declaration: Declaration, said: list[str], file: str, first: int = 0, before: str | None = None
-    ) -> None:
+    def __init__(self, text: str, into: Into, first: int = 0, before: str | None = None) -> None:
         self.first, self._before = first, before  # lines of the file above, and the time that the last of them gives
-        lines = [line.rstrip() for line in text.split("\n")]
+        declaration, lines = into.declaration, [line.rstrip() for line in text.split("\n")]
         if lines.pop():
-            said.append(
-                f"{file} line {first + len(lines) + 1}: the last line has no line end, may be cut, and was left out"
-            )
+            number = first + len(lines) + 1
+            into.said.append(f"{into.file} line {number}: the last line has no line end, may be cut, and was left out")
         long = next((number for number, line in enumerate(lines, start=first + 1) if len(line) > LONGEST_LINE), 0)
         if long:
-            expected = f"at most {LONGEST_LINE} characters"
-            raise FormatError("the line is too long", file=file, line=long, expected=expected)
+            raise into.error("the line is too long", long, expected=f"at most {LONGEST_LINE} characters")
         self.lines = lines
         self.array = pa.array(lines, pa.string())
         self.used = np.array([not line or _commented(line, declaration.comment) for line in lines], dtype=bool)
@@ -67,46 +63,28 @@ class _Text:
         return self.stamps[max(self.stamps)] if self.stamps else self._before
 
 
-def read_lines(
-    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
-) -> Iterator[dict[str, str]]:
-    """Give each line that an expression tells to `sink`, as a row whose cells are the expression's groups.
+def read_lines(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
+    """Read each line that an expression tells, as a row whose cells are the expression's groups.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        The file in pieces of whole lines; the last one may lack its line end.
-    declaration : Declaration
-    sink : callable
-    said : list of str
-        Gets what is left out.
-    file : str
-        For messages.
+    After every piece of the file, which is whole lines, comes how many lines nothing told so far.
 
-    Yields
-    ------
-    dict of str to str
-        After every piece, how many lines nothing told so far.
-
-    Raises
-    ------
-    FormatError
-        A line that is too long; where the declaration is strict, a line that nothing tells.
+    Raises `FormatError`: a line that is too long; where the declaration is strict, a line that nothing tells.
     """
+    declaration = into.declaration
     first, stamp, others = 0, None, 0
     for text in texts:
-        found = _Text(text, declaration, said, file, first, stamp)
+        found = _Text(text, into, first, stamp)
         for number, part in enumerate(declaration.parts):
             chunk = _rows(found, part)
             if chunk is not None:
-                sink(number, chunk)
+                into.sink(number, chunk)
         for pattern in declaration.ignore:
             if found.lines:
                 found.matching(pattern)
         unknown = np.flatnonzero(~found.used)
         if declaration.strict and len(unknown):
-            raise FormatError(
-                f"not a line of {declaration.name}", file=file, line=first + int(unknown[0]) + 1,
+            raise into.error(
+                f"not a line of {declaration.name}", first + int(unknown[0]) + 1,
                 found=found.lines[int(unknown[0])], remedy="the file is damaged, or of another version of the tool.",
             )  # fmt: skip
         first, stamp, others = first + len(found.lines), found.last(), others + len(unknown)
@@ -132,58 +110,53 @@ def _rows(found: _Text, part: Part) -> Chunk | None:
     return Chunk(columns, (lines + found.first + 1).tolist(), above=found.above(lines), kinds=kinds[order].tolist())
 
 
-def read_pairs(
-    texts: Iterable[str], declaration: Declaration, sink: Sink, said: list[str], file: str
-) -> Iterator[dict[str, str]]:
-    """Give the keys and values of a file to `sink`: one row, or one below each line that gives a time.
+def read_pairs(texts: Iterable[str], into: Into) -> Iterator[dict[str, str]]:
+    """Read the keys and values of a file: one row, or one below each line that gives a time.
 
-    `texts` and the others are those of `read_lines`; after every piece comes how many snapshots there were so far.
+    After every piece of the file, which is whole lines, comes how many snapshots there were so far.
 
-    Raises
-    ------
-    FormatError
-        A line without the separator, a key that is given twice.
+    Raises `FormatError`: a line without the separator, a key that is given twice.
     """
     pairs: _Pairs = {}
     stamp: _Stamp = (None, 1)
     ended: list[tuple[_Pairs, _Stamp]] = []
     first, count = 0, 1
     for text in texts:
-        found = _Text(text, declaration, said, file, first)
+        found = _Text(text, into, first)
         for number, line in enumerate(found.lines, start=first + 1):
             if (place := number - 1 - first) in found.stamps:
                 if pairs or stamp[0] is not None:
                     ended.append((pairs, stamp))
                     pairs, count = {}, count + 1
                 stamp = (found.stamps[place], number)
-            elif line and not _commented(line, declaration.comment):
-                key, value = _pair(line, declaration.separator, number, file)
+            elif line and not _commented(line, into.declaration.comment):
+                key, value = _pair(line, number, into)
                 if key in pairs:
-                    raise FormatError(
-                        f"{key!r} is given twice", file=file, line=number, found=line,
+                    raise into.error(
+                        f"{key!r} is given twice", number, found=line,
                         remedy="keep one snapshot a file, or put a line with its time above each (time: {line: ...}).",
                     )  # fmt: skip
                 pairs[key] = (value, number)
         first += len(found.lines)
-        _give(ended, declaration, sink)
+        _give(ended, into)
         ended.clear()
         yield {"snapshots": str(count)} if count > 1 else {}
-    _give([(pairs, stamp)], declaration, sink)
+    _give([(pairs, stamp)], into)
 
 
-def _give(snapshots: list[tuple[_Pairs, _Stamp]], declaration: Declaration, sink: Sink) -> None:
+def _give(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
     """Give those that follow each other and have the same keys at once, which is much faster than one by one."""
     for _, alike in groupby(snapshots, key=lambda snapshot: (tuple(snapshot[0]), snapshot[1][0] is None)):
         together = list(alike)
         try:
-            _send(together, declaration, sink)
+            _send(together, into)
         except FormatError:
             for snapshot in together:  # the error is that of the first wrong one, not that of the first wrong field
-                _send([snapshot], declaration, sink)
+                _send([snapshot], into)
             raise
 
 
-def _send(snapshots: list[tuple[_Pairs, _Stamp]], declaration: Declaration, sink: Sink) -> None:
+def _send(snapshots: list[tuple[_Pairs, _Stamp]], into: Into) -> None:
     keys = snapshots[0][0]
     cells = {key: [pairs[key][0] for pairs, _ in snapshots] for key in keys}
     own = {key: [pairs[key][1] for pairs, _ in snapshots] for key in keys}
@@ -192,18 +165,19 @@ def _send(snapshots: list[tuple[_Pairs, _Stamp]], declaration: Declaration, sink
         at if stamp is not None else min((number for _, number in pairs.values()), default=1)
         for pairs, (stamp, at) in snapshots
     ]
-    for place in range(len(declaration.parts) if keys else 0):
-        sink(place, Chunk(dict(cells), begin, own, stamps))
+    for place in range(len(into.declaration.parts) if keys else 0):
+        into.sink(place, Chunk(dict(cells), begin, own, stamps))
 
 
-def _pair(line: str, separator: str, number: int, file: str) -> tuple[str, str]:
+def _pair(line: str, number: int, into: Into) -> tuple[str, str]:
+    separator = into.declaration.separator
     if separator == "blank":
         parts = _BLANK.split(line.strip(), maxsplit=1)
     else:
         parts = [part.strip() for part in line.split(separator, 1)]
     if len(parts) < 2 or not parts[0]:
         expected = "a key, a blank and a value" if separator == "blank" else f"a key, {separator} and a value"
-        raise FormatError("not a key and a value", file=file, line=number, expected=expected, found=line)
+        raise into.error("not a key and a value", number, expected=expected, found=line)
     return parts[0], parts[1]
 
 

@@ -29,18 +29,13 @@ def extended(
 
     Parameters
     ----------
-    dictionary : MetricDictionary
-    formats : iterable of DeclaredFormat
     report : callable, optional
         Told of every problem, so that all can be listed.
     preferred : bool
         Whether their fields come before others that a metric is read from.
 
-    Raises
-    ------
-    StudyError
-        A metric that is not in the dictionary, or is there already; a unit that can't be converted; with the place in
-        the declaration.
+    Raises `StudyError`: a metric that is not in the dictionary, or is there already; a unit that can't be converted;
+    with the place in the declaration.
     """
     formats = tuple(formats)
     metrics: dict[str, Metric] = dict(dictionary.metrics)

@@ -20,16 +20,7 @@ _GROUPED = {mark: re.compile(rf"[-+]?\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+(?:[.
 
 
 class Numbers:
-    """Reads the cells of a declared file.
-
-    Parameters
-    ----------
-    missing : sequence of str
-        Texts that stand for no value; empty cells always do.
-    decimal, thousands : str
-    file : str
-        For messages.
-    """
+    """Reads the cells of a declared file; empty ones, and the texts `missing`, stand for no value."""
 
     def __init__(self, missing: Sequence[str], decimal: str, thousands: str, file: str) -> None:
         self._missing = frozenset(("", *missing))
@@ -39,10 +30,7 @@ class Numbers:
     def of(self, cells: Sequence[Any], lines: Sequence[int], name: str, rule: FieldRule | None = None) -> np.ndarray:
         """Cells as float64, NaN where there is no value.
 
-        Raises
-        ------
-        FormatError
-            A cell that is no number, or one that float64 can't hold, with its line.
+        Raises `FormatError` at a cell that is no number, or one that float64 can't hold, with its line.
         """
         printed = rule.printed if rule is not None else None
         plainly = printed is None and not self._thousands and self._decimal == "."

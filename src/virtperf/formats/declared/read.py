@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import io
+import os
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -12,41 +13,35 @@ import pandas as pd
 
 from virtperf.core.declaration import Declaration, Part
 from virtperf.core.errors import FormatError, StudyError
+from virtperf.core.model import load_model
 from virtperf.core.patterns import occurs
 from virtperf.core.yamlio import Document
-from virtperf.formats.base import Reading, joined
-from virtperf.formats.declared.collect import Chunk, Codes, Collector, Sink
+from virtperf.formats.base import Reading, Streaming
+from virtperf.formats.declared.chunks import Chunk, Into
+from virtperf.formats.declared.collect import Collector
 from virtperf.formats.declared.delimited import read_columns
 from virtperf.formats.declared.documents import read_json, read_json_lines, read_yaml
 from virtperf.formats.declared.elements import read_elements
 from virtperf.formats.declared.lines import read_lines, read_pairs
 from virtperf.formats.packed import SUFFIXES
 from virtperf.formats.pieces import Pieces, line_end, recoded, whole
-from virtperf.formats.rows import Warnings, record_table
+from virtperf.formats.rows import Codes, Warnings, record_table
 from virtperf.formats.text import decode, strings
 from virtperf.formats.xml_stream import XmlPieces
 
 CERTAINTY = 0.95
+OWN = Path(__file__).with_name("presets")
+FOLDER_VARIABLE = "VIRTPERF_FORMATS"
+"""Names a folder whose ``*.yaml`` are declarations too."""
 
-_DOCUMENTS: dict[str, Callable[[str, Declaration, Sink, list[str], str], dict[str, str]]] = {
-    "json": read_json, "yaml": read_yaml,
-}  # fmt: skip
-_LINES: dict[str, Callable[[Iterable[str], Declaration, Sink, list[str], str], Iterator[dict[str, str] | None]]] = {
+_DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {"json": read_json, "yaml": read_yaml}
+_LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None]]] = {
     "csv": read_columns, "json-lines": read_json_lines, "lines": read_lines, "pairs": read_pairs,
 }  # fmt: skip
 
 
-class DeclaredFormat:
-    """Reader of the files that one declaration describes.
-
-    Parameters
-    ----------
-    declaration : Declaration
-    document : Document
-        The hand-written file that it stands in.
-    *where : str or int
-        Its place in that file.
-    """
+class DeclaredFormat(Streaming):
+    """Reader of the files that one declaration describes, which stands in a hand-written file at a place `where`."""
 
     def __init__(self, declaration: Declaration, document: Document, *where: str | int) -> None:
         self.declaration = declaration
@@ -80,36 +75,60 @@ class DeclaredFormat:
         by_name = not match.file or any(fnmatchcase(name, pattern) for name in names for pattern in match.file)
         return by_name and (not match.text or self.sniff(head) > 0)
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a file.
-
-        Raises
-        ------
-        FormatError
-            A field that is declared and not in the file, a value that is no number, a time that is none, and what the
-            file's kind refuses: see the modules of `virtperf.formats.declared`.
-        """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
     def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file part by part where every row has a time; others, and JSON and YAML documents, as a whole."""
+        """Read a file part by part where every row has a time; others, and JSON and YAML documents, as a whole.
+
+        Raises `FormatError`: a field that is declared and not in the file, a value that is no number, a time that is
+        none, and what the file's kind refuses: see the modules of `virtperf.formats.declared`.
+        """
         gathered, strange = _Gathered(self.declaration, file), Warnings(file)
-        to = (self.declaration, gathered.sink, gathered.said, file)
+        into = Into(self.declaration, gathered.sink, gathered.said, file)
         reads = self.declaration.reads
         if reads in _DOCUMENTS:
             text, warnings = decode(whole(stream, self.name, file), file)
             gathered.said += warnings
-            gathered.info = _DOCUMENTS[reads](text, *to)
+            gathered.info = _DOCUMENTS[reads](text, into)
             yield gathered.last()
             return
         pieces = XmlPieces(stream, strange, file) if reads == "xml" else Pieces(stream, line_end, file)
         texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
-        for info in read_elements(pieces, *to) if reads == "xml" else _LINES[reads](texts, *to):
+        for info in read_elements(pieces, into) if reads == "xml" else _LINES[reads](texts, into):
             gathered.info = info or {}
             gathered.said[:0] = strange.new(False)
             if not pieces.last and gathered.ready():
                 yield gathered.reading()
         yield gathered.last()
+
+
+def load_declaration(path: Path) -> DeclaredFormat:
+    """The format that a file declares; without ``match`` it recognises nothing, which is allowed.
+
+    Raises `StudyError`, with its line, for a file that is missing, no YAML or no declaration.
+    """
+    declaration, document = load_model(path, Declaration, aliases=False)
+    return DeclaredFormat(declaration, document)
+
+
+def presets() -> Iterator[DeclaredFormat]:
+    """Every declaration of the package, then those of the folder that `FOLDER_VARIABLE` names.
+
+    Raises `StudyError` for a file that is no declaration, or recognises nothing by its content, and for a folder that
+    is not there.
+    """
+    folders = [OWN]
+    if named := os.environ.get(FOLDER_VARIABLE):
+        folders.append(Path(named))
+    for folder in folders:
+        if not folder.is_dir():
+            raise StudyError(f"{FOLDER_VARIABLE} names no folder", file=folder)
+        for path in sorted(folder.glob("*.yaml")):
+            preset = load_declaration(path)
+            if preset.declaration.match is None or not preset.declaration.match.text:
+                raise StudyError(
+                    "nothing says how its files are recognised", file=path.name,
+                    expected="match: {text: ...}, expressions that occur in the first 8 KiB of each of them",
+                )  # fmt: skip
+            yield preset
 
 
 class _Gathered:
@@ -182,10 +201,7 @@ def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
 def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
     """Records without a time, of which none is given twice: a second entity of one name is called ``name#2``.
 
-    Raises
-    ------
-    FormatError
-        A number of the whole is given twice.
+    Raises `FormatError`: a number of the whole is given twice.
     """
     untimed = records["t"].isna()
     again = records[untimed].groupby(["report", "entity_kind", "entity", "field"], sort=False).cumcount()

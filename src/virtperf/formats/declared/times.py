@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import count
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -23,18 +26,11 @@ _DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
 
 
 class Clock:
-    """Turns what a file says of times into seconds, chunk after chunk.
-
-    Attributes
-    ----------
-    name : str
-        One of `virtperf.formats.base.CLOCKS`.
-    """
+    """Turns what a file says of times into seconds, chunk after chunk; `name` says what they count, as in `CLOCKS`."""
 
     def __init__(self, time: Time | None, numbers: Numbers, file: str) -> None:
         self._time, self._numbers, self._file = time, numbers, file
-        self._texts: dict[str, float] = {}
-        self._counts: dict[str, int] = {}
+        self._counts: defaultdict[str, count[int]] = defaultdict(count)
         self._days, self._last = 0.0, np.nan
         self.name = "none"
         if time is not None:
@@ -44,20 +40,9 @@ class Clock:
             self.name = "sample" if numbered else "elapsed" if relative else "time-of-day" if by_day else "absolute"
 
     def given(self, cells: Sequence[Any], plus: Sequence[Any] | None, lines: Sequence[int]) -> np.ndarray:
-        """Seconds of times that the file holds.
+        """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
 
-        Parameters
-        ----------
-        cells : sequence
-            Texts or numbers.
-        plus : sequence or None
-            What is added to each.
-        lines : sequence of int
-
-        Raises
-        ------
-        FormatError
-            A time that is missing or none of its format, or that no clock shows.
+        Raises `FormatError` at a time that is missing or none of its format, or that no clock shows.
         """
         time = self._time
         assert time is not None
@@ -83,34 +68,17 @@ class Clock:
     def counted(self, who: Sequence[str]) -> np.ndarray:
         """Times of samples that are numbered, each entity's from 0."""
         time = self._time
-        places = np.empty(len(who))
-        for place, name in enumerate(who):
-            number = self._counts.get(name, 0)
-            self._counts[name] = number + 1
-            places[place] = number
-        if time is None or time.interval_s is None:
-            return places
-        return time.start_s + places * time.interval_s
+        places = np.array([next(self._counts[name]) for name in who], dtype=float)
+        return places if time is None or time.interval_s is None else time.start_s + places * time.interval_s
 
     def _text(self, cell: Any, name: str, line: int) -> float:
+        time = self._time
+        assert time is not None and time.format is not None
         text = "" if cell is None else str(cell).strip()
         if not text:
             return np.nan
-        found = self._texts.get(text)
-        if found is None:
-            if len(self._texts) > MOST_TEXTS:
-                self._texts.clear()
-            found = self._texts[text] = self._parsed(text, name, line)
-        return found
-
-    def _parsed(self, text: str, name: str, line: int) -> float:
-        time = self._time
-        assert time is not None and time.format is not None
         try:
-            when = datetime.fromisoformat(text) if time.format == "iso" else datetime.strptime(text, time.format)
-            if when.tzinfo is not None:
-                when = when.astimezone(ZoneInfo(time.zone))
-            seconds = when.replace(tzinfo=UTC).timestamp()
+            seconds = _seconds(text, time.format, time.zone)
         except (ValueError, OverflowError) as err:
             raise self._error(f"{name} is not of the format {time.format}", line, text) from err
         return seconds % DAY if self.name == "time-of-day" else seconds
@@ -127,6 +95,14 @@ class Clock:
             problem, file=self._file, line=line, found=None if found is None else str(found)[:80] or "nothing",
             remedy="the line is damaged, or time in the declaration says another format or unit.",
         )  # fmt: skip
+
+
+@lru_cache(MOST_TEXTS)
+def _seconds(text: str, format_: str, zone: str) -> float:
+    when = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
+    if when.tzinfo is not None:
+        when = when.astimezone(ZoneInfo(zone))
+    return when.replace(tzinfo=UTC).timestamp()
 
 
 def _offsets(t: np.ndarray, zone: str) -> np.ndarray:

@@ -21,22 +21,7 @@ Places = NDArray[np.int64]
 
 
 class Elements:
-    """The objects and arrays of a list, and all numbers in them.
-
-    Parameters
-    ----------
-    data : bytes
-        What stands behind a list's bracket, or behind an element of it.
-
-    Attributes
-    ----------
-    begin, end : ndarray of int, shape (elements,)
-        Where the whole elements stand.
-    closed : int
-        Where the bracket is that closes the list, -1 where it is not in sight.
-    at, behind : ndarray of int, shape (numbers,)
-        Where the numbers stand.
-    """
+    """The objects and arrays of a list, and their numbers; `data` begins behind its bracket, or behind an element."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -47,10 +32,12 @@ class Elements:
         brackets = np.flatnonzero(((kind == _OPENING) | (kind == _CLOSING)) & outside)
         depth = np.cumsum(np.where(kind[brackets] == _OPENING, 1, -1))
         closing = np.flatnonzero(depth < 0)
+        # where the bracket is that closes the list, -1 where it is not in sight
         self.closed = int(brackets[closing[0]]) if len(closing) else -1
         if len(closing):
             brackets, depth = brackets[: closing[0]], depth[: closing[0]]
         ends = np.flatnonzero(depth == 0)
+        # where the whole elements stand
         self.end: Places = brackets[ends] + 1
         self.begin: Places = brackets[np.append(0, ends[:-1] + 1)] if len(ends) else ends
         inside = _IN_NUMBERS[text] & outside
@@ -59,6 +46,7 @@ class Elements:
         real = _BEGINS_NUMBER[text[at]]
         for k in np.flatnonzero(~real).tolist():  # the e of true and false
             inside[at[k] : behind[k]] = False
+        # where the numbers stand
         self.at: Places = at[real]
         self.behind: Places = behind[real]
         self._inside, self._text = inside, text

@@ -5,44 +5,34 @@ Source: ``json_stats.c`` and ``rndr_stats.c`` of sysstat.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
-from virtperf.formats.json_lines import first_line, with_lines
-from virtperf.formats.pieces import Pieces
+from virtperf.formats.base import Reading, Streaming
+from virtperf.formats.json_lines import first_line, loads, with_lines
+from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Rows, Warnings
 from virtperf.formats.sadf.elements import Elements
-from virtperf.formats.sadf.samples import Samples, check_text, loads, not_json
+from virtperf.formats.sadf.samples import COMMAS, TRAILING, Samples, check_text, not_json
 from virtperf.formats.sadf.walk import Lines, Place
-from virtperf.formats.text import not_utf8, utf8
 
 HEADER = {
-    "nodename": "host",
-    "sysname": "system",
-    "release": "kernel",
-    "machine": "machine",
-    "number-of-cpus": "cpus",
-    "file-date": "date",
-    "file-utc-time": "time",
-    "timezone": "timezone",
-}
+    "nodename": "host", "sysname": "system", "release": "kernel", "machine": "machine", "number-of-cpus": "cpus",
+    "file-date": "date", "file-utc-time": "time", "timezone": "timezone",
+}  # fmt: skip
 """Facts of the host, and what they are called in ``Reading.info``."""
 
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 _OTHER_TOOL = re.compile(rb'"date"\s*:\s*"[^"]*"\s*,\s*"statistics"')  # of mpstat, pidstat, iostat
 _LIST = re.compile(rb'"statistics"\s*:\s*\[')
 _CLOSED = b"]}]}}"
-_TRAILING = re.compile(r",(?=\s*[\]}])")
-_COMMAS = "commas before a closing bracket were dropped"
 _BREAKS_OFF = "the file breaks off; its last sample was left out"
 
 
-class SadfJsonFormat:
+class SadfJsonFormat(Streaming):
     """Reader of ``sadf -j``."""
 
     name = "sadf-json"
@@ -52,23 +42,16 @@ class SadfJsonFormat:
         """1 for an object whose first key is ``sysstat`` and holds ``hosts``; 0 for mpstat's and its like's."""
         return 1.0 if _BEGINS.match(head) and not _OTHER_TOOL.search(head) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a file.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file; each part ends with a sample, the last one with the restarts and comments.
 
         ``report`` is the path of objects down to the numbers, or down to the first array (``io/io-reads``,
         ``network/net-dev``); deeper objects join the field by ``/``. In an array the identifying key is the
         ``entity_kind`` and its value the ``entity``; an array inside an array joins both by ``/``.
 
-        Raises
-        ------
-        FormatError
-            For text that is no JSON (a file that breaks off keeps its whole samples), for another structure, and for
-            a number that float64 can't hold.
+        Raises `FormatError` for text that is no JSON (a file that breaks off keeps its whole samples), for another
+        structure, and for a number that float64 can't hold.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a file part by part; each part ends with a sample, the last one with the restarts and comments."""
         return _File(stream, file).blocks()
 
 
@@ -131,10 +114,7 @@ class _File:
         return {**self.info, **interval, **zone}
 
     def _text(self, data: bytes, line: int) -> str:
-        data, strange = utf8(data)
-        if strange >= 0:
-            self.said.once("utf8", not_utf8(self.file, line + strange))
-        return data.decode()
+        return recoded(data, line, self.said, self.file).decode()
 
     def _checked(self, found: Elements, line: int) -> int:
         """Where the samples end, after a look at the commas between them."""
@@ -149,13 +129,7 @@ class _File:
         return end
 
     def _behind(self, tail: bytes, line: int) -> dict[str, str]:
-        """What the restarts and comments say, once all samples are read.
-
-        Raises
-        ------
-        FormatError
-            What is behind, or before, the samples is no JSON, or of another structure.
-        """
+        """What the restarts and comments say, once all samples are read; raises `FormatError` as `SadfJsonFormat`."""
         if len(self.samples.zones) > 1:
             said = f"{self.file}: samples are in the zones {', '.join(self.samples.zones)}; times were taken as printed"
             self.said.say(said)
@@ -163,14 +137,12 @@ class _File:
         if self.samples.number and behind.lstrip()[:1] == ",":
             behind = behind.replace(",", " ", 1)
             if behind.lstrip()[:1] == "]":
-                self.said.once("commas", f"{self.file} line {line + 1}: {_COMMAS}")
+                self.said.once("commas", f"{self.file} line {line + 1}: {COMMAS}")
         above = head.count("\n")
         document, places = self._parsed((head + behind).rstrip(), len(head), above, line - above)
         host, where = _host(document, self.file), _host(places, self.file)
-        if "\\ud" in (head + behind).lower():
-            check_text(host, self.file)
-        info = _facts_of(host)
-        self.info = info
+        check_text(host, head + behind, self.file)
+        self.info = _facts_of(host)
         if _list(host, where, "statistics", self.file) and self.samples.number:
             raise FormatError("two lists of samples", file=self.file, remedy="split the file.")
         marks: dict[str, list[str]] = {"restarts": [], "comments": []}
@@ -194,7 +166,7 @@ class _File:
         except ValueError as err:
             line = err.lineno if isinstance(err, json.JSONDecodeError) else None
             number = None if line is None else line + (gone if line > above + 1 else 0)
-            attempts = {_COMMAS: _TRAILING.sub("", text)}
+            attempts = {COMMAS: TRAILING.sub("", text)}
             if line == text.count("\n") + 1 and self.samples.number:
                 attempts[_BREAKS_OFF] = text[:head] + _CLOSED.decode()
             for sentence, rewritten in attempts.items():
@@ -238,13 +210,10 @@ def _host(root: Any, file: str) -> dict[str, Any]:
             return host
     except (TypeError, KeyError, ValueError):
         pass
-    raise FormatError(
-        "not the structure of sadf -j",
-        file=file,
-        expected="an object sysstat with a list hosts of one object",
-        found=json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80],
-        remedy="one file holds one host.",
-    )
+    found = json.dumps(root)[:80] if isinstance(root, dict | list) else repr(root)[:80]
+    expected = "an object sysstat with a list hosts of one object"
+    problem, remedy = "not the structure of sadf -j", "one file holds one host."
+    raise FormatError(problem, file=file, expected=expected, found=found, remedy=remedy)
 
 
 def _list(host: dict[str, Any], where: dict[str, Lines], key: str, file: str) -> list[tuple[Any, Lines]]:

@@ -14,53 +14,37 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.json_lines import TOKEN, first_line, with_lines
+from virtperf.formats.json_lines import TOKEN, first_line, loads, with_lines
+from virtperf.formats.pieces import recoded
 from virtperf.formats.rows import Rows, Warnings, record_table
 from virtperf.formats.sadf.elements import Elements
 from virtperf.formats.sadf.walk import Place, Walk
-from virtperf.formats.text import not_utf8, strings, utf8
+from virtperf.formats.text import strings
 
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _STAMP = b'"timestamp"'
-_TRAILING = re.compile(r",(?=\s*[\]}])")
+TRAILING = re.compile(r",(?=\s*[\]}])")
+COMMAS = "commas before a closing bracket were dropped"
 MOST_FORMS = 2000
 """Forms of samples that are remembered."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What the numbers of a sample of one form are.
+    """What the numbers of a sample of one form are."""
 
-    Attributes
-    ----------
-    pick : ndarray of int
-        Which numbers of the sample are records, in their order.
-    path : ndarray of int
-        Number of each record's report, kind, entity and field in `Samples.paths`.
-    """
-
-    pick: NDArray[np.int64]
-    path: NDArray[np.int64]
+    pick: NDArray[np.int64]  # which of them are records, in their order
+    path: NDArray[np.int64]  # number of each record's report, kind, entity and field in `Samples.paths`
 
 
 class Samples:
-    """Reads samples, part after part of a file.
-
-    Attributes
-    ----------
-    zones : dict
-        The zones that stamps name, in their order.
-    interval : str
-        Seconds of the first sample's interval, "" where it says none.
-    number : int
-        How many samples were read.
-    """
+    """Reads samples, part after part of a file."""
 
     def __init__(self, file: str, said: Warnings) -> None:
         self.file, self.said = file, said
-        self.zones: dict[str, None] = {}
-        self.interval = ""
-        self.number = 0
+        self.zones: dict[str, None] = {}  # that stamps name, in their order
+        self.interval = ""  # seconds of the first sample's interval, where it says them
+        self.number = 0  # samples that were read
         self.paths: dict[tuple[str, str, str, str], int] = {}
         self._names: dict[bytes, tuple[int, ...]] = {}
         self._forms: dict[tuple[bytes, tuple[bytes, ...]], Form] = {}
@@ -113,21 +97,10 @@ class Samples:
         return None if names is None else self._forms.get((key, sample.numbers(names)))
 
     def _walked(self, shape: bytes, sample: _Sample) -> tuple[Form, float]:
-        """The form of a sample, whose every value is looked at.
-
-        Raises
-        ------
-        FormatError
-            What is no JSON, a sample without its time, a number that float64 can't hold, nesting that is too deep.
-        """
-        raw, strange = utf8(sample.text())
-        if strange >= 0:
-            self.said.once("utf8", not_utf8(self.file, sample.line + strange))
-        text = raw.decode()
-        text = self._whole(text, sample.line)
+        """The form of a sample, whose every value is looked at; raises `FormatError` at the first that is wrong."""
+        text = self._whole(recoded(sample.text(), sample.line, self.said, self.file).decode(), sample.line)
         document, lines = with_lines(text, loads, sample.line)
-        if "\\ud" in text.lower():
-            check_text(document, self.file)
+        check_text(document, text, self.file)
         place = Place(f"statistics {self.number}", first_line(lines), self.file)
         stamp = place.stamp(document, "timestamp")
         t = place.time(stamp)
@@ -157,13 +130,13 @@ class Samples:
         except RecursionError as err:
             raise FormatError("nested too deeply", file=self.file, expected="a file made by sadf -j") from err
         except ValueError as err:
-            repaired = _TRAILING.sub("", text)
+            repaired = TRAILING.sub("", text)
             number = line + (err.lineno if isinstance(err, json.JSONDecodeError) else 1)
             try:
                 loads(repaired)
             except (ValueError, RecursionError):
                 raise not_json(self.file, number, err) from err
-            self.said.once("commas", f"{self.file} line {number}: commas before a closing bracket were dropped")
+            self.said.once("commas", f"{self.file} line {number}: {COMMAS}")
             return repaired
         return text
 
@@ -201,15 +174,6 @@ class _Sample:
         return tuple(self.found.data[at[self.first + k] : behind[self.first + k]] for k in places)
 
 
-def loads(text: str) -> Any:
-    """A JSON document, without the constants that JSON has not."""
-    return json.loads(text, parse_constant=_no_constant)
-
-
-def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON number")
-
-
 def zone(stamp: dict[str, Any]) -> str:
     """``tz`` since 12.x; ``utc`` 1 or 0 before."""
     if "tz" in stamp:
@@ -225,8 +189,10 @@ def not_json(file: str, line: int | None, err: Exception) -> FormatError:
     )  # fmt: skip
 
 
-def check_text(document: Any, file: str) -> None:
+def check_text(document: Any, text: str, file: str) -> None:
     """Refuse half of a surrogate pair, which JSON can write and no text can hold."""
+    if "\\ud" not in text.lower():
+        return
     try:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as err:

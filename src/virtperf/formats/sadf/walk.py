@@ -51,13 +51,7 @@ class Place:
 
 
 class Walk:
-    """Adds the numbers of one sample to `rows`.
-
-    Attributes
-    ----------
-    names : list of int
-        The lines of the numbers that are names of elements.
-    """
+    """Adds the numbers of one sample to `rows`; `names` are the lines of the numbers that name elements."""
 
     def __init__(self, rows: Rows, t: float, place: Place) -> None:
         self.rows, self.t, self.place = rows, t, place

@@ -45,10 +45,7 @@ class SarBinaryFormat:
     def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
         """What sadf prints of the file, as `sadf-json` reads it, in the local time of the machine that was watched.
 
-        Raises
-        ------
-        FormatError
-            sadf is not installed, takes too long, or does not know the file.
+        Raises `FormatError`: sadf is not installed, takes too long, or does not know the file.
         """
         program = shutil.which(PROGRAM)
         if program is None:

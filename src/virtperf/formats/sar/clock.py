@@ -12,48 +12,31 @@ import numpy as np
 from virtperf.core.errors import FormatError
 from virtperf.formats.sar.headings import Heading
 from virtperf.formats.sar.table import Table
-from virtperf.formats.text import DAY, EPOCH, HALF_DAY, clock_seconds, unwrap_midnight
+from virtperf.formats.text import DAY, EPOCH, clock_seconds, unwrap_midnight
 
 _SYSTEM = re.compile(
-    r"(Linux) +(\S+) +\(((?:[^()]|\([^()]*\))*)\)\s*(\S+)?(?:\s+_(\S+)_)?(?:\s+\((\d+) CPU\))?\s*", re.ASCII
-)
+    r"Linux +(?P<kernel>\S+) +\((?P<host>(?:[^()]|\([^()]*\))*)\)\s*(?P<date>\S+)?(?:\s+_(?P<machine>\S+)_)?"
+    r"(?:\s+\((?P<cpus>\d+) CPU\))?\s*", re.ASCII,
+)  # fmt: skip
 _LONGEST_SYSTEM_LINE = 500
 EARLIEST = 10**8
 """From here on a number in the place of a time of day is seconds since 1970."""
+MOST_TOLD = 5
+"""How often it is said that a clock was set back."""
 SYSTEM_LINE = "Linux RELEASE (HOST) DATE _ARCH_ (N CPU)"
 
 
 def system_line(line: str) -> re.Match[str] | None:
-    """The first line of a listing; its groups are system, kernel, host, date, machine, processors."""
+    """The first line of a listing, its groups named as in `Reading.info`."""
     return _SYSTEM.fullmatch(line) if len(line) < _LONGEST_SYSTEM_LINE else None
 
 
 def head(lines: Sequence[str], tool: str, said: list[str], file: str) -> tuple[int, int | None, dict[str, str]]:
-    """What the system line says.
+    """The line, from 0, that is the system line; its date in days since 1970, None where that can't be told; its facts.
 
-    Parameters
-    ----------
-    lines : sequence of str
-        What is no row of a listing; rows may be "".
-    tool : str
-        For messages.
-    said : list of str
-        Gets what is doubtful about the date.
-    file : str
-        For messages.
+    `said` gets what is doubtful about the date.
 
-    Returns
-    -------
-    place : int
-        Where it stands, from 0.
-    day : int or None
-        Its date in days since 1970, None where that can't be told.
-    info : dict of str to str
-
-    Raises
-    ------
-    FormatError
-        The first line is none.
+    Raises `FormatError`: the first line that is not blank is none.
     """
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     match = system_line(lines[first])
@@ -62,33 +45,28 @@ def head(lines: Sequence[str], tool: str, said: list[str], file: str) -> tuple[i
             f"the system line of {tool} is missing", file=file, line=first + 1, expected=SYSTEM_LINE,
             found=lines[first], remedy=f"keep the first line of {tool}'s output.",
         )  # fmt: skip
-    info = {key: found for key, found in zip(("kernel", "host"), match.group(2, 3), strict=True) if found}
-    day = read_date(match[4] or "", info, said, f"{file} line {first + 1}")
-    info |= {key: found for key, found in zip(("machine", "cpus"), match.group(5, 6), strict=True) if found}
-    return first, day, info
+    day = read_date(match["date"] or "", said, f"{file} line {first + 1}")
+    facts = match.groupdict() | {"date": "" if day is None else date.fromordinal(day + EPOCH).isoformat()}
+    return first, day, {key: found for key, found in facts.items() if found}
 
 
-def read_date(text: str, info: dict[str, str], said: list[str], place: str) -> int | None:
-    """Days since 1970 of any date that sysstat prints, None where it can't be told; `info` gets it in ISO form."""
+def read_date(text: str, said: list[str], place: str) -> int | None:
+    """Days since 1970 of any date that sysstat prints, None where it can't be told."""
     parts = re.findall(r"\d+", text, re.ASCII)
-    if len(parts) != 3 or any(len(n) > 4 for n in parts):
-        said.append(f"{place}: the date {text!r} can't be read, times count from midnight")
-        return None
-    a, b, c = map(int, parts)
-    if len(parts[0]) == 4:
-        year, month, day = a, b, c
-    else:
+    try:
+        if len(parts) != 3 or any(len(n) > 4 for n in parts):
+            raise ValueError
+        a, b, c = map(int, parts)
+        if len(parts[0]) == 4:
+            return date(a, b, c).toordinal() - EPOCH
         year = c if len(parts[2]) == 4 else c + (1900 if c >= 69 else 2000)
         month, day = (a, b) if "/" in text and a <= 12 else (b, a)
         if "/" in text and a <= 12 and b <= 12 and a != b:
             said.append(f"{place}: the date {text} was taken as month/day/year")
-    try:
-        found = date(year, month, day)
+        return date(year, month, day).toordinal() - EPOCH
     except ValueError:
         said.append(f"{place}: the date {text!r} can't be read, times count from midnight")
         return None
-    info["date"] = found.isoformat()
-    return found.toordinal() - EPOCH
 
 
 def seconds_of(time: str, half: str, file: str, line: int) -> int:
@@ -104,8 +82,8 @@ def seconds_of(time: str, half: str, file: str, line: int) -> int:
     return seconds - hour * 3600 + (hour % 12 + 12 * (half[0] in "Pp")) * 3600
 
 
-class Midnights:
-    """Times of rows that grow past midnight, from one part of a file to the next.
+class Times:
+    """Seconds since 1970 of the rows of a listing, from one part of it to the next.
 
     sysstat prints one table after the other, each from the file's beginning, or all of them sample by sample. In both
     cases a table's own headings and rows stand in the order of time, so midnights are counted for each table.
@@ -113,13 +91,34 @@ class Midnights:
     share no field; and a table's heading may change within it, with the number of processors after a restart.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: str, said: list[str]) -> None:
+        self._file, self._said = file, said
+        self.day: int | None = None  # the listing's date, in days since 1970
+        self.offset: float | None = None  # whole days that are added to times of day, None before the first ones
+        self.clock = "absolute"  # what the times count
         self._numbers: dict[Heading, int] = {}
-        self._fields: list[tuple[str, str, set[str]]] = []
+        self._tables: list[tuple[tuple[str, str], set[str]]] = []
         self._last: dict[int, tuple[float, float]] = {}
         self._set_back: Counter[int] = Counter()
 
-    def times(self, table: Table, said: list[str], file: str) -> np.ndarray:
+    def of(self, table: Table) -> np.ndarray:
+        """The times of a table's rows; raises `FormatError` at a time of day beside seconds since 1970."""
+        t = self._since_midnight(table)
+        if self.offset is None and not (len(t) or table.marks or table.last):
+            return t
+        if self.offset is None:
+            printed = len(t) > 0 and t.max() >= EARLIEST
+            self.offset = 0.0 if printed else None if self.day is None else float(self.day * DAY)
+            if self.offset is None:
+                self.offset, self.clock = -DAY * np.floor(t.min() / DAY) if len(t) else 0.0, "time-of-day"
+        epoch = t >= EARLIEST
+        if epoch.any() and (self.offset != 0 or not epoch.all()):
+            line = table.line + int(table.lines[int(np.argmax(epoch if self.offset else ~epoch))]) + 1
+            problem = "times of day beside seconds since 1970"
+            raise FormatError(problem, file=self._file, line=line, remedy="split the file.")
+        return t + self.offset
+
+    def _since_midnight(self, table: Table) -> np.ndarray:
         """Seconds of each row since the midnight before its table's first heading."""
         new = sum(number < 0 for number in table.heading_lines)
         line = np.concatenate([np.array(table.heading_lines[new:], dtype=int), np.array(table.lines, dtype=int)])
@@ -133,60 +132,18 @@ class Midnights:
             code = int(of[part[0]])
             t[part], set_back = unwrap_midnight(seconds[part], *self._last.get(code, (np.nan, 0.0)))
             self._last[code] = seconds[part[-1]], t[part[-1]] - seconds[part[-1]]
-            for i in set_back[: 5 - self._set_back[code]]:
+            for i in set_back[: MOST_TOLD - self._set_back[code]]:
                 self._set_back[code] += 1
-                said.append(f"{file} line {table.line + line[part[i]] + 1}: the clock was set back")
+                self._said.append(f"{self._file} line {table.line + line[part[i]] + 1}: the clock was set back")
         return t[len(table.headings) - new :]
 
     def _table(self, heading: Heading) -> int:
         """Which table a heading is of, by number."""
-        if heading in self._numbers:
-            return self._numbers[heading]
-        own = set(heading.fields)
-        number = len(self._fields)
-        for place, (report, kind, known) in enumerate(self._fields):
-            if (report, kind) == (heading.report, heading.kind) and own & known:
-                known |= own
-                number = place
-                break
-        else:
-            self._fields.append((heading.report, heading.kind, own))
-        self._numbers[heading] = number
-        return number
-
-
-def first_midnight(t: np.ndarray, day: int | None) -> float | None:
-    """What is added to times that `row_times` gives; None where they count from a midnight of no known date."""
-    if len(t) and t.max() >= EARLIEST:  # seconds since 1970 were printed
-        return 0.0
-    return None if day is None else float(day * DAY)
-
-
-def marked(table: Table, t: np.ndarray, before: float) -> set[tuple[float, str]]:
-    """Times and comments of a part of a file, "" for a restart; sar repeats them for each activity.
-
-    Parameters
-    ----------
-    table : Table
-    t : ndarray, shape (rows,)
-    before : float
-        Time of the last row of the part before, NaN where there is none.
-    """
-    found: set[tuple[float, str]] = set()
-    for line, seconds, comment in table.marks:
-        place = int(np.searchsorted(table.lines, line)) - 1
-        last = float(t[place]) if place >= 0 else before
-        now = float(seconds)
-        if not np.isnan(last):
-            now += DAY * (last // DAY)
-            now += DAY * (now < last - HALF_DAY)
-        found.add((now, comment))
-    return found
-
-
-def noted(marks: set[tuple[float, str]], offset: float) -> dict[str, str]:
-    """What `Reading.info` says of restarts and comments."""
-    restarts = [f"{now + offset:.0f}" for now, comment in sorted(marks) if not comment]
-    comments = [f"{now + offset:.0f} {comment}" for now, comment in sorted(marks) if comment]
-    info = {"restarts": " ".join(restarts)} if restarts else {}
-    return info | ({"comments": "\n".join(comments)} if comments else {})
+        if heading not in self._numbers:
+            what, own = (heading.report, heading.kind), set(heading.fields)
+            shared = (n for n, (known, fields) in enumerate(self._tables) if known == what and own & fields)
+            number = self._numbers[heading] = next(shared, len(self._tables))
+            if number == len(self._tables):
+                self._tables.append((what, own))
+            self._tables[number][1].update(own)
+        return self._numbers[heading]

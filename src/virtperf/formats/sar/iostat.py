@@ -5,7 +5,6 @@ Source: ``iostat.c`` of sysstat.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -14,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.pieces import Pieces, paragraph_end, recoded
 from virtperf.formats.rows import Warnings
-from virtperf.formats.sar.clock import head, read_date, seconds_of, system_line
-from virtperf.formats.sar.headings import Heading
+from virtperf.formats.sar.clock import MOST_TOLD, head, read_date, seconds_of, system_line
+from virtperf.formats.sar.headings import Heading, tool_of
 from virtperf.formats.sar.table import Table, table_records
-from virtperf.formats.sar.tools import tool_of
 from virtperf.formats.text import DAY, unwrap_midnight
 
 CPU, DISK = "cpu", "disk"
 """Values of `report`: ``avg-cpu`` of the whole machine, and the tables of devices, of which an entity is one."""
-MOST_TOLD = 5
 
 _STAMP = re.compile(
     r"(?:Time: )?(?:(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})[ T])?(\d\d:\d\d:\d\d|\d{9,10})(?: ?([AaPp]\.?[Mm]\.?))?"
@@ -34,7 +31,7 @@ _STAMP = re.compile(
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*[kMGTPE%]?", re.ASCII)
 
 
-class IostatFormat:
+class IostatFormat(Streaming):
     """Reader of iostat's text."""
 
     name = "iostat"
@@ -44,22 +41,15 @@ class IostatFormat:
         """0.95 for the system line of sysstat with a heading of iostat below."""
         return 0.95 if tool_of(head) == self.name else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a listing.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing; each part ends with a table.
 
         The first report holds averages since the machine was started, and is left out. Reports are numbered from the
         second one on where they carry no time (-t).
 
-        Raises
-        ------
-        FormatError
-            At a line that iostat does not print, a row that does not fit its heading, where some reports carry times
-            and others not, and in a file of one report.
+        Raises `FormatError` at a line that iostat does not print, a row that does not fit its heading, where some
+        reports carry times and others not, and in a file of one report.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing part by part; each part ends with a table."""
         strange, said = Warnings(file), list[str]()
         pieces = Pieces(stream, paragraph_end, file)
         found: _Reports | None = None
@@ -74,8 +64,9 @@ class IostatFormat:
             table, of = found.part(text, start, pieces.line, pieces.last)
             times = found.times(said)
             records, at = table_records(table, times[of], said, file)
-            late = np.isin(at, np.array(table.lines, dtype=int)[found.known + of > 0] + pieces.line + 1)
-            found.rows += int((found.known + of > 0).sum())
+            counted = found.known + of > 0
+            late = np.isin(at, np.array(table.lines, dtype=int)[counted] + pieces.line + 1)
+            found.rows += int(counted.sum())
             found.end(times)
             if pieces.last and not found.rows:
                 raise FormatError(
@@ -91,14 +82,8 @@ class IostatFormat:
 class _Reports:
     """The reports of a listing, part by part.
 
-    Attributes
-    ----------
-    known : int
-        Number of the report that began before the part and may go on in it, -1 for none.
-    rows : int
-        Rows so far that are not of the first report.
-    clock : str
-        What their times are by.
+    `known` is the number of the report that began before the part and may go on in it, -1 for none; `rows` counts rows
+    that are not of the first report.
     """
 
     def __init__(self, file: str, day: int | None) -> None:
@@ -135,11 +120,9 @@ class _Reports:
             timed = "time-of-day" if self._wraps and self._day is None else "absolute"
             self.clock = timed if first else "sample"
         if any(kind != self._kind for kind in kinds):
-            bare = next((line for (line, _), kind in zip(self._stamps, kinds, strict=True) if not kind[1]), None)
-            line = self._stamps[0][0] if bare is None else bare
-            raise FormatError(
-                "some reports have a time and others not, or no date", file=self._file, line=self._table.line + line + 1
-            )
+            bare = (line for (line, _), kind in zip(self._stamps, kinds, strict=True) if not kind[1])
+            line = self._table.line + next(bare, self._stamps[0][0]) + 1
+            raise FormatError("some reports have a time and others not, or no date", file=self._file, line=line)
         if not self._kind[0]:
             return np.concatenate([[self._time], self.known + np.arange(len(kinds))])
         t = np.empty(len(matches))
@@ -166,7 +149,7 @@ class _Reports:
         if not match[1]:
             return seconds
         if match[1] not in self._days:
-            self._days[match[1]] = read_date(match[1], {}, [], "")
+            self._days[match[1]] = read_date(match[1], [], "")
         own = self._days[match[1]]
         if own is None:
             raise FormatError("a date that can't be read", file=self._file, line=line, found=match[1])
@@ -192,23 +175,22 @@ class _Reports:
         if system_line(line):
             raise self._error("a second system line", line, number, "one listing a file")
         if words[0] == "avg-cpu:":
-            fields = tuple(words[1:])
-            heading = Heading(CPU, "host", -2, len(fields), False, tuple(range(len(fields))), fields)
+            report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])
         elif words[0] in ("Device", "Device:"):
-            fields = tuple(words[1:])
-            heading = Heading(DISK, "device", 0, len(words), False, tuple(range(1, len(words))), fields)
+            report, kind, entity, fields = DISK, "device", 0, tuple(words[1:])
         elif words[-1] == "Device":
-            fields = tuple(words[:-1])
-            heading = Heading(DISK, "device", -1, len(fields), True, tuple(range(len(fields))), fields)
+            report, kind, entity, fields = DISK, "device", -1, tuple(words[:-1])
         else:
             raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
         if len(set(fields)) < len(fields) or not fields:
             raise self._error("a heading with a doubled or missing column", line, number, "different names")
-        if (self.known < 0 and not self._stamps) or heading.report in self._seen:
+        if (self.known < 0 and not self._stamps) or report in self._seen:
             self._begin(number, "")
-        self._seen.add(heading.report)
-        self._first = 1 if heading.entity == 0 else 0
-        self._table.headings.append(heading)
+        self._seen.add(report)
+        self._first = 1 if entity == 0 else 0
+        fixed = self._first + len(fields)
+        numeric = tuple(range(self._first, fixed))
+        self._table.headings.append(Heading(report, kind, entity, fixed, entity == -1, numeric, fields))
         self._table.heading_lines.append(number)
         self._table.heading_times.append(-1)
 

@@ -5,7 +5,6 @@ Source: ``pidstat.c`` of sysstat.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings
-from virtperf.formats.sar.clock import EARLIEST, Midnights, first_midnight, head, seconds_of, system_line
-from virtperf.formats.sar.headings import Heading
+from virtperf.formats.sar.clock import Times, head, seconds_of, system_line
+from virtperf.formats.sar.headings import Heading, tool_of
 from virtperf.formats.sar.scan import boundary
 from virtperf.formats.sar.table import Table, table_records
-from virtperf.formats.sar.tools import tool_of
-from virtperf.formats.text import DAY
 
 PROCESS, THREAD = "process", "thread"
 """Entity kinds; an entity is the command, a blank and the number of its process or thread."""
@@ -42,7 +39,7 @@ _WORDS = {"UID", "USER", "CPU", "policy", *_IDS}
 _AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
 
 
-class PidstatFormat:
+class PidstatFormat(Streaming):
     """Reader of pidstat's text."""
 
     name = "pidstat"
@@ -52,21 +49,15 @@ class PidstatFormat:
         """0.95 for the system line of sysstat with a heading of PID and Command below."""
         return 0.95 if tool_of(head) == self.name else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a listing.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing; each part ends with a table, or with a sample of a long one.
 
         Each row gives one record a column of numbers, without the processor that the process was last on. Values below
         zero stand for what pidstat could not read, and give none. Average rows are left out.
 
-        Raises
-        ------
-        FormatError
-            At a line that pidstat does not print, a row that does not fit its heading, and a second system line.
+        Raises `FormatError` at a line that pidstat does not print, a row that does not fit its heading, and a second
+        system line.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing part by part; each part ends with a table, or with a sample of a long one."""
         seen, strange = _Seen(file), Warnings(file)
         pieces = Pieces(stream, boundary, file)
         for piece in pieces:
@@ -79,21 +70,19 @@ class PidstatFormat:
             if known.any() or pieces.last:
                 warnings = (*strange.new(pieces.last), *seen.said)
                 seen.said.clear()
-                yield Reading(records[known].reset_index(drop=True), seen.clock, seen.info, warnings, at[known])
+                yield Reading(records[known].reset_index(drop=True), seen.times.clock, seen.info, warnings, at[known])
 
 
 class _Seen:
     """What is known of a listing from the parts of it before."""
 
     def __init__(self, file: str) -> None:
-        self.begun, self.clock = False, "absolute"
+        self.begun = False
         self.said: list[str] = []
+        self.times = Times(file, self.said)
         self.info: dict[str, str] = {}
         self._file = file
-        self._day: int | None = None
-        self._offset: float | None = None
         self._rows = 0
-        self._midnights = Midnights()
         self._columns: _Columns | None = None
         self._heading, self._heading_time = "", -1
 
@@ -102,25 +91,14 @@ class _Seen:
         lines, start = _LINE.findall(text), 0
         if not self.begun:
             first = [""] * above + ["".join(parts) for parts in lines]
-            start, self._day, self.info = head(first, PidstatFormat.name, self.said, self._file)
+            start, self.times.day, self.info = head(first, PidstatFormat.name, self.said, self._file)
             start, self.begun = start + 1 - above, True
         table = self._scan(lines, start, Table(text=text, line=above, last=last))
         self._rows += len(table.lines)
         if last and not self._rows:
             raise FormatError("no row of data in the file", file=self._file, line=above + len(lines),
                               remedy="collect the run again.")  # fmt: skip
-        t = self._midnights.times(table, self.said, self._file)
-        epoch = t >= EARLIEST
-        if epoch.any() and (self._offset or not epoch.all()):
-            line = above + int(table.lines[int(np.argmax(epoch if self._offset else ~epoch))]) + 1
-            raise FormatError(
-                "times of day beside seconds since 1970", file=self._file, line=line, remedy="split the file."
-            )
-        if self._offset is None and len(t):
-            self._offset = first_midnight(t, self._day)
-            if self._offset is None:
-                self._offset, self.clock = -DAY * np.floor(t.min() / DAY), "time-of-day"
-        return table, t + (self._offset or 0.0)
+        return table, self.times.of(table)
 
     def _scan(self, lines: list[tuple[str, str, str, str]], start: int, table: Table) -> Table:
         rows, times, under = list[int](), list[int](), list[int]()
@@ -139,10 +117,8 @@ class _Seen:
                 if i == cut and stripped:
                     table.cut, table.cut_time = i, -2 if fresh else -1
                 elif system_line(other):
-                    number = above + i + 1
-                    raise FormatError(
-                        "a second system line", file=self._file, line=number, remedy="split the file there."
-                    )
+                    problem, remedy = "a second system line", "split the file there."
+                    raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
                 elif stripped and not _AVERAGE.fullmatch(stripped):
                     raise _not_a_line(other, above + i, self._file)
                 continue

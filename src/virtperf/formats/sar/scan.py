@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.sar.clock import Midnights, system_line
+from virtperf.formats.sar.clock import Times, system_line
 from virtperf.formats.sar.headings import Heading, parse_heading
 from virtperf.formats.sar.table import Table
 from virtperf.formats.words import Words
@@ -24,42 +23,19 @@ _NO_TOPOLOGY = 10
 """Blanks behind the word ``all`` under CPU CORE SOCK NODE, of which only the first has a word there."""
 
 
-@dataclass
 class Seen:
-    """What is known of a listing from the parts of it before.
+    """What is known of a listing from the parts of it before."""
 
-    Attributes
-    ----------
-    day : int or None
-        The listing's date, in days since 1970.
-    heading : Heading, optional
-        The heading of the table that may go on, with its line number in the file, from 0, its text and its time.
-    fresh : bool
-        Whether a heading may come: the line before was blank, or there was no table yet.
-    rows : int
-        How many rows there were.
-    last : float
-        Time of the last of them.
-    offset : float, optional
-        What is added to times of day.
-    """
-
-    tool: str
-    file: str
-    said: list[str] = field(default_factory=list)
-    info: dict[str, str] = field(default_factory=dict)
-    day: int | None = None
-    heading: Heading | None = None
-    heading_line: int = 0
-    heading_text: str = ""
-    heading_time: int = 0
-    fresh: bool = True
-    midnights: Midnights = field(default_factory=Midnights)
-    marks: set[tuple[float, str]] = field(default_factory=set)
-    rows: int = 0
-    last: float = np.nan
-    offset: float | None = None
-    clock: str = "absolute"
+    def __init__(self, tool: str, file: str) -> None:
+        self.tool, self.file = tool, file
+        self.said: list[str] = []
+        self.info: dict[str, str] = {}
+        self.times = Times(file, self.said)
+        self.heading: Heading | None = None  # of the table that may go on, with its line in the file, from 0
+        self.heading_line, self.heading_text, self.heading_time = 0, "", 0
+        self.fresh = True  # a heading may come: the line before was blank, or there was no table yet
+        self.marks: set[tuple[float, str]] = set()  # time and comment, "" for restarts
+        self.rows, self.last = 0, np.nan  # how many there were, and the time of the last
 
 
 def boundary(lines: bytes) -> int:
@@ -79,24 +55,10 @@ def boundary(lines: bytes) -> int:
 
 
 def scan(words: Words, start: int, line: int, seen: Seen, last: bool) -> Table:
-    """The tables of a part of a listing.
+    """The tables of a part of a listing from its line `start` on; raises `FormatError` at what the tool does not print.
 
-    Parameters
-    ----------
-    words : Words
-    start : int
-        The line to begin with.
-    line : int
-        How many lines of the file are before the part.
-    seen : Seen
-        Gets what the next part needs.
-    last : bool
-        Whether it is the file's last.
-
-    Raises
-    ------
-    FormatError
-        At a line that the tool does not print.
+    `line` is how many lines of the file are before the part, `last` whether none follows; `seen` gets what the next one
+    needs.
     """
     table = Table(words=words, line=line, last=last)
     wrong: list[FormatError] = []

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.rows import record_table
+from virtperf.formats.rows import Codes, record_table
 from virtperf.formats.sar.headings import SINCE_BOOT, Heading
 from virtperf.formats.text import numbers, split_blanks, strings
 from virtperf.formats.words import Words
@@ -23,51 +23,26 @@ _WORD = re.compile(r"\S+")
 
 @dataclass
 class Table:
-    """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's beginning.
-
-    Attributes
-    ----------
-    lines, times, under : sequence of int
-        Of each row its line, its time of day, and its heading's place in `headings`.
-    bodies : list of str
-        What stands behind the time in each row, where `words` does not say it.
-    words : Words, optional
-        The part's words, with `starts`, the number of each row's first word, and `counts`, how many words it has.
-    shifts : ndarray of int, optional
-        How many columns behind its first one each row leaves empty.
-    line : int
-        How many lines of the file are before it.
-    carried : str, optional
-        The line of the headings that stand in a part before, which have negative line numbers.
-    last : bool
-        Whether no part follows: only there a row may be cut.
-    marks : list of (line, time, comment)
-        Restarts, with "", and comments.
-    cut : int
-        The line at which the file breaks off, or -1.
-    cut_time : int
-        Its time of day; -1 if that is cut too, -2 if no table is hurt.
-    """
+    """Rows of all tables of a file, or of a part of one; line numbers count from 0 at the part's beginning."""
 
     text: str = ""
     headings: list[Heading] = field(default_factory=list)
     heading_lines: list[int] = field(default_factory=list)
     heading_times: list[int] = field(default_factory=list)
-    lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    bodies: list[str] = field(default_factory=list)
-    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)
-    words: Words | None = None
-    starts: NDArray[np.int64] | None = None
-    counts: NDArray[np.int64] | None = None
-    shifts: NDArray[np.int64] | None = None
-    line: int = 0
-    carried: str | None = None
-    last: bool = True
-    marks: list[tuple[int, int, str]] = field(default_factory=list)
-    cut: int = -1
-    cut_time: int = -2
-    _distinct: tuple[list[Heading], NDArray[np.int64]] | None = field(default=None, repr=False)
+    lines: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of each row
+    times: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # of day
+    under: Sequence[int] | NDArray[np.int64] = field(default_factory=list)  # place of each row's heading
+    bodies: list[str] = field(default_factory=list)  # behind the time in each row, where `words` does not say it
+    words: Words | None = None  # of the part
+    starts: NDArray[np.int64] | None = None  # number of each row's first word
+    counts: NDArray[np.int64] | None = None  # how many words it has
+    shifts: NDArray[np.int64] | None = None  # how many columns behind its first one it leaves empty
+    line: int = 0  # lines of the file before the part
+    carried: str | None = None  # line of the headings that stand in a part before; their line numbers are negative
+    last: bool = True  # no part follows: only there a row may be cut
+    marks: list[tuple[int, int, str]] = field(default_factory=list)  # line, time, comment; "" for restarts
+    cut: int = -1  # line at which the file breaks off
+    cut_time: int = -2  # its time of day; -1 if that is cut too, -2 if no table is hurt
 
     def body(self, row: int) -> str:
         """What stands behind the time in a row."""
@@ -82,15 +57,20 @@ class Table:
             return self.carried or ""
         return self.text.split("\n")[number] if self.words is None else self.words.line(number)
 
+    def error(
+        self, problem: str, row: int, file: str, remedy: str = "the line is damaged; remove its sample.",
+        expected: str | None = None,
+    ) -> FormatError:  # fmt: skip
+        """The error of a row."""
+        line = self.line + int(self.lines[row]) + 1
+        return FormatError(problem, file=file, line=line, expected=expected, found=self.body(row), remedy=remedy)
+
     def distinct(self) -> tuple[list[Heading], NDArray[np.int64]]:
         """The headings, each once, and of each in `headings` which of them it is."""
-        if self._distinct is None or len(self._distinct[1]) != len(self.headings):
-            keys = list(map(id, self.headings))
-            by_id = dict(zip(keys, self.headings, strict=True))
-            numbers: dict[Heading, int] = {}
-            code = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
-            self._distinct = list(numbers), np.array([code[key] for key in keys], dtype=np.int64)
-        return self._distinct
+        by_id = {id(heading): heading for heading in self.headings}  # a few, which are compared once
+        numbers: dict[Heading, int] = {}
+        codes = {key: numbers.setdefault(heading, len(numbers)) for key, heading in by_id.items()}
+        return list(numbers), np.array([codes[id(heading)] for heading in self.headings], dtype=np.int64)
 
     def split(self) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
         """All words, and of each row the number of its first word and how many it has."""
@@ -107,25 +87,13 @@ class Table:
 
 
 def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Records of all rows, and the line of the file, from 1, on which each of them stands.
+    """Records of all rows, which have the times `t`, and the line of the file, from 1, on which each of them stands.
 
     sysstat itself prints one value too few for a processor that is off: a row whose words stand exactly under the first
-    columns, and which ends before the last, is left out, since nobody knows which of its values is missing.
+    columns, and which ends before the last, is left out, since nobody knows which of its values is missing. `said` gets
+    a sentence on such rows, and on a file that breaks off.
 
-    Parameters
-    ----------
-    table : Table
-    t : ndarray, shape (rows,)
-        Time of each row.
-    said : list of str
-        Gets the warnings of such a row, and of a file that breaks off.
-    file : str
-        For messages.
-
-    Raises
-    ------
-    FormatError
-        At a row that does not fit its heading, holds what is no number, or a negative percentage.
+    Raises `FormatError` at a row that does not fit its heading, holds what is no number, or a negative percentage.
     """
     tokens, starts, counts = table.split()
     under = np.array(table.under, dtype=int)
@@ -139,15 +107,9 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
     wrong = np.setdiff1d(wrong, short)
     cut_row = table.last and len(wrong) == 1 and wrong[0] == len(counts) - 1 and counts[-1] < fixed[-1]
     if len(wrong) and not cut_row:
-        row = wrong[0]
-        raise FormatError(
-            "a row does not fit its heading",
-            file=file,
-            line=table.line + int(table.lines[row]) + 1,
-            expected=f"{fixed[row]} words under {' '.join(table.headings[under[row]].fields)}",
-            found=table.body(row),
-            remedy="the line is damaged; remove its sample.",
-        )
+        first = int(wrong[0])
+        expected = f"{fixed[first]} words under {' '.join(table.headings[under[first]].fields)}"
+        raise table.error("a row does not fit its heading", first, file, expected=expected)
     keep = np.ones(len(counts), dtype=bool)
     if len(short):
         more = f", and {len(short) - 1} more such rows" if len(short) > 1 else ""
@@ -161,7 +123,7 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
         said.append(f"{file} line {number}: the file breaks off; the sample that it breaks off in was left out")
 
     keep[short] = False
-    reports, kinds, names, fields = _Codes(), _Codes(), _Codes(), _Codes()
+    reports, kinds, names, fields = Codes(), Codes(), Codes(), Codes()
     since_boot = np.array(table.heading_times, dtype=int)[under] == np.array(table.times, dtype=int)
     rows, places, field_codes = [], [], []
     own = starts if table.shifts is None else starts - table.shifts
@@ -189,33 +151,17 @@ def table_records(table: Table, t: np.ndarray, said: list[str], file: str) -> tu
         digits = pc.replace_substring(digits, ",", ".")  # decimal comma
     values, bad = numbers(digits)
     if bad >= 0:
-        raise FormatError(
-            "a value is not a number",
-            file=file,
-            line=table.line + int(table.lines[row[bad]]) + 1,
-            found=table.body(int(row[bad])),
-            remedy="collect without --human, or remove the damaged sample.",
-        )
+        remedy = "collect without --human, or remove the damaged sample."
+        raise table.error("a value is not a number", int(row[bad]), file, remedy)
     field_code = np.concatenate([*field_codes, np.zeros(0, dtype=int)])[order]
     below = np.flatnonzero((values < 0) & np.array([name.startswith("%") for name in fields] or [False])[field_code])
     if len(below):
-        raise FormatError(
-            "a negative percentage", file=file, line=table.line + int(table.lines[row[below[0]]]) + 1,
-            found=table.body(int(row[below[0]])), remedy="the line is damaged; remove its sample.",
-        )  # fmt: skip
+        raise table.error("a negative percentage", int(row[below[0]]), file)
     report = strings(list(reports), np.where(since_boot, boot[code], plain[code])[row])
     field_of = strings(list(fields), field_code)
     kind_of, entity_of = strings(list(kinds), kind[code][row]), strings(list(names), entity[row])
     frame = record_table(report, kind_of, entity_of, field_of, t[row], values)
     return frame, np.array(table.lines, dtype=np.int64)[row] + table.line + 1
-
-
-class _Codes(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for."""
-
-    def __missing__(self, key: str) -> int:
-        self[key] = len(self)
-        return self[key]
 
 
 def _printed_short(table: Table, rows: np.ndarray) -> np.ndarray:

@@ -26,11 +26,8 @@ def write_sar(reading: Reading) -> bytes:
     ``reading.info`` gives ``kernel``, ``host``, ``machine`` and ``cpus``. A heading carries the time of the sample
     before, the first one a time one step before the first sample. Values are rounded as sar rounds them.
 
-    Raises
-    ------
-    FormatError
-        For another clock than the absolute one, restarts and comments, a report that is not the one that its fields'
-        heading would give (such as averages since boot), and two samples that are too far apart for times of day.
+    Raises `FormatError` for another clock than the absolute one, restarts and comments, a report that is not the one
+    that its fields' heading would give (such as averages since boot), and two samples too far apart for times of day.
     """
     info = reading.info
     if reading.clock != "absolute" or info.keys() & {"restarts", "comments"}:

@@ -48,84 +48,42 @@ VBD_FIELDS = ("OO", "RD", "WR", "RSECT", "WSECT")
 
 @dataclass
 class Seen:
-    """What is known of a file from the parts of it before.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The headings in order, NAME and STATE included.
-    headings : set of str
-        Lines that are headings, without their blanks at both ends.
-    timed : bool
-        Whether samples begin by lines ``xentop - HH:MM:SS``.
-    plain : bool
-        Whether there was a header with several rows, so that -r was not given.
-    samples : int
-        How many there are.
-    before : set of str
-        The domains of the last sample.
-    clock, days : float
-        Seconds since midnight of the last sample, NaN before the first, and those that midnights add to it.
-    """
+    """What is known of a file from the parts of it before."""
 
     file: str
     said: Warnings
-    columns: tuple[str, ...] = ()
-    headings: set[str] = field(default_factory=set)
+    columns: tuple[str, ...] = ()  # headings in order, NAME and STATE included
+    headings: set[str] = field(default_factory=set)  # lines that print them
     info: dict[str, str] = field(default_factory=dict)
-    timed: bool = False
-    plain: bool = False
-    samples: int = 0
-    before: set[str] = field(default_factory=set)
-    clock: float = np.nan
-    days: float = 0.0
+    timed: bool = False  # samples begin by lines "xentop - HH:MM:SS"
+    plain: bool = False  # there was a header with several rows, so that -r was not given
+    samples: int = 0  # how many there are
+    before: set[str] = field(default_factory=set)  # domains of the last one
+    clock: float = np.nan  # seconds since midnight of the last one
+    days: float = 0.0  # those that midnights add to it
 
 
 @dataclass
 class Listing:
-    """What stands where in a part of a file; line numbers count from 0 at the part's beginning.
-
-    Attributes
-    ----------
-    words : Words
-    line : int
-        How many lines of the file are before it.
-    rows : ndarray of int
-        Line number of each domain row.
-    state : ndarray of int
-        Number of the word that is its state, so that its name stands before and its values behind.
-    names : list of str
-        Names of domains, each once.
-    who : ndarray of int
-        Which of them each row is of.
-    headers : list of int
-        Lines of the column headings.
-    apart : set of int
-        Those of them that stand below a blank line.
-    summaries, clock : list of int
-        Lines ``xentop - HH:MM:SS`` and the seconds since midnight that they print.
-    details : list of (line, kind, device, field, digits)
-        Numbers of the rows that -v, -n and -x add.
-    cut : int
-        The line at which the file breaks off, or -1.
-    cut_opens : bool
-        Whether that line is the first of another sample, so that the one before it is whole.
-    """
+    """What stands where in a part of a file; line numbers count from 0 at the part's beginning."""
 
     words: Words
-    line: int
+    line: int  # lines of the file before the part
     seen: Seen
+    # of each domain row: its line; the number of the word that is its state, so that its name stands before and its
+    # values behind; which of `names` it is of
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     state: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    names: list[str] = field(default_factory=list)
     who: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    headers: list[int] = field(default_factory=list)
-    apart: set[int] = field(default_factory=set)
-    summaries: list[int] = field(default_factory=list)
-    clock: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    headers: list[int] = field(default_factory=list)  # lines of the column headings
+    apart: set[int] = field(default_factory=set)  # those of them that stand below a blank line
+    summaries: list[int] = field(default_factory=list)  # lines "xentop - HH:MM:SS"
+    clock: list[int] = field(default_factory=list)  # the seconds since midnight that they print
+    # of the rows that -v, -n and -x add: line, kind, device, field, digits
     details: list[tuple[int, str, str, str, str]] = field(default_factory=list)
-    cut: int = -1
-    cut_opens: bool = False
+    cut: int = -1  # line at which the file breaks off
+    cut_opens: bool = False  # that line is the first of another sample, so that the one before it is whole
 
     def error(
         self, problem: str, line: int, expected: str | None = None, found: str | None = None,
@@ -146,15 +104,7 @@ class Listing:
 
 
 def boundary(lines: bytes, timed: bool, plain: bool) -> int:
-    """Where the last sample, or the last header, begins; 0 where nothing tells.
-
-    Parameters
-    ----------
-    lines : bytes
-        Whole lines of a listing.
-    timed, plain : bool
-        As in `Seen`.
-    """
+    """Where the last sample, or the last header, begins in whole lines, 0 if unknown; the rest is as in `Seen`."""
     if timed or (not plain and SUMMARY.encode() in lines):
         return lines.rfind(b"\n" + SUMMARY.encode()) + 1
     if not plain and lines.count(b"STATE ") < 3:  # too few to tell whether each row has a header
@@ -241,14 +191,6 @@ def _rows(found: Listing) -> None:
     names = [words.data[begin:end].decode().strip() for begin, end in zip(begins, ends, strict=True)]
     found.who, unique = pd.factorize(np.array(names, dtype=object))
     found.names = [str(name) for name in unique]
-
-
-def begins_sample(name: str, previous: str, seen: set[str]) -> bool:
-    """Whether a domain can't stand in the sample of the one before it, where nothing else parts the samples.
-
-    Batch mode sorts by name, case ignored (-z puts Domain-0 before them), so a step back begins another sample too.
-    """
-    return name in seen or (name.lower() < previous.lower() and previous != "Domain-0")
 
 
 def _check_columns(columns: tuple[str, ...], found: Listing, line: int) -> None:

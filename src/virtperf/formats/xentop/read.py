@@ -6,7 +6,6 @@ Source: ``xentop.c`` in the Xen source tree, tools/xenstat/xentop until 4.13 and
 from __future__ import annotations
 
 import copy
-import io
 import re
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -14,24 +13,24 @@ from typing import BinaryIO
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
+from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.pieces import Pieces, recoded
 from virtperf.formats.rows import Warnings
 from virtperf.formats.text import unwrap_midnight, utf8
 from virtperf.formats.words import Words
 from virtperf.formats.xentop.lines import Listing, Seen, boundary, scan
-from virtperf.formats.xentop.samples import behind, entities, numbered, without_difference
-from virtperf.formats.xentop.values import records, values_of
+from virtperf.formats.xentop.samples import behind, entities, numbered, records, values_of, without_difference
 from virtperf.formats.xentop.write import write_listing
 
 _HEADING = re.compile(rb"^ *NAME +STATE +CPU\(sec\)", re.M)
 
 
-class XentopFormat:
+class XentopFormat(Streaming):
     """Reader and writer of xentop listings."""
 
     name = "xentop"
     title = "xentop batch output (Xen)"
+    write = staticmethod(write_listing)
 
     def sniff(self, head: bytes) -> float:
         """1 when a column heading of xentop is in sight, 0.9 for its summary line."""
@@ -39,22 +38,16 @@ class XentopFormat:
             return 1.0
         return 0.9 if re.search(rb"^xentop - \d\d:\d\d:\d\d ", head, re.M) else 0.0
 
-    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
-        """Read a listing.
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing; each part ends with a sample.
 
         Records have ``entity_kind`` ``domain`` (and ``vcpu``, ``net``, ``vbd`` with entity ``domain/device`` where the
         listing was made with -v, -n or -x) and the printed headings as fields. A CPU(%) of 0.0 has no record in a
         sample whose predecessor lacks the domain, because xentop prints it there for want of a difference.
 
-        Raises
-        ------
-        FormatError
-            At a line that xentop does not print, at a row with too many or too few values, and where nothing is left.
+        Raises `FormatError` at a line that xentop does not print, at a row with too many or too few values, and where
+        nothing is left.
         """
-        return joined(self.blocks(io.BytesIO(data), file=file))
-
-    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
-        """Read a listing part by part; each part ends with a sample."""
         seen = Seen(file, Warnings(file))
         pieces = Pieces(stream, lambda lines: boundary(lines, seen.timed, seen.plain), file)
         for piece in pieces:
@@ -67,18 +60,10 @@ class XentopFormat:
             found = scan(words, pieces.line, seen, pieces.last)
             if not seen.columns:
                 raise FormatError(
-                    "no xentop header in the file",
-                    file=file,
-                    line=1,
-                    expected="a line with NAME STATE CPU(sec) ...",
-                    found=words.data[:60].decode("utf-8", "replace"),
-                    remedy="collect with `xentop -b`.",
-                )
+                    "no xentop header in the file", file=file, line=1, expected="a line with NAME STATE CPU(sec) ...",
+                    found=words.data[:60].decode("utf-8", "replace"), remedy="collect with `xentop -b`.",
+                )  # fmt: skip
             yield _reading(found, pieces.last)
-
-    def write(self, reading: Reading) -> bytes:
-        """Print a listing; see `virtperf.formats.xentop.write.write_listing`."""
-        return write_listing(reading)
 
 
 def _open_end(piece: bytes, line: int, seen: Seen) -> int:

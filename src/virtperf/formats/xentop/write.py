@@ -30,11 +30,8 @@ def write_listing(reading: Reading) -> bytes:
     Used memory in the summary is the sum of the domains' memory. A CPU(%) that a domain has not, because the sample
     before lacks it, prints as 0.0.
 
-    Raises
-    ------
-    FormatError
-        For other columns, the rows of -r, -v, -n and -x, a number that is missing and has no word, a name that can't be
-        found again, or a time that the clock of the listing can't show.
+    Raises `FormatError` for other columns, the rows of -r, -v, -n and -x, a number that is missing and has no word, a
+    name that can't be found again, or a time that the clock of the listing can't show.
     """
     info = reading.info
     timed = reading.clock == "time-of-day"
