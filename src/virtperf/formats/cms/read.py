@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import RECORD_COLUMNS, Reading
+from virtperf.formats.base import RECORD_COLUMNS, Reading, Streaming
 from virtperf.formats.cms.responses import DEFSEG, Responses
-from virtperf.formats.in_parts import InParts
 from virtperf.formats.pieces import Pieces, line_end, recoded
 from virtperf.formats.rows import Rows, Warnings, checked, refused, split_lines
 from virtperf.formats.text import DAY, HALF_DAY, clock_seconds, clock_text, surest
@@ -51,7 +50,7 @@ _SNIFFS = (
 )
 
 
-class CmsConsole(InParts):
+class CmsConsole(Streaming):
     """Reader and writer of console transcripts; see docs/formats/cms-console.md."""
 
     name = "cms-console"

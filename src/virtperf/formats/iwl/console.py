@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
-from virtperf.formats.in_parts import InParts
+from virtperf.formats.base import Reading, Streaming, joined
 from virtperf.formats.iwl.summary import (
     CLIENTS_FIELD,
     CLIENTS_OF_FIELD,
@@ -58,7 +57,7 @@ _SNIFFS = (
 )
 
 
-class IwlConsole(InParts):
+class IwlConsole(Streaming):
     """Reader and writer of the console log; see docs/formats/iwl-console.md."""
 
     name = "iwl-console"

@@ -15,8 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring  # for w
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading, joined
-from virtperf.formats.in_parts import InParts
+from virtperf.formats.base import Reading, Streaming, joined
 from virtperf.formats.iwl.snapshots import Parsed, Plain
 from virtperf.formats.iwl.xml_mapping import HMS, NAME, SHIPPED_MAPPING, Mapping, load_mapping
 from virtperf.formats.pieces import Pieces, recoded
@@ -27,7 +26,7 @@ from virtperf.formats.xml_stream import XmlFeed, declared
 MAPPING_VARIABLE = "VIRTPERF_IWL_XML_MAPPING"
 
 
-class IwlXml(InParts):
+class IwlXml(Streaming):
     """Reader and writer of the snapshots; see docs/formats/iwl-xml.md."""
 
     name = "iwl-xml"

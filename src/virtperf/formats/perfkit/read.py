@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
-from virtperf.formats.in_parts import InParts
+from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.perfkit.items import read_items
 from virtperf.formats.perfkit.layout import REMEDY, Layout, load_layouts
 from virtperf.formats.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, read_header
@@ -32,7 +31,7 @@ NEWS, KNOWN = 16, 8
 """Templates that a part of a file may add, and that are known of a report: all headers of a damaged file may differ."""
 
 
-class PerfKit(InParts):
+class PerfKit(Streaming):
     """Reader and writer of listings; see docs/formats/perfkit.md."""
 
     name = "perfkit"

@@ -14,8 +14,7 @@ from typing import BinaryIO
 import numpy as np
 
 from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
-from virtperf.formats.in_parts import InParts
+from virtperf.formats.base import Reading, Streaming
 from virtperf.formats.pieces import Pieces, line_end, recoded
 from virtperf.formats.rows import Warnings
 from virtperf.formats.sar.headings import Heading
@@ -28,7 +27,7 @@ _STAMP = re.compile(r"^(\d[\d \t]*)[ \t](\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: +([A
 _ROW = re.compile(r"\d[\d \t]*", re.ASCII)
 
 
-class VmstatFormat(InParts):
+class VmstatFormat(Streaming):
     """Reader of vmstat listings."""
 
     name = "vmstat"
