@@ -23,22 +23,11 @@ from virtperf.study.definition import Study
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
     """Check the shared files and the given studies, all of them by default.
 
-    Parameters
-    ----------
-    layout : Layout
-    studies : sequence of str
-        Ids of existing studies.
+    `studies`: ids of existing studies.
 
-    Returns
-    -------
-    problems : Problems
-    summary : str
-        What was checked, in words.
+    Returns the problems, and in words what was checked.
 
-    Raises
-    ------
-    VirtperfError
-        A study that is not there.
+    Raises `VirtperfError`: a study that is not there.
     """
     for name in studies:
         layout.known(name)

@@ -12,10 +12,7 @@ from virtperf.core.errors import Report, StudyError, VirtperfError
 class Problems:
     """Problems of a repository's hand-written files.
 
-    Parameters
-    ----------
-    root : Path
-        The repository's folder; files are named relative to it.
+    `root`: the repository's folder; files are named relative to it.
     """
 
     def __init__(self, root: Path) -> None:

@@ -31,18 +31,10 @@ CORRECTIONS = "corrections"
 def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
     """Check the folder of a study's definition.
 
-    Parameters
-    ----------
-    folder : Path
-    dictionary : MetricDictionary or None
-        None where it can't be loaded: then metrics are not compared with it.
-    problems : Problems
-        Gets what is found.
+    `dictionary`: None where it can't be loaded: then metrics are not compared with it.
+    `problems`: gets what is found.
 
-    Returns
-    -------
-    Study or None
-        None where `study.yaml` can't be loaded.
+    Returns None where `study.yaml` can't be loaded.
     """
     study = None
     with problems.caught(folder):

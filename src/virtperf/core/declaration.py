@@ -28,24 +28,14 @@ _OPTIONS = {
 class Part(Model):
     """One table of a file: which rows, of whom, which numbers.
 
-    Attributes
-    ----------
-    time : Time or None
-        Where that is not the declaration's own.
-    rows : tuple of str
-        Paths to the objects or elements that are rows, with ``*`` for any key or place in a list.
-    lines : tuple of str
-        Expressions with named groups; each line that one of them is, as a whole, is a row.
-    where, unless : mapping
-        Rows that count, and rows that do not.
-    names, value : str or None
-        Columns that hold the name of a row's number, and the number.
-    every_s : float or None
-        Rows are summed up over intervals of so many seconds from the first row's time on.
-    printed : mapping, "duration" or None
-        As in `FieldRule`, for fields that don't say it themselves.
-    others : bool
-        What is not declared is read too, without a metric; all of it must be numbers.
+    `time`: where that is not the declaration's own.
+    `rows`: paths to the objects or elements that are rows, with ``*`` for any key or place in a list.
+    `lines`: expressions with named groups; each line that one of them is, as a whole, is a row.
+    `where`, `unless`: rows that count, and rows that do not.
+    `names`, `value`: columns that hold the name of a row's number, and the number.
+    `every_s`: rows are summed up over intervals of so many seconds from the first row's time on.
+    `printed`: as in `FieldRule`, for fields that don't say it themselves.
+    `others`: what is not declared is read too, without a metric; all of it must be numbers.
     """
 
     report: str = ""
@@ -82,22 +72,13 @@ class Part(Model):
 class Declaration(Part):
     """One declared format.
 
-    Attributes
-    ----------
-    missing : tuple of str
-        Texts that stand for no value.
-    decimal, thousands : str
-        Of printed numbers.
-    columns : tuple of str
-        Names of columns, where the file has no heading.
-    documents : str
-        What of several JSON documents one after the other is read.
-    strict : bool
-        Lines that match nothing are refused, those of `ignore` and blank ones excepted.
-    metrics : mapping
-        Metrics that the dictionary lacks.
-    tables : tuple of Part
-        In the place of one table that the declaration itself is.
+    `missing`: texts that stand for no value.
+    `decimal`, `thousands`: of printed numbers.
+    `columns`: names of columns, where the file has no heading.
+    `documents`: what of several JSON documents one after the other is read.
+    `strict`: lines that match nothing are refused, those of `ignore` and blank ones excepted.
+    `metrics`: metrics that the dictionary lacks.
+    `tables`: in the place of one table that the declaration itself is.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]

@@ -65,28 +65,16 @@ class Match(Model):
 class Time(Model):
     """Where a file's times are.
 
-    Attributes
-    ----------
-    field : str or None
-        Column, path or group that holds the time.
-    line : str or None
-        Expression with a group ``time``: a line that gives the time of what stands below it.
-    unit : str
-        Of a time that is a number.
-    since : str
-        What a number counts from: ``epoch`` (1970) or ``start`` (of the tool).
-    format : str or None
-        Of a time that is text: ``iso`` or one of `datetime.strptime`.
-    zone : str
-        Numbers since 1970 and times that carry an offset are put on the clock of this zone.
-    plus : str or None
-        A field that is added, in the same unit.
-    interval_s, start_s : float or None
-        Where there is no time: the step from sample to sample, and the time of the first.
-    numbered : bool
-        Samples are numbered, and run.yaml says when they were taken.
-    optional : bool
-        A file without these times is a snapshot.
+    `field`: column, path or group that holds the time.
+    `line`: expression with a group ``time``: a line that gives the time of what stands below it.
+    `unit`: of a time that is a number.
+    `since`: what a number counts from: ``epoch`` (1970) or ``start`` (of the tool).
+    `format`: of a time that is text: ``iso`` or one of `datetime.strptime`.
+    `zone`: numbers since 1970 and times that carry an offset are put on the clock of this zone.
+    `plus`: a field that is added, in the same unit.
+    `interval_s`, `start_s`: where there is no time: the step from sample to sample, and the time of the first.
+    `numbered`: samples are numbered, and run.yaml says when they were taken.
+    `optional`: a file without these times is a snapshot.
     """
 
     field: str | None = None
@@ -141,23 +129,14 @@ Condition = dict[str, Texts]
 class FieldRule(Model):
     """One number of each row.
 
-    Attributes
-    ----------
-    field : str
-        Column, key, path or group; or, where a table has `names`, what stands in that column.
-    name : str
-        What the record is called, where that is not `field`.
-    printed : mapping of str to (str or float), or "duration"
-        What stands behind the number in the file, and the unit or factor that it means.
-    needs : str or None
-        Another field: where it is 0 or missing, this one has no value.
-    per : str or None
-        Another field, in seconds, that the number is divided by: the rate of what was counted in an interval.
-    each : str
-        Of the rows of an interval: their mean, largest, sum, how many there are; ``rate`` is the sum, or how many there
-        are where no field is given, per second.
-    optional : bool
-        Files without it are read.
+    `field`: column, key, path or group; or, where a table has `names`, what stands in that column.
+    `name`: what the record is called, where that is not `field`.
+    `printed`: what stands behind the number in the file, and the unit or factor that it means.
+    `needs`: another field: where it is 0 or missing, this one has no value.
+    `per`: another field, in seconds, that the number is divided by: the rate of what was counted in an interval.
+    `each`: of the rows of an interval: their mean, largest, sum, how many there are; ``rate`` is the sum, or how many
+        there are where no field is given, per second.
+    `optional`: files without it are read.
     """
 
     field: str = ""

@@ -20,17 +20,10 @@ few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 % miss
 class Mean:
     """A mean with its interval (Student's t).
 
-    Attributes
-    ----------
-    value, se, df : float
-        In the quantity's unit; `se` and `df` are NaN where there is no error to be had.
-    low, high, level : float
-        The interval and its confidence level; NaN limits where there is no error.
-    n : int
-        Runs, or samples of one run.
-    method : str
-        How the error was made: ``runs`` (spread over runs), or that of the one run's samples.
-    origin : Origin or None
+    `value`, `se`, `df`: in the quantity's unit; `se` and `df` are NaN where there is no error to be had.
+    `low`, `high`, `level`: the interval and its confidence level; NaN limits where there is no error.
+    `n`: runs, or samples of one run.
+    `method`: how the error was made: ``runs`` (spread over runs), or that of the one run's samples.
     """
 
     value: float
@@ -72,10 +65,7 @@ def over_runs(
     With two or more runs the error is their spread over ``sqrt(n)`` with ``n - 1`` degrees of freedom, since run-to-run
     variation is what a reader wants to see past. One run has the error and degrees of freedom of its own samples.
 
-    Parameters
-    ----------
-    values, errors, dfs : sequence of float, length n
-        Means of the runs, and the standard error and degrees of freedom within each.
+    `values`, `errors`, `dfs` (length n): means of the runs, and the standard error and degrees of freedom within each.
     """
     x = np.asarray(values, dtype=float)
     if len(x) > 1:

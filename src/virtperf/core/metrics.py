@@ -25,18 +25,11 @@ WHOLE = "host"
 class Source(Model):
     """One raw field that a metric is read from, with the factor to the metric's unit.
 
-    Attributes
-    ----------
-    format : str
-        Of a dictionary that is loaded there is one source a format.
-    entity : str or None
-        Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
-    kind : str or None
-        As the metric's, where it is another one for this field.
-    minus : bool
-        A part of a sum that is taken away.
-    factor : float
-        Of a counter: leads to the metric's unit after division by seconds.
+    `format`: of a dictionary that is loaded there is one source a format.
+    `entity`: only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
+    `kind`: as the metric's, where it is another one for this field.
+    `minus`: a part of a sum that is taken away.
+    `factor`: of a counter: leads to the metric's unit after division by seconds.
     """
 
     formats: Texts = Field(alias="format")
@@ -54,15 +47,11 @@ class Source(Model):
 class Metric(Model):
     """One metric of the dictionary.
 
-    Attributes
-    ----------
-    kind : str
-        ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
-        file, a rate in samples), ``total`` (one number a run).
-    combine : str
-        ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are there;
-        ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of them
-        the first must be there; else ``""``: they are other spellings.
+    `kind`: ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the
+        raw file, a rate in samples), ``total`` (one number a run).
+    `combine`: ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are
+        there; ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of
+        them the first must be there; else ``""``: they are other spellings.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
@@ -98,12 +87,8 @@ class Named:
 class _Fields:
     """What the fields of one format mean.
 
-    Attributes
-    ----------
-    meant : dict
-        Metrics with the source that names the field, by report, entity kind and field.
-    parts : dict
-        Fields of a metric that has parts, in their order, by metric, report and entity kind.
+    `meant`: metrics with the source that names the field, by report, entity kind and field.
+    `parts`: fields of a metric that has parts, in their order, by metric, report and entity kind.
     """
 
     def __init__(self, metrics: Iterable[Metric], format_name: str) -> None:
@@ -140,18 +125,11 @@ class MetricDictionary:
     def named(self, records: pd.DataFrame, format_name: str) -> Named:
         """Raw records as metrics in the dictionary's units.
 
-        Parameters
-        ----------
-        records : DataFrame
-            As in `Reading.records`; further columns are kept.
-        format_name : str
+        `records`: as in `Reading.records`; further columns are kept.
 
-        Returns
-        -------
-        Named
-            Of `records` the columns that are no texts, in the same order; records of fields that no metric names are
-            left out. A counter's value is still cumulative. Where the parts of a sum are incomplete, or the first part
-            of a rest is missing, its value is NaN.
+        Returns of `records` the columns that are no texts, in the same order; records of fields that no metric names
+        are left out. A counter's value is still cumulative. Where the parts of a sum are incomplete, or the first part
+        of a rest is missing, its value is NaN.
         """
         columns = ["report", "entity_kind", "entity", "field"]
         place, first = combinations(records, columns)
@@ -210,17 +188,8 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
     """Load `data/metrics.yaml`.
 
-    Parameters
-    ----------
-    path : Path
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-
-    Raises
-    ------
-    StudyError
-        With file and line, for a missing unit, an unknown kind, a conversion that does not exist, or a field that two
-        sources of one metric name.
+    Raises `StudyError`: with file and line, for a missing unit, an unknown kind, a conversion that does not exist, or a
+    field that two sources of one metric name.
     """
     file, document = load_model(path, _File, report)
     return MetricDictionary(_converted(document, metric, report) for metric in file.metrics.values())

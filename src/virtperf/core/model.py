@@ -68,17 +68,7 @@ Keyed = BeforeValidator(_keyed)
 def load_model(path: Path, model: type[M], report: Report = stop, *, aliases: bool = True) -> tuple[M, Document]:
     """Read a YAML file as a model.
 
-    Parameters
-    ----------
-    path : Path
-    model : type
-    report : callable, optional
-        Told of every problem, the last one excepted, which is raised.
-
-    Raises
-    ------
-    StudyError
-        What `load_yaml` raises; a name, type or value that the model does not have.
+    Raises `StudyError`: what `load_yaml` raises; a name, type or value that the model does not have.
     """
     document = load_yaml(path, aliases=aliases)
     return validated(model, document, report), document

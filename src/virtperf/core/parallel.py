@@ -26,23 +26,14 @@ CONNECT_S = 10
 def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload: str = __name__) -> Iterator[Map]:
     """Workers for the length of a block.
 
-    Parameters
-    ----------
-    shared
-        What every call gets after its task.
-    jobs : int, optional
-        Processes of this machine; 1: this process alone. Default: one a processor, as many as memory allows.
-    scheduler : str
-        The address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need the same
-        package and the repository at the same path. A worker that is lost has its tasks done by others.
-    preload : str
-        A module that processes import before they begin, where they are not forked from this one.
+    `shared`: what every call gets after its task.
+    `jobs`: processes of this machine; 1: this process alone. Default: one a processor, as many as memory allows.
+    `scheduler`: the address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need
+        the same package and the repository at the same path. A worker that is lost has its tasks done by others.
+    `preload`: a module that processes import before they begin, where they are not forked from this one.
 
-    Raises
-    ------
-    VirtperfError
-        The cluster can't be reached or Dask is not installed; a process of this machine was killed. What a function
-        raises comes out where its result is asked for.
+    Raises `VirtperfError`: the cluster can't be reached or Dask is not installed; a process of this machine was killed.
+    What a function raises comes out where its result is asked for.
     """
     if scheduler:
         with _cluster(scheduler) as client:

@@ -54,16 +54,8 @@ class NotebookParameters(ReportParameters):
 def load_parameters(path: Path, report: Report = stop) -> Parameters:
     """Read `params.yaml`.
 
-    Parameters
-    ----------
-    path : Path
-    report : callable, optional
-        Told of every problem, the last one excepted, which is raised.
-
-    Raises
-    ------
-    VirtperfError
-        An unknown name (with the closest known one), a wrong type or a value out of range, with file and line.
+    Raises `VirtperfError`: an unknown name (with the closest known one), a wrong type or a value out of range, with
+    file and line.
     """
     return load_model(path, Parameters, report)[0]
 

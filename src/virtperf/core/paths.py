@@ -12,10 +12,7 @@ from virtperf.core.errors import VirtperfError
 class Layout:
     """The folders of one repository; nothing is created here.
 
-    Attributes
-    ----------
-    root : Path
-        The folder that holds `data/`, `notebooks/` and `params.yaml`.
+    `root`: the folder that holds `data/`, `notebooks/` and `params.yaml`.
     """
 
     root: Path

@@ -15,10 +15,8 @@ LONGEST_LINE = 100_000
 def check_pattern(pattern: str) -> str:
     """The same pattern.
 
-    Raises
-    ------
-    ValueError
-        It is too long, or RE2 does not take it: back references, looking around and large repetitions are not allowed.
+    Raises `ValueError`: it is too long, or RE2 does not take it: back references, looking around and large repetitions
+    are not allowed.
     """
     if len(pattern) > LONGEST_PATTERN:
         raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
@@ -33,10 +31,7 @@ def check_pattern(pattern: str) -> str:
 def groups_of(pattern: str) -> tuple[str, ...]:
     """Names of a pattern's groups.
 
-    Raises
-    ------
-    ValueError
-        RE2 does not take the pattern; a group without a name, or two of one name.
+    Raises `ValueError`: RE2 does not take the pattern; a group without a name, or two of one name.
     """
     check_pattern(pattern)
     try:

@@ -53,17 +53,10 @@ class ProvenanceError(VirtperfError):
 class Origin:
     """What a value was computed from.
 
-    Attributes
-    ----------
-    provenance : Provenance
-    study : str
-        The study's id; "" for data of no study.
-    runs : tuple of str
-        Sorted run ids; empty for published and reconstructed values.
-    exhibits : tuple of str
-        The exhibits whose values were used, in order of first use.
-    files : tuple of str
-        Files of a reader's own, where provenance is `OWN`.
+    `study`: the study's id; "" for data of no study.
+    `runs`: sorted run ids; empty for published and reconstructed values.
+    `exhibits`: the exhibits whose values were used, in order of first use.
+    `files`: files of a reader's own, where provenance is `OWN`.
     """
 
     provenance: Provenance
@@ -76,10 +69,7 @@ class Origin:
 def together(origins: Iterable[Origin | None]) -> Origin | None:
     """The origin of a value computed from several; None where none of them has one.
 
-    Raises
-    ------
-    ProvenanceError
-        Two provenances, or values with and without an origin, in one value; the error names both.
+    Raises `ProvenanceError`: two provenances, or values with and without an origin, in one value; the error names both.
     """
     parts = list(origins)
     known = [part for part in parts if part is not None]
@@ -103,15 +93,9 @@ def together(origins: Iterable[Origin | None]) -> Origin | None:
 def origin_of(frame: pd.DataFrame) -> Origin | None:
     """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and `file`.
 
-    Returns
-    -------
-    Origin or None
-        None for a frame without the column `provenance`, or without rows.
+    Returns None for a frame without the column `provenance`, or without rows.
 
-    Raises
-    ------
-    ProvenanceError
-        The rows have several provenances, or a word that is none.
+    Raises `ProvenanceError`: the rows have several provenances, or a word that is none.
     """
     if "provenance" not in frame.columns or frame.empty:
         return None

@@ -45,18 +45,11 @@ ROW_GROUP = 1 << 20
 class Table:
     """The declaration of one Parquet file.
 
-    Attributes
-    ----------
-    file : str
-        Its name, the same for every study.
-    stage : str
-        The command that writes it.
-    columns : mapping of str to Kind
-        In their order.
-    factors_before : str
-        The study's factors stand before this column, as columns of levels; "" for a table without them.
-    digits : int or None
-        Significant digits of numbers; None keeps them as they are.
+    `file`: its name, the same for every study.
+    `stage`: the command that writes it.
+    `columns`: in their order.
+    `factors_before`: the study's factors stand before this column, as columns of levels; "" for a table without them.
+    `digits`: significant digits of numbers; None keeps them as they are.
     """
 
     file: str
@@ -68,10 +61,7 @@ class Table:
     def kinds(self, factors: Sequence[str] = ()) -> dict[str, Kind]:
         """All columns with the study's factors in their place.
 
-        Raises
-        ------
-        VirtperfError
-            A factor is called like a column.
+        Raises `VirtperfError`: a factor is called like a column.
         """
         if not self.factors_before:
             return dict(self.columns)
@@ -129,10 +119,8 @@ class Table:
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
         """As `read`, without making a frame of it.
 
-        Raises
-        ------
-        VirtperfError
-            It can't be read, or has not these columns with these types; with the file and the stage to run again.
+        Raises `VirtperfError`: it can't be read, or has not these columns with these types; with the file and the stage
+        to run again.
         """
         kinds = self.kinds(factors)
         try:

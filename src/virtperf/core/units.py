@@ -32,10 +32,7 @@ def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
 
     ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``.
 
-    Raises
-    ------
-    VirtperfError
-        When a unit is unknown or the two measure different things; it names both.
+    Raises `VirtperfError`: when a unit is unknown or the two measure different things; it names both.
     """
     divided = source if per == "1" else f"{source} per {per}"
     known = [_known(unit) for unit in (source, per, target)]
@@ -66,10 +63,7 @@ def _known(unit: str) -> tuple[Dimension, float] | None:
 def rate_unit(unit: str) -> str:
     """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``, ``"count"`` gives ``"1/s"``.
 
-    Raises
-    ------
-    VirtperfError
-        When no such rate is known.
+    Raises `VirtperfError`: when no such rate is known.
     """
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:

@@ -28,21 +28,12 @@ NUMBER = 4
 def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> Iterator[str]:
     """A process that forks commands, for the length of a block.
 
-    Parameters
-    ----------
-    module : str
-        What it runs: with the number of a listening socket and its address as arguments, until its input ends.
-    root : Path
-        Its working folder.
-    environment : mapping
-        Its whole environment.
-    lock : int
-        An open file that it inherits.
+    `module`: what it runs: with the number of a listening socket and its address as arguments, until its input ends.
+    `root`: its working folder.
+    `environment`: its whole environment.
+    `lock`: an open file that it inherits.
 
-    Yields
-    ------
-    str
-        The address for `ask`.
+    Yields the address for `ask`.
     """
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
         address = f"{folder}/asked"  # short, as sockets need it
@@ -60,10 +51,7 @@ def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> 
 class Command:
     """A command that a forked process runs, with what `subprocess.Popen` has of it.
 
-    Attributes
-    ----------
-    pid : int
-        0 where its process ended before it began.
+    `pid`: 0 where its process ended before it began.
     """
 
     stdin = stdout = stderr = None
@@ -117,17 +105,10 @@ def ask(
 ) -> Command:
     """Have a command run by a process of its own.
 
-    Parameters
-    ----------
-    address : str
-    words : sequence of str
-        The command.
-    folder : Path
-        Its working folder.
-    environment : mapping
-        What differs from the environment of the process that forks.
-    stdout, stderr : int
-        Its open files.
+    `words`: the command.
+    `folder`: its working folder.
+    `environment`: what differs from the environment of the process that forks.
+    `stdout`, `stderr`: its open files.
     """
     asked = socket.socket(socket.AF_UNIX)
     asked.connect(address)

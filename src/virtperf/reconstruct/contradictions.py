@@ -27,17 +27,12 @@ MOST_SEARCHED, MOST_CONFLICTS = 8, 4
 class Contradictions:
     """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
 
-    Attributes
-    ----------
-    dropped : tuple of str
-        The cheapest set of claims without which the others are consistent; of several the first of `resolutions`.
-    resolutions : tuple of tuple of str
-        All cheapest such sets.
-    conflicts : tuple of tuple of str
-        Irreducible sets of claims that cannot hold together: without any one of them the others can.
-    choices : tuple of tuple of tuple of str
-        For each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone. One of
-        each group together with what has no choice is one of `resolutions`.
+    `dropped`: the cheapest set of claims without which the others are consistent; of several the first of
+        `resolutions`.
+    `resolutions`: all cheapest such sets.
+    `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the others can.
+    `choices`: for each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone.
+        One of each group together with what has no choice is one of `resolutions`.
     """
 
     dropped: tuple[str, ...]
@@ -60,13 +55,9 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     consistent, it is the answer, since any answer must hit every conflict; otherwise extract one more irreducible
     conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
 
-    Parameters
-    ----------
-    system : LinearSystem
-    costs : mapping of claim id to cost
-        In a stable order, which decides between equally cheap sets: the later claim goes.
-    explain : bool
-        Whether to search for more conflicts of each dropped claim than the proof needed; it takes most of the time.
+    `costs`: in a stable order, which decides between equally cheap sets: the later claim goes.
+    `explain`: whether to search for more conflicts of each dropped claim than the proof needed; it takes most of the
+        time.
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
@@ -90,17 +81,9 @@ def cheapest_resolutions(
 ) -> list[tuple[str, ...]]:
     """All sets of claims of the smallest cost without which the others are consistent.
 
-    Parameters
-    ----------
-    system : LinearSystem
-    costs : mapping of claim id to cost
-    conflicts : list of tuple of str
-        Conflicts that are known already; those that are found are added.
+    `conflicts`: conflicts that are known already; those that are found are added.
 
-    Returns
-    -------
-    list of tuple of str
-        Each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
+    Returns each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
     """
     claims = list(costs)
     sure: list[frozenset[str]] = []

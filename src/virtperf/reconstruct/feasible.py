@@ -25,17 +25,10 @@ TOUCHING = 1e-6
 class Feasible:
     """The consistent part of a set of claims and what it implies.
 
-    Attributes
-    ----------
-    systems : tuple of LinearSystem
-        One per group of quantities that no claim connects with another group.
-    found : tuple of Contradictions
-        In each system.
-    kept : tuple of Claim
-        The active claims without the dropped ones.
-    contradictions : Contradictions
-    known : Feasible or None
-        Of other claims, which has some of the same systems.
+    `systems`: one per group of quantities that no claim connects with another group.
+    `found`: in each system.
+    `kept`: the active claims without the dropped ones.
+    `known`: of other claims, which has some of the same systems.
     """
 
     study: Study

@@ -34,19 +34,14 @@ SURE_DIGITS = 12
 class TextVerdict:
     """A claim judged by the paper's other claims.
 
-    Attributes
-    ----------
-    claim : str
-    verdict : str
-        corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it), depends
-        (on which of the others are set aside, where they contradict each other), convention (the natural bounds and the
-        scale imply it, whatever is measured: not judged), assumed (an assumption of ours, not judged) or off (an
-        assumption that is switched off).
-    implied : tuple of float
-        What the others allow for the claim's number (its ratio, level, difference or percent change), over all
+    `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it),
+        depends (on which of the others are set aside, where they contradict each other), convention (the natural bounds
+        and the scale imply it, whatever is measured: not judged), assumed (an assumption of ours, not judged) or off
+        (an assumption that is switched off).
+    `implied`: what the others allow for the claim's number (its ratio, level, difference or percent change), over all
         resolutions.
-    information : float
-        The mean share by which the claim narrows the feasible intervals of the points that it speaks of, 0 to 1.
+    `information`: the mean share by which the claim narrows the feasible intervals of the points that it speaks of, 0
+        to 1.
     """
 
     claim: str
@@ -58,10 +53,7 @@ class TextVerdict:
 class LeaveOneOut:
     """Judges claims one after another, each by the others; a conflict that was found for one serves the next.
 
-    Parameters
-    ----------
-    feasible : Feasible
-        The claims that judge each other, and what they imply together.
+    `feasible`: the claims that judge each other, and what they imply together.
     """
 
     def __init__(self, feasible: Feasible) -> None:

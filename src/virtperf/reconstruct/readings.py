@@ -29,13 +29,8 @@ def other_readings(study: Study, claims: Claims, points: pd.DataFrame, verdicts:
 
     Only groups of connected quantities with a claim whose limits differ are computed again.
 
-    Parameters
-    ----------
-    study : Study
-    claims : Claims
-        Under the reading in force.
-    points, verdicts : DataFrame
-        The tables `POINTS` and `CLAIMS` under that reading.
+    `claims`: under the reading in force.
+    `points`, `verdicts`: the tables `POINTS` and `CLAIMS` under that reading.
     """
     readings = [reading for reading in get_args(Reading) if reading != claims.reading]
     return READINGS.frame([row for r in readings for row in _read_otherwise(r, study, claims, points, verdicts)])

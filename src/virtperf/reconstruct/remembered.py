@@ -33,10 +33,6 @@ class Remembered(LinearSystem):
 
     Its values are those of a `LinearSystem`; of several points with the same value, and of several proofs, it may give
     others. Sets of rows are bits, packed into whole numbers.
-
-    Parameters
-    ----------
-    rows : sequence of Row
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:

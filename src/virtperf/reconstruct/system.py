@@ -42,12 +42,7 @@ class Extreme:
 
 
 class LinearSystem:
-    """Rows over the quantities that they name.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-    """
+    """Rows over the quantities that they name."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = tuple(rows)

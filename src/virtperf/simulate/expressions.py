@@ -39,11 +39,8 @@ class UnknownTruth(ExpressionError):
 class Value:
     """Numbers over times and entities.
 
-    Attributes
-    ----------
-    data : ndarray, shape (m or 1, e or 1)
-    times, entities : str
-        What the axes are; "" where the value does not vary along one.
+    `data`: shape (m or 1, e or 1).
+    `times`, `entities`: what the axes are; "" where the value does not vary along one.
     """
 
     data: np.ndarray

@@ -13,14 +13,10 @@ from virtperf.study.quantities import Level, Quantity
 class Condition:
     """Factor levels and what is true at them.
 
-    Attributes
-    ----------
-    levels : dict
-        Every factor's level.
-    truth : dict of str to float
-        Quantities that a run at the levels can tell, in the study's unit; without those that the text is silent about.
-    references : dict of str to Condition
-        For quantities without absolute scale: the condition at their reference point.
+    `levels`: every factor's level.
+    `truth`: quantities that a run at the levels can tell, in the study's unit; without those that the text is silent
+        about.
+    `references`: for quantities without absolute scale: the condition at their reference point.
     """
 
     levels: Mapping[str, Level]
@@ -42,10 +38,7 @@ def plan_runs(
 ) -> list[RunPlan]:
     """All runs of the study's `runs` blocks, replicates side by side.
 
-    Parameters
-    ----------
-    borrow : dict
-        By quantity: where the text says nothing of it under a run's condition, that condition's value is used.
+    `borrow`: by quantity: where the text says nothing of it under a run's condition, that condition's value is used.
     """
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:

@@ -28,12 +28,8 @@ class Declared:
 class Raw:
     """A study's `raw.yaml`.
 
-    Attributes
-    ----------
-    constants : dict of str to float
-        Conventions and parameters, which every expression may name.
-    quantities : frozenset of str
-        Every quantity of the study, whether or not a run has a value of it.
+    `constants`: conventions and parameters, which every expression may name.
+    `quantities`: every quantity of the study, whether or not a run has a value of it.
     """
 
     document: Document

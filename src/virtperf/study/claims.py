@@ -40,34 +40,24 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 class Claim(Model):
     """One claim of the paper, or one assumption of ours.
 
-    Attributes
-    ----------
-    says : str
-        Our own wording.
-    exhibits : tuple of str
-        The exhibits that it speaks of.
-    sections, ledger, times : tuple of str, tuple of str, int or None
-        Where the paper says it (several times, perhaps), the reading notes' ids, how often (None: once a note).
-    low, high : float
-        Limits of the relation's number that the printed precision implies (level, ratio, difference or percent).
-    value : float or None
-        The printed number.
-    strict : bool
-        Whether an ordering must be visible (by the quantity's resolution).
-    margin : float
-        Relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
-    intercept, slope, intercept_half_width, slope_half_width : float
-        The coefficients of a rule, "12 s plus 63 s a GB", and what their printed precision implies.
-    sentences : tuple of str
-        Keys of the sentences that say it, where they say something else besides; a row of a table has one by itself.
-    assumed : bool
-        An assumption of ours, switchable.
-    word : str
-        A word of `data/readings.yaml` that gives the limits.
-    reading, note : str
-        How the words were turned into numbers, where they were, that of `word` first; any other remark.
-    instances : tuple of Instance
-        Filled when the claim is loaded for a study, as are `assumed`, `line` and `bounds` (of a rule, at each level).
+    `says`: our own wording.
+    `exhibits`: the exhibits that it speaks of.
+    `sections`, `ledger`, `times`: where the paper says it (several times, perhaps), the reading notes' ids, how often
+        (None: once a note).
+    `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio, difference or
+        percent).
+    `value`: the printed number.
+    `strict`: whether an ordering must be visible (by the quantity's resolution).
+    `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
+    `intercept`, `slope`, `intercept_half_width`, `slope_half_width`: the coefficients of a rule, "12 s plus 63 s a GB",
+        and what their printed precision implies.
+    `sentences`: keys of the sentences that say it, where they say something else besides; a row of a table has one by
+        itself.
+    `assumed`: an assumption of ours, switchable.
+    `word`: a word of `data/readings.yaml` that gives the limits.
+    `reading`, `note`: how the words were turned into numbers, where they were, that of `word` first; any other remark.
+    `instances`: filled when the claim is loaded for a study, as are `assumed`, `line` and `bounds` (of a rule, at each
+        level).
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -235,19 +225,10 @@ class Claims:
 def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
     """Load and validate `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
-    Parameters
-    ----------
-    study : Study
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-    reading : {"strict", "default", "lenient"}
-        How words that stand for a number are read.
+    `reading` ({"strict", "default", "lenient"}): how words that stand for a number are read.
 
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, an unknown quantity, factor, level, exhibit or claim id, an id given
-        twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
+    Raises `StudyError`: with file and line: against the model, an unknown quantity, factor, level, exhibit or claim id,
+    an id given twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []

@@ -30,12 +30,8 @@ def condition_means(study: Study, observations: pd.DataFrame, level: float) -> p
     A relative mean over several runs has the error of its reference point too (delta method, degrees of freedom by
     Welch and Satterthwaite); the mean at the reference point itself has its own.
 
-    Parameters
-    ----------
-    observations : DataFrame
-        The table `OBSERVATIONS`; rows without a value take no part.
-    level : float
-        Confidence level of the intervals.
+    `observations`: the table `OBSERVATIONS`; rows without a value take no part.
+    `level`: confidence level of the intervals.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):

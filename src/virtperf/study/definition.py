@@ -25,31 +25,17 @@ __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study",
 class Study(Model):
     """One study, whole.
 
-    Attributes
-    ----------
-    id : str
-    kind : str
-        "paper": regenerated from what a paper's text says. "measured": it begins with measurements.
-    question : str
-        What a measured study asks.
-    folder : Path
-        `data/published/<id>` of a paper, `data/measured/<id>` of a measured study.
-    exhibits : tuple of Exhibit
-        In the paper's order.
-    derived : tuple of Derived
-        Numbers that follow from plotted quantities; their ranges are computed.
-    data : dict
-        Everything as `study.yaml` has it, for the descriptive parts.
-    findings : tuple of Finding
-        What was found, the most important first.
-    conventions : tuple of str
-        What we had to add to the paper's description to be able to compute.
-    telling : str or None
-        The figure that stands for the study.
-    names : dict
-        What facts of machines, guests, networks, workload and procedure are called whose names are no words.
-    inputs : tuple of Declaration
-        Raw formats of the study's own.
+    `kind`: "paper": regenerated from what a paper's text says. "measured": it begins with measurements.
+    `question`: what a measured study asks.
+    `folder`: `data/published/<id>` of a paper, `data/measured/<id>` of a measured study.
+    `exhibits`: in the paper's order.
+    `derived`: numbers that follow from plotted quantities; their ranges are computed.
+    `data`: everything as `study.yaml` has it, for the descriptive parts.
+    `findings`: what was found, the most important first.
+    `conventions`: what we had to add to the paper's description to be able to compute.
+    `telling`: the figure that stands for the study.
+    `names`: what facts of machines, guests, networks, workload and procedure are called whose names are no words.
+    `inputs`: raw formats of the study's own.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
@@ -104,10 +90,7 @@ class Study(Model):
     def quantity(self, text: str) -> Quantity:
         """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names.
 
-        Raises
-        ------
-        ValueError
-            Unknown name, factor or level; a factor without default that is not written.
+        Raises `ValueError`: unknown name, factor or level; a factor without default that is not written.
         """
         name, written = split_quantity(text)
         return self.quantity_at(name, written)
@@ -165,10 +148,7 @@ class Study(Model):
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
         """The reference point on whose scale a relative quantity stands: the one that shares most levels with it.
 
-        Returns
-        -------
-        (Quantity, value) or None
-            None for quantities on an absolute scale.
+        Returns None for quantities on an absolute scale.
         """
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
@@ -196,16 +176,8 @@ class Study(Model):
 def load_study(folder: Path, report: Report = stop) -> Study:
     """Load `study.yaml` of a folder `data/published/<study>` or `data/measured/<study>`.
 
-    Parameters
-    ----------
-    folder : Path
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, an unknown factor or level, a reference or series that names nothing.
+    Raises `StudyError`: with file and line: against the model, an unknown factor or level, a reference or series that
+    names nothing.
     """
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document

@@ -43,24 +43,14 @@ _FEWEST = {"line": 2, "usl": 3, "segmented": 4}
 class Derived(Model):
     """One declaration.
 
-    Attributes
-    ----------
-    exhibits : tuple of str
-        Where it is shown.
-    label : str
-        In words; ``{guests}`` stands for the level of a factor of `for_each`.
-    of, to : str
-        Sums of quantities, as in claims.
-    over, levels
-        The factor along which a maximum is sought or a model fitted, and its levels.
-    gives : dict
-        The numbers that are wanted of a kind that gives several, each with words that follow the label.
-    load : float or None
-        Where `capacity` is the throughput of the law.
-    dividend : float or None
-        The axis is this number divided by the level, where it is not the level itself.
-    unit, note : str
-        Where the quantities' own unit does not say it; a remark.
+    `exhibits`: where it is shown.
+    `label`: in words; ``{guests}`` stands for the level of a factor of `for_each`.
+    `of`, `to`: sums of quantities, as in claims.
+    `over`, `levels`: the factor along which a maximum is sought or a model fitted, and its levels.
+    `gives`: the numbers that are wanted of a kind that gives several, each with words that follow the label.
+    `load`: where `capacity` is the throughput of the law.
+    `dividend`: the axis is this number divided by the level, where it is not the level itself.
+    `unit`, `note`: where the quantities' own unit does not say it; a remark.
     """
 
     id: Id
@@ -96,17 +86,10 @@ class Derived(Model):
 class Derivation:
     """One number of a declaration.
 
-    Attributes
-    ----------
-    derived : Derived
-    gives : str
-        Which of the declaration's numbers; "" where there is one.
-    label, unit : str
-        With levels filled in.
-    parts : tuple of Expression
-        value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
-    axis : tuple of float
-        Where the parts stand, for models.
+    `gives`: which of the declaration's numbers; "" where there is one.
+    `label`, `unit`: with levels filled in.
+    `parts`: value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
+    `axis`: where the parts stand, for models.
     """
 
     derived: Derived

@@ -27,12 +27,8 @@ class _From(Model):
 class Hypothesis(Claim):
     """One hypothesis.
 
-    Attributes
-    ----------
-    origin : _From or None
-        The claim of a paper that it asks about; `reading` says what corresponds to what.
-    repeats : str
-        What that claim says.
+    `origin`: the claim of a paper that it asks about; `reading` says what corresponds to what.
+    `repeats`: what that claim says.
     """
 
     origin: _From | None = Field(None, alias="from")
@@ -55,10 +51,8 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
 def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
     """Load `hypotheses.yaml` of a measured study; arguments as those of `load_claims`.
 
-    Raises
-    ------
-    StudyError
-        As `load_claims`; a hypothesis that repeats a claim which is not there, or without saying what corresponds.
+    Raises `StudyError`: as `load_claims`; a hypothesis that repeats a claim which is not there, or without saying what
+    corresponds.
     """
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []

@@ -19,15 +19,10 @@ if TYPE_CHECKING:
 class Instance:
     """One concrete relation of a claim (a claim that holds `for_each` of some levels has several).
 
-    Attributes
-    ----------
-    parts : tuple of Expression
-        value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending;
-        argmax, argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total,
-        then its parts; relative_mean: the mean, then each part and its reference; response_law: (response time,
-        throughput).
-    axis : tuple of float
-        The axis positions of `parts` for linear, concave and rule.
+    `parts`: value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending; argmax,
+        argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total, then its
+        parts; relative_mean: the mean, then each part and its reference; response_law: (response time, throughput).
+    `axis`: the axis positions of `parts` for linear, concave and rule.
     """
 
     parts: tuple[Expression, ...]

@@ -63,12 +63,8 @@ class _Reference(Model):
 class QuantityKind(Model):
     """A quantity's name, unit, natural bounds and how runs observe it.
 
-    Attributes
-    ----------
-    bounds : tuple of float or None
-        What no value can pass; None for no bound.
-    resolution : float
-        The smallest difference that the paper's wording distinguishes, in the quantity's unit.
+    `bounds`: what no value can pass; None for no bound.
+    `resolution`: the smallest difference that the paper's wording distinguishes, in the quantity's unit.
     """
 
     name: str = Field(alias="<name>")

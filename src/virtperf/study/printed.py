@@ -13,10 +13,7 @@ from virtperf.study.definition import Exhibit, Study
 def read_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
     """The table's CSV file, every cell as text.
 
-    Raises
-    ------
-    StudyError
-        The exhibit names no table, or its file is missing or can't be read.
+    Raises `StudyError`: the exhibit names no table, or its file is missing or can't be read.
     """
     name = exhibit.spec.get("table")
     if not name:
@@ -56,10 +53,7 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
 
     `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that begins so.
 
-    Raises
-    ------
-    StudyError
-        A correction names a cell that the table does not have, or another text than that cell holds.
+    Raises `StudyError`: a correction names a cell that the table does not have, or another text than that cell holds.
     """
     path = study.folder / "tables" / "corrections.csv"
     if not path.is_file():

@@ -20,11 +20,7 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\
 class Quantity:
     """A named quantity at one level of every factor of the study.
 
-    Attributes
-    ----------
-    name : str
-    at : tuple of (factor, level)
-        Every factor in the study's order.
+    `at`: every factor in the study's order.
     """
 
     name: str

@@ -72,14 +72,10 @@ _Limits = Annotated[Limits, BeforeValidator(_ends)]
 class Word(Model):
     """One word with its limits under every reading.
 
-    Attributes
-    ----------
-    of : {"number", "reference"}
-        Limits are factors of the claim's printed number, or of what the claim compares with.
-    number : float or None
-        The number that the word itself is; limits are then limits of that number.
-    also : tuple of str
-        Words that are read alike.
+    `of` ({"number", "reference"}): limits are factors of the claim's printed number, or of what the claim compares
+        with.
+    `number`: the number that the word itself is; limits are then limits of that number.
+    `also`: words that are read alike.
     """
 
     of: Literal["number", "reference"]
@@ -120,12 +116,8 @@ class ReadingsFile(Model):
 class Read:
     """What a word allows in one claim.
 
-    Attributes
-    ----------
-    low, high : float
-        Limits of the claim's number, in its unit: a level, ratio, difference or percent change.
-    text : str
-        The same in words.
+    `low`, `high`: limits of the claim's number, in its unit: a level, ratio, difference or percent change.
+    `text`: the same in words.
     """
 
     low: float
@@ -137,11 +129,7 @@ class Read:
 class Readings:
     """All words under one reading.
 
-    Attributes
-    ----------
-    reading : {"strict", "default", "lenient"}
-    words : mapping of str to Word
-        By every word that stands in the file, those under `also` among them.
+    `words`: by every word that stands in the file, those under `also` among them.
     """
 
     reading: Reading
@@ -162,21 +150,13 @@ class Readings:
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
         """What the word allows in a claim.
 
-        Parameters
-        ----------
-        name : str
-            The word.
-        kind : str
-            The claim's kind.
-        value : float, optional
-            Its printed number.
-        room : float
-            The half width that the printed digits of `value` leave.
+        `name`: the word.
+        `kind`: the claim's kind.
+        `value`: its printed number.
+        `room`: the half width that the printed digits of `value` leave.
 
-        Raises
-        ------
-        ValueError
-            An unknown word, one that the kind can't have, a number that is missing or that the word does not take.
+        Raises `ValueError`: an unknown word, one that the kind can't have, a number that is missing or that the word
+        does not take.
         """
         word, (low, high) = self[name], self.limits(name)
         if word.of == "number":
@@ -220,17 +200,9 @@ def _words(low: float, high: float, unit: str = "") -> str:
 def load_readings(path: Path, reading: Reading = "default", report: Report = stop) -> Readings:
     """Read `readings.yaml`.
 
-    Parameters
-    ----------
-    path : Path
-    reading : {"strict", "default", "lenient"}
-    report : callable, optional
-        Told of every problem that leaves something to load.
 
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, a word that stands twice, the inverse of a word that is not there.
+    Raises `StudyError`: with file and line: against the model, a word that stands twice, the inverse of a word that is
+    not there.
     """
     file, document = load_model(path, ReadingsFile, report)
     words: dict[str, Word] = {}

@@ -24,18 +24,11 @@ _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
     """What a run says about the quantities that the study says how to observe.
 
-    Returns
-    -------
-    observations : list of dict
-        One row a quantity, in its unit; NaN and the reason in `note` where this run can't tell. Columns of
-        `stage_tables.OBSERVATIONS` without those of the run.
-    lineage : list of dict
-        The samples behind them: columns of `stage_tables.LINEAGE` without `run_id`.
+    Returns observations: one row a quantity, in its unit; NaN and the reason in `note` where this run can't tell.
+    Columns of `stage_tables.OBSERVATIONS` without those of the run.
+    Returns lineage: the samples behind them: columns of `stage_tables.LINEAGE` without `run_id`.
 
-    Raises
-    ------
-    StudyError
-        A metric's unit can't be converted to the quantity's; the error names both.
+    Raises `StudyError`: a metric's unit can't be converted to the quantity's; the error names both.
     """
     rows: list[Row] = []
     lineage: list[Row] = []
@@ -79,10 +72,7 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
 
     A relative quantity is kept in the metric's own unit. A rule with `cpus` speaks of the share of so many processors.
 
-    Raises
-    ------
-    StudyError
-        No such conversion is known; the error names both units.
+    Raises `StudyError`: no such conversion is known; the error names both units.
     """
     if kind.observed.get("relative"):
         return 1.0
@@ -123,10 +113,7 @@ def add_relative(study: Study, rows: Sequence[Row]) -> None:
     Satterthwaite's over the same terms, the run's and those of its reference, each with the degrees of freedom of its
     own samples.
 
-    Parameters
-    ----------
-    rows : list of dict
-        Rows of `observe`, with provenance and factors; changed in place.
+    `rows`: rows of `observe`, with provenance and factors; changed in place.
     """
     by_point: dict[tuple[str, Quantity], list[Row]] = {}
     for row in rows:

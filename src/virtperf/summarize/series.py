@@ -42,15 +42,10 @@ class Series:
 class Steady:
     """A series within its run's window.
 
-    Attributes
-    ----------
-    warmup_s : float
-        Detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
-    begin_s : float
-        Where the evaluated stretch begins: the declared window, or later where the warm-up demonstrably lasts longer.
-    stationarity : str
-        As in `virtperf.steady.Stationarity`; "" for totals.
-    flags : tuple of str
+    `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
+    `begin_s`: where the evaluated stretch begins: the declared window, or later where the warm-up demonstrably lasts
+        longer.
+    `stationarity`: as in `steady.Stationarity`; "" for totals.
     """
 
     mean: Mean
@@ -154,10 +149,7 @@ def load_series(
 ) -> RunSeries:
     """The series of one run from its samples, which are sorted by series and time.
 
-    Raises
-    ------
-    VirtperfError
-        The file can't be read, or is no table of samples.
+    Raises `VirtperfError`: the file can't be read, or is no table of samples.
     """
     table = SAMPLES.read_arrow(path)
     keys = ("source", "entity_kind", "entity", "metric")

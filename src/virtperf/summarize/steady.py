@@ -28,12 +28,8 @@ FEWEST_FOR_TREND = 12
 class Warmup:
     """Where a warm-up ends.
 
-    Attributes
-    ----------
-    cut : int
-        Samples to leave out at the beginning: the best cut in the first half; 0 where the series is too short.
-    status : str
-        ``steady``; ``not steady`` where the best cut lies in the second half, which says that the series had not
+    `cut`: samples to leave out at the beginning: the best cut in the first half; 0 where the series is too short.
+    `status`: ``steady``; ``not steady`` where the best cut lies in the second half, which says that the series had not
         settled; ``too short`` to say anything.
     """
 
@@ -45,14 +41,9 @@ class Warmup:
 class Stationarity:
     """Whether a series keeps its level.
 
-    Attributes
-    ----------
-    kind : str
-        ``constant``, ``drift`` (a straight trend), ``step``, or ``undetermined`` (too few samples).
-    change : float
-        From first to last sample of the trend, or the height of the step; 0 where constant.
-    at : int
-        First sample after the step, -1 without one.
+    `kind`: ``constant``, ``drift`` (a straight trend), ``step``, or ``undetermined`` (too few samples).
+    `change`: from first to last sample of the trend, or the height of the step; 0 where constant.
+    `at`: first sample after the step, -1 without one.
     """
 
     kind: str
@@ -66,10 +57,7 @@ def mser(x: np.ndarray) -> Warmup:
     Over means ``z`` of batches, the cut after ``d`` batches minimises ``sum((z[d:] - mean(z[d:]))**2) / (k - d)**2``,
     for k batches. A cut in the first half is taken; a later one means that the series is still moving.
 
-    Parameters
-    ----------
-    x : ndarray, shape (n,)
-        Equally spaced samples from the run's start.
+    `x` (shape (n,)): equally spaced samples from the run's start.
     """
     x = np.asarray(x, dtype=float)
     k = len(x) // BATCH
@@ -122,12 +110,8 @@ def stationarity(x: np.ndarray, alpha: float = 0.01) -> Stationarity:
     residuals; the step's p-value is multiplied by the number of independent places that it could have (Bonferroni). Of
     two significant ones the one with less residual variance wins.
 
-    Parameters
-    ----------
-    x : ndarray, shape (n,)
-        Equally spaced samples after the warm-up.
-    alpha : float
-        Chance to call a constant series drifting or stepping, each.
+    `x` (shape (n,)): equally spaced samples after the warm-up.
+    `alpha`: chance to call a constant series drifting or stepping, each.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)

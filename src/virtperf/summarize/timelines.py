@@ -50,10 +50,7 @@ def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
 def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float:
     """What a metric in `unit` is multiplied by to be in the unit of a series of a figure over time.
 
-    Raises
-    ------
-    StudyError
-        No such conversion is known; the error names both units.
+    Raises `StudyError`: no such conversion is known; the error names both units.
     """
     try:
         return conversion_factor(unit, spec["unit"])
