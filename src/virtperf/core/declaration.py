@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from virtperf.core.declaration_parts import Condition, Entity, FieldRule, GroupPatterns, Match, Patterns, Printed, Time
 from virtperf.core.metrics import Metric
-from virtperf.core.model import Flag, Keyed, Model, Positive, Texts
+from virtperf.core.model import Flag, Keyed, Listed, Model, Positive, Texts
 from virtperf.core.near import near
 from virtperf.core.patterns import groups_of
 
@@ -26,17 +25,7 @@ _OPTIONS = {
 
 
 class Part(Model):
-    """One table of a file: which rows, of whom, which numbers.
-
-    `time`: where that is not the declaration's own.
-    `rows`: paths to the objects or elements that are rows, with ``*`` for any key or place in a list.
-    `lines`: expressions with named groups; each line that one of them is, as a whole, is a row.
-    `where`, `unless`: rows that count, and rows that do not.
-    `names`, `value`: columns that hold the name of a row's number, and the number.
-    `every_s`: rows are summed up over intervals of so many seconds from the first row's time on.
-    `printed`: as in `FieldRule`, for fields that don't say it themselves.
-    `others`: what is not declared is read too, without a metric; all of it must be numbers.
-    """
+    """One table of a file: which rows, of whom, which numbers. docs/formats/declared.md explains the fields."""
 
     report: str = ""
     time: Time | None = None
@@ -70,16 +59,7 @@ class Part(Model):
 
 
 class Declaration(Part):
-    """One declared format.
-
-    `missing`: texts that stand for no value.
-    `decimal`, `thousands`: of printed numbers.
-    `columns`: names of columns, where the file has no heading.
-    `documents`: what of several JSON documents one after the other is read.
-    `strict`: lines that match nothing are refused, those of `ignore` and blank ones excepted.
-    `metrics`: metrics that the dictionary lacks.
-    `tables`: in the place of one table that the declaration itself is.
-    """
+    """One declared format; `tables` stand in the place of one table that the declaration itself is."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
     title: str = ""
@@ -92,7 +72,7 @@ class Declaration(Part):
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
     ignore: Patterns = ()
-    missing: Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)] = ()
+    missing: Annotated[tuple[str, ...], Listed] = ()
     decimal: Literal[".", ","] = "."
     thousands: Literal["", ",", ".", "'", " "] = ""
     metrics: Annotated[dict[str, Metric], Keyed] = {}
@@ -128,16 +108,13 @@ class Declaration(Part):
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Every field that it names, those in the place of names of numbers excepted."""
-        return tuple(dict.fromkeys(self._words()))
-
-    def _words(self) -> Iterator[str]:
+        found: list[str | None] = []
         for part in self.parts:
-            yield from filter(None, (part.time.field, part.time.plus) if part.time else ())
-            yield from (*part.entity.name, *part.where, *part.unless, *filter(None, (part.names, part.value)))
+            found += (part.time.field, part.time.plus) if part.time else ()
+            found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
             for rule in part.fields:
-                yield from (*rule.where, *filter(None, (rule.needs, rule.per)))
-                if rule.field and part.names is None:
-                    yield rule.field
+                found += (*rule.where, rule.needs, rule.per, rule.field if part.names is None else None)
+        return tuple(dict.fromkeys(filter(None, found)))
 
     def _check(self, part: Part) -> None:
         if not part.fields and not part.others and not part.names:

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.metrics import Kind
-from virtperf.core.model import Flag, Model, Number, Positive, Texts
+from virtperf.core.model import Flag, Listed, Model, Number, Positive, Texts
 from virtperf.core.patterns import check_pattern, groups_of
 from virtperf.core.units import conversion_factor
 
@@ -45,8 +45,8 @@ def _groups(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(check_pattern)]
 Groups = Annotated[str, AfterValidator(_groups)]
 """A pattern with named groups."""
-Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)]
-GroupPatterns = Annotated[tuple[Groups, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)]
+Patterns = Annotated[tuple[Pattern, ...], Listed]
+GroupPatterns = Annotated[tuple[Groups, ...], Listed]
 
 
 class Match(Model):
@@ -63,18 +63,9 @@ class Match(Model):
 
 
 class Time(Model):
-    """Where a file's times are.
+    """Where a file's times are: in one of `field`, `line` or `interval_s`, or in run.yaml (`numbered`).
 
-    `field`: column, path or group that holds the time.
-    `line`: expression with a group ``time``: a line that gives the time of what stands below it.
-    `unit`: of a time that is a number.
-    `since`: what a number counts from: ``epoch`` (1970) or ``start`` (of the tool).
-    `format`: of a time that is text: ``iso`` or one of `datetime.strptime`.
-    `zone`: numbers since 1970 and times that carry an offset are put on the clock of this zone.
-    `plus`: a field that is added, in the same unit.
-    `interval_s`, `start_s`: where there is no time: the step from sample to sample, and the time of the first.
-    `numbered`: samples are numbered, and run.yaml says when they were taken.
-    `optional`: a file without these times is a snapshot.
+    Numbers since 1970 and times that carry an offset are put on the clock of `zone`; `plus` is a field that is added.
     """
 
     field: str | None = None
@@ -127,17 +118,7 @@ Condition = dict[str, Texts]
 
 
 class FieldRule(Model):
-    """One number of each row.
-
-    `field`: column, key, path or group; or, where a table has `names`, what stands in that column.
-    `name`: what the record is called, where that is not `field`.
-    `printed`: what stands behind the number in the file, and the unit or factor that it means.
-    `needs`: another field: where it is 0 or missing, this one has no value.
-    `per`: another field, in seconds, that the number is divided by: the rate of what was counted in an interval.
-    `each`: of the rows of an interval: their mean, largest, sum, how many there are; ``rate`` is the sum, or how many
-        there are where no field is given, per second.
-    `optional`: files without it are read.
-    """
+    """One number of each row; docs/formats/declared.md explains the fields."""
 
     field: str = ""
     name: str = ""

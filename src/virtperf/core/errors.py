@@ -11,15 +11,12 @@ E = TypeVar("E", bound="VirtperfError")
 
 
 class VirtperfError(Exception):
-    """Base of every error that the package raises on purpose.
+    """Base of every error that the package raises on purpose; its parts are attributes.
 
     `problem`: what is wrong, in one clause.
-    `file`: the file that shows it, as the user named it.
-    `line`: line number from 1 (or record number where `file` has no lines).
+    `file`, `line`: the file that shows it, as the user named it; from 1, or a record's number where there are no lines.
     `expected`, `found`: the rule and what stands there instead.
     `remedy`: what the user can do about it.
-
-    The parts stay available as attributes, so that a report can list them in columns.
     """
 
     def __init__(

@@ -23,13 +23,10 @@ WHOLE = "host"
 
 
 class Source(Model):
-    """One raw field that a metric is read from, with the factor to the metric's unit.
+    """One raw field that a metric is read from, with the factor to the metric's unit (of a counter per second).
 
-    `format`: of a dictionary that is loaded there is one source a format.
-    `entity`: only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
-    `kind`: as the metric's, where it is another one for this field.
-    `minus`: a part of a sum that is taken away.
-    `factor`: of a counter: leads to the metric's unit after division by seconds.
+    Of a dictionary that is loaded there is one source a `format`. With `entity`, only its records count, which stand
+    for the whole host or guest (``all`` of a table of processors). `minus`: a part of a sum that is taken away.
     """
 
     formats: Texts = Field(alias="format")
@@ -123,13 +120,10 @@ class MetricDictionary:
         return found.rows.assign(**{name: coded(found.which, list(column)) for name, column in columns})
 
     def named(self, records: pd.DataFrame, format_name: str) -> Named:
-        """Raw records as metrics in the dictionary's units.
+        """Raw records (`Reading.records`, perhaps with further columns) as metrics in the dictionary's units.
 
-        `records`: as in `Reading.records`; further columns are kept.
-
-        Returns of `records` the columns that are no texts, in the same order; records of fields that no metric names
-        are left out. A counter's value is still cumulative. Where the parts of a sum are incomplete, or the first part
-        of a rest is missing, its value is NaN.
+        Rows have the columns that are no texts, in the same order, without fields that no metric names. A counter is
+        still cumulative. A value is NaN where parts of a sum are incomplete, or the first part of a rest is missing.
         """
         columns = ["report", "entity_kind", "entity", "field"]
         place, first = combinations(records, columns)
@@ -186,11 +180,7 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
-    """Load `data/metrics.yaml`.
-
-    Raises `StudyError`: with file and line, for a missing unit, an unknown kind, a conversion that does not exist, or a
-    field that two sources of one metric name.
-    """
+    """Load `data/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in it."""
     file, document = load_model(path, _File, report)
     return MetricDictionary(_converted(document, metric, report) for metric in file.metrics.values())
 

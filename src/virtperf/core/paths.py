@@ -10,10 +10,7 @@ from virtperf.core.errors import VirtperfError
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of one repository; nothing is created here.
-
-    `root`: the folder that holds `data/`, `notebooks/` and `params.yaml`.
-    """
+    """The folders of one repository below `root`, which holds `data/` and `params.yaml`; nothing is created here."""
 
     root: Path
 

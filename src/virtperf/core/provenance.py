@@ -93,9 +93,8 @@ def together(origins: Iterable[Origin | None]) -> Origin | None:
 def origin_of(frame: pd.DataFrame) -> Origin | None:
     """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and `file`.
 
-    Returns None for a frame without the column `provenance`, or without rows.
-
-    Raises `ProvenanceError`: the rows have several provenances, or a word that is none.
+    None for a frame without the column `provenance`, or without rows. Raises `ProvenanceError`: the rows have several
+    provenances, or a word that is none.
     """
     if "provenance" not in frame.columns or frame.empty:
         return None

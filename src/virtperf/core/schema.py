@@ -43,11 +43,8 @@ ROW_GROUP = 1 << 20
 
 @dataclass(frozen=True)
 class Table:
-    """The declaration of one Parquet file.
+    """The declaration of one Parquet file: its name, the stage that writes it, its columns in their order.
 
-    `file`: its name, the same for every study.
-    `stage`: the command that writes it.
-    `columns`: in their order.
     `factors_before`: the study's factors stand before this column, as columns of levels; "" for a table without them.
     `digits`: significant digits of numbers; None keeps them as they are.
     """
@@ -59,10 +56,7 @@ class Table:
     digits: int | None = 10
 
     def kinds(self, factors: Sequence[str] = ()) -> dict[str, Kind]:
-        """All columns with the study's factors in their place.
-
-        Raises `VirtperfError`: a factor is called like a column.
-        """
+        """All columns with the study's factors in their place; raises `VirtperfError` where two have one name."""
         if not self.factors_before:
             return dict(self.columns)
         taken = [name for name in factors if name in self.columns]
@@ -101,11 +95,8 @@ class Table:
             column_encoding=dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
         ) as writer:  # fmt: skip
             for frame in frames:
-                writer.write_table(self._arrow(frame, schema, kinds), row_group_size=ROW_GROUP)
-
-    def _arrow(self, frame: pd.DataFrame, schema: pa.Schema, kinds: Mapping[str, Kind]) -> pa.Table:
-        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
-        return pa.table(arrays, schema=schema)
+                arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+                writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
         """Write the file of a frame that has these columns."""
@@ -119,8 +110,7 @@ class Table:
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
         """As `read`, without making a frame of it.
 
-        Raises `VirtperfError`: it can't be read, or has not these columns with these types; with the file and the stage
-        to run again.
+        Raises `VirtperfError`: it can't be read, or has not these columns with these types.
         """
         kinds = self.kinds(factors)
         try:

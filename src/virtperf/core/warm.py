@@ -26,14 +26,11 @@ NUMBER = 4
 
 @contextmanager
 def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> Iterator[str]:
-    """A process that forks commands, for the length of a block.
+    """A process that forks commands, for the length of a block; yields the address for `ask`.
 
     `module`: what it runs: with the number of a listening socket and its address as arguments, until its input ends.
-    `root`: its working folder.
     `environment`: its whole environment.
     `lock`: an open file that it inherits.
-
-    Yields the address for `ask`.
     """
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
         address = f"{folder}/asked"  # short, as sockets need it
@@ -49,10 +46,7 @@ def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> 
 
 
 class Command:
-    """A command that a forked process runs, with what `subprocess.Popen` has of it.
-
-    `pid`: 0 where its process ended before it began.
-    """
+    """A command that a forked process runs, with what `subprocess.Popen` has; `pid` is 0 where it ended at once."""
 
     stdin = stdout = stderr = None
 
@@ -103,13 +97,7 @@ def say(asked: socket.socket, number: int) -> None:
 def ask(
     address: str, words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: int, stderr: int
 ) -> Command:
-    """Have a command run by a process of its own.
-
-    `words`: the command.
-    `folder`: its working folder.
-    `environment`: what differs from the environment of the process that forks.
-    `stdout`, `stderr`: its open files.
-    """
+    """Have a command run by a process of its own; `environment` is what differs from that of the process that forks."""
     asked = socket.socket(socket.AF_UNIX)
     asked.connect(address)
     socket.send_fds(asked, [b"\n"], [stdout, stderr])

@@ -25,10 +25,7 @@ _LARGEST_NUMBER = 2**63
 
 @dataclass(frozen=True)
 class Document:
-    """A YAML file's content with the line that each part begins on.
-
-    `lines`: line from 1 by path within the document, e.g. ``("claims", 3, "value")``.
-    """
+    """A YAML file's content, and the line that each part begins on by its path, e.g. ``("claims", 3, "value")``."""
 
     data: dict[str, Any]
     path: Path
@@ -61,8 +58,8 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
 def load_yaml(path: Path, *, aliases: bool = True) -> Document:
     """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``, which no short file needs.
 
-    Raises `StudyError`: file missing, not YAML, a key given twice, aliases that multiply it, nesting or a number beyond
-    all use; the error names the line.
+    Raises `StudyError` with the line: no such file, not YAML, a key given twice, aliases that multiply it, nesting or a
+    number beyond all use.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -21,9 +21,8 @@ SAME = 1e-6
 def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
     """One entry for each group of conflicts that several cheapest resolutions solve.
 
-    Returns ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets aside beside
-    them (``aside``) and the range of the points that differ most (``points``: exhibit, series, x, quantity, low, high;
-    None for no limit), the same points in each.
+    ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets aside beside them
+    (``aside``) and the range of the points that differ most (``points``; None for no limit), the same points in each.
     """
     return [_entry(feasible, options) for options in feasible.contradictions.choices]
 

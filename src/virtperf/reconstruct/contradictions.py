@@ -27,9 +27,7 @@ MOST_SEARCHED, MOST_CONFLICTS = 8, 4
 class Contradictions:
     """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
 
-    `dropped`: the cheapest set of claims without which the others are consistent; of several the first of
-        `resolutions`.
-    `resolutions`: all cheapest such sets.
+    `dropped`: the cheapest set of claims without which the others are consistent: the first of all `resolutions`.
     `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the others can.
     `choices`: for each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone.
         One of each group together with what has no choice is one of `resolutions`.
@@ -51,13 +49,12 @@ def drop_cost(claim: Claim) -> float:
 def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:
     """Find the cheapest claims to drop by implicit hitting sets.
 
-    Repeat: choose the cheapest set that hits every known conflict; when the other claims are
-    consistent, it is the answer, since any answer must hit every conflict; otherwise extract one more irreducible
-    conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
+    Repeat: choose the cheapest set that hits every known conflict; when the other claims are consistent, it is the
+    answer, since any answer must hit every conflict; otherwise extract one more irreducible conflict from them and add
+    it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
 
-    `costs`: in a stable order, which decides between equally cheap sets: the later claim goes.
-    `explain`: whether to search for more conflicts of each dropped claim than the proof needed; it takes most of the
-        time.
+    `costs`: by claim; their order decides between equally cheap sets: the later claim goes.
+    `explain`: search for more conflicts of each dropped claim than the proof needed; it takes most of the time.
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
@@ -79,11 +76,9 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
 def cheapest_resolutions(
     system: LinearSystem, costs: Mapping[str, float], conflicts: list[tuple[str, ...]]
 ) -> list[tuple[str, ...]]:
-    """All sets of claims of the smallest cost without which the others are consistent.
+    """All sets of claims of the smallest cost without which the others are consistent; new conflicts are added.
 
-    `conflicts`: conflicts that are known already; those that are found are added.
-
-    Returns each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
+    Each is in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
     """
     claims = list(costs)
     sure: list[frozenset[str]] = []
@@ -117,10 +112,7 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
 
 
 def cheapest_hitting_sets(conflicts: list[tuple[str, ...]], costs: Mapping[str, float]) -> list[frozenset[str]]:
-    """All cheapest sets of claims that have a member of every conflict, those of later claims first.
-
-    Conflicts without a common claim, not even by others, are solved apart.
-    """
+    """All cheapest sets of claims that have a member of every conflict, those of later claims first."""
     whole: list[frozenset[str]] = [frozenset()]
     order = {claim: k for k, claim in enumerate(costs)}
     for group in _connected(conflicts):

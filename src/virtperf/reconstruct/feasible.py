@@ -23,11 +23,9 @@ TOUCHING = 1e-6
 
 @dataclass(frozen=True)
 class Feasible:
-    """The consistent part of a set of claims and what it implies.
+    """The consistent part of a set of claims (`kept`) and what it implies.
 
-    `systems`: one per group of quantities that no claim connects with another group.
-    `found`: in each system.
-    `kept`: the active claims without the dropped ones.
+    `systems`: one per group of quantities that no claim connects with another group; `found`: the same in each.
     `known`: of other claims, which has some of the same systems.
     """
 

@@ -57,7 +57,7 @@ def laws_of(claims: Sequence[Claim]) -> list[Law]:
 class LawSystem(LinearSystem):
     """A linear system with laws; a law counts where the mask holds a row of its claim.
 
-    `rows`: each law has one among them that bounds nothing and names its quantities (`constraints.claim_rows`).
+    Each has a row that bounds nothing and names its quantities (`constraints.claim_rows`).
     """
 
     def __init__(self, rows: Sequence[Row], laws: Sequence[Law]) -> None:

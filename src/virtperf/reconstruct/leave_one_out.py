@@ -36,12 +36,9 @@ class TextVerdict:
 
     `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it),
         depends (on which of the others are set aside, where they contradict each other), convention (the natural bounds
-        and the scale imply it, whatever is measured: not judged), assumed (an assumption of ours, not judged) or off
-        (an assumption that is switched off).
-    `implied`: what the others allow for the claim's number (its ratio, level, difference or percent change), over all
-        resolutions.
-    `information`: the mean share by which the claim narrows the feasible intervals of the points that it speaks of, 0
-        to 1.
+        and the scale imply it, whatever is measured), assumed (an assumption of ours), off (one that is switched off).
+    `implied`: what the others allow for the claim's number, over all resolutions.
+    `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points that it speaks of.
     """
 
     claim: str
@@ -51,10 +48,7 @@ class TextVerdict:
 
 
 class LeaveOneOut:
-    """Judges claims one after another, each by the others; a conflict that was found for one serves the next.
-
-    `feasible`: the claims that judge each other, and what they imply together.
-    """
+    """Judges claims one after another, each by the others; a conflict that was found for one serves the next."""
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible

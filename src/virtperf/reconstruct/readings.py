@@ -27,10 +27,8 @@ _TEXT = ("all",)
 def other_readings(study: Study, claims: Claims, points: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     """The table `READINGS`: verdicts and ranges by the text alone that differ under the readings not in force.
 
-    Only groups of connected quantities with a claim whose limits differ are computed again.
-
-    `claims`: under the reading in force.
-    `points`, `verdicts`: the tables `POINTS` and `CLAIMS` under that reading.
+    Only groups of connected quantities with a claim whose limits differ are computed again; `points` and `verdicts` are
+    the tables `POINTS` and `CLAIMS` under the reading in force.
     """
     readings = [reading for reading in get_args(Reading) if reading != claims.reading]
     return READINGS.frame([row for r in readings for row in _read_otherwise(r, study, claims, points, verdicts)])

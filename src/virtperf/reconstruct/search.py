@@ -42,11 +42,7 @@ Function = Callable[[np.ndarray], Ends]
 
 @dataclass
 class Found:
-    """The ranges of numbers over the data sets that were tried; no range where no data set has the number.
-
-    `best`: the data sets at these ends: values of all quantities.
-    `data_sets`: how many were tried.
-    """
+    """The ranges of numbers over the data sets that were tried, and the data sets at their ends; none for no number."""
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     best: list[dict[Quantity, float]] = field(default_factory=list)
@@ -59,8 +55,6 @@ def searched(
 ) -> list[Found]:  # fmt: skip
     """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the region.
 
-    `parts`: the n values of a data set.
-    `function`: gives numbers of these names.
     `also`: data sets to try first, where they obey the region's rows: those of a narrower region.
     """
     return [_Search(region, mask, parts, function, seed).run(names, also) for mask in region.masks]

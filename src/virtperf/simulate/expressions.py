@@ -37,11 +37,7 @@ class UnknownTruth(ExpressionError):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Numbers over times and entities.
-
-    `data`: shape (m or 1, e or 1).
-    `times`, `entities`: what the axes are; "" where the value does not vary along one.
-    """
+    """Numbers of shape (m or 1, e or 1) over times and entities; "" where they do not vary along one."""
 
     data: np.ndarray
     times: str = ""

@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
     """Path, content and entry in run.yaml of every file; a declaration with `each` is one for each entity of that set.
 
-    Raises `StudyError`: with the line of `raw.yaml`: an expression has no value, records vary over something else than
+    Raises `StudyError` with the line of `raw.yaml`: an expression has no value, records vary over something else than
     they list, a placeholder stands for nothing, the format can't print what it is given.
     """
     for declared in run.declared["files"].values():

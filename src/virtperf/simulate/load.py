@@ -21,7 +21,7 @@ from virtperf.study.definition import Study
 def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:
     """Load and check `raw.yaml` of a study.
 
-    Raises `StudyError`: with file and line: against the model, an unknown factor, level, format, name or function, an
+    Raises `StudyError` with file and line: against the model, an unknown factor, level, format, name or function, an
     expression that is none, a name with two meanings.
     """
     _, document = load_model(study.folder / "raw.yaml", RawFile, report)

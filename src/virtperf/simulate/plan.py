@@ -11,11 +11,9 @@ from virtperf.study.quantities import Level, Quantity
 
 @dataclass(frozen=True)
 class Condition:
-    """Factor levels and what is true at them.
+    """Every factor's level and what is true there.
 
-    `levels`: every factor's level.
-    `truth`: quantities that a run at the levels can tell, in the study's unit; without those that the text is silent
-        about.
+    `truth`: quantities that a run can tell, in the study's unit; without those that the text is silent about.
     `references`: for quantities without absolute scale: the condition at their reference point.
     """
 
@@ -38,7 +36,7 @@ def plan_runs(
 ) -> list[RunPlan]:
     """All runs of the study's `runs` blocks, replicates side by side.
 
-    `borrow`: by quantity: where the text says nothing of it under a run's condition, that condition's value is used.
+    Where the text says nothing of a quantity under a run's condition, its value under that of `borrow` is used.
     """
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:

@@ -48,8 +48,7 @@ def _write(plan: RunPlan, study_id: str, raw: Raw, seed: int, folder: Path) -> N
 def write_run(study_id: str, raw: Raw, plan: RunPlan, seed: int, folder: Path) -> None:
     """Write one run folder: the files that `raw.yaml` declares for it, and run.yaml.
 
-    Raises `StudyError`: as `raw_files` does; and for a path that is given twice or leads out of the folder, and a run
-    without files.
+    Raises `StudyError` as `raw_files`; for a path that is given twice or leads out of the folder; without files.
     """
     run = Run(raw, plan, seed)
     entries: dict[str, dict[str, Any]] = {}

@@ -26,11 +26,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Raw:
-    """A study's `raw.yaml`.
-
-    `constants`: conventions and parameters, which every expression may name.
-    `quantities`: every quantity of the study, whether or not a run has a value of it.
-    """
+    """A study's `raw.yaml`; expressions may name its constants (conventions and parameters) and all quantities."""
 
     document: Document
     constants: Mapping[str, float]

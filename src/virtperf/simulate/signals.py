@@ -27,8 +27,8 @@ MOST = 1_000_000
 class Run:
     """A run to be written: its signals, time grids and entities, each computed once, when it is first asked for.
 
-    `seed`: noise of a signal depends on it, on the run's id and on the signal's name, and on nothing else.
-    `condition`: another condition than the run's own, under which only numbers without noise can be asked for.
+    Noise of a signal depends on the seed, on the run's id and on the signal's name. Under another condition than the
+    run's own, only numbers without noise can be asked for.
     """
 
     def __init__(self, raw: Raw, plan: RunPlan, seed: int, condition: Condition | None = None) -> None:
@@ -49,10 +49,7 @@ class Run:
         return self.declared["run"]["start"].body
 
     def value(self, text: str | float, place: Place, times: str = "", entities: str = "") -> Value:
-        """The value of an expression at a place of `raw.yaml`.
-
-        Raises `StudyError`: with the run, and the file and line of the expression that has no value.
-        """
+        """The value of an expression; raises `StudyError` with the run, and the file and line, where it has none."""
         try:
             return self._value(text, place, times, entities)
         except UnknownTruth as err:

@@ -15,16 +15,13 @@ from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.instances import Instance, instances_of
-from virtperf.study.readings import WITHIN, Readings, readings_beside
+from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
 from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
     "concave", "equivalence", "sum", "relative_mean", "rule", "response_law",
 ]  # fmt: skip
-
-NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
-"""Kinds that speak of one number with limits."""
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "value": ("of",), "range": ("of",), "ratio": ("of", "to"), "difference": ("of", "to"),
@@ -38,26 +35,15 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Claim(Model):
-    """One claim of the paper, or one assumption of ours.
+    """One claim of the paper, or one assumption of ours; docs/add-a-study.md explains what `claims.yaml` may say.
 
-    `says`: our own wording.
-    `exhibits`: the exhibits that it speaks of.
-    `sections`, `ledger`, `times`: where the paper says it (several times, perhaps), the reading notes' ids, how often
-        (None: once a note).
     `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio, difference or
         percent).
-    `value`: the printed number.
-    `strict`: whether an ordering must be visible (by the quantity's resolution).
+    `times`: how often the paper says it; None: once a note.
     `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
-    `intercept`, `slope`, `intercept_half_width`, `slope_half_width`: the coefficients of a rule, "12 s plus 63 s a GB",
-        and what their printed precision implies.
-    `sentences`: keys of the sentences that say it, where they say something else besides; a row of a table has one by
-        itself.
-    `assumed`: an assumption of ours, switchable.
-    `word`: a word of `data/readings.yaml` that gives the limits.
-    `reading`, `note`: how the words were turned into numbers, where they were, that of `word` first; any other remark.
-    `instances`: filled when the claim is loaded for a study, as are `assumed`, `line` and `bounds` (of a rule, at each
-        level).
+    `sentences`: keys of the sentences that say it, where they say something else besides; a row of a table has one.
+    `reading`: how the words were turned into numbers, where they were, that of `word` first.
+    `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is loaded for a study.
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -215,19 +201,14 @@ class Claims:
         is off by default.
         """
         on = {name[1:] for name in off if name.startswith("+")}
-        return tuple(
-            c
-            for c in self.claims
-            if not c.assumed or ((c.default_on or c.id in on) and c.id not in off and "all" not in off) or c.id in on
-        )
+        left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
+        return tuple(c for c in self.claims if not c.assumed or c.id in on | left)
 
 
 def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """Load and validate `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
+    """Load `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
-    `reading` ({"strict", "default", "lenient"}): how words that stand for a number are read.
-
-    Raises `StudyError`: with file and line: against the model, an unknown quantity, factor, level, exhibit or claim id,
+    Raises `StudyError` with file and line: against the model, an unknown quantity, factor, level, exhibit or claim id,
     an id given twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)

@@ -15,28 +15,27 @@ from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.near import near
 from virtperf.core.yamlio import Document
 from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
+from virtperf.study.parts import (
+    Exhibit,
+    Factor,
+    Finding,
+    Guest,
+    Machine,
+    Network,
+    Procedure,
+    QuantityKind,
+    RunBlock,
+    Segment,
+    Series,
+    listed,
+)
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
-from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
 
 __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study", "run_levels"]
 
 
 class Study(Model):
-    """One study, whole.
-
-    `kind`: "paper": regenerated from what a paper's text says. "measured": it begins with measurements.
-    `question`: what a measured study asks.
-    `folder`: `data/published/<id>` of a paper, `data/measured/<id>` of a measured study.
-    `exhibits`: in the paper's order.
-    `derived`: numbers that follow from plotted quantities; their ranges are computed.
-    `data`: everything as `study.yaml` has it, for the descriptive parts.
-    `findings`: what was found, the most important first.
-    `conventions`: what we had to add to the paper's description to be able to compute.
-    `telling`: the figure that stands for the study.
-    `names`: what facts of machines, guests, networks, workload and procedure are called whose names are no words.
-    `inputs`: raw formats of the study's own.
-    """
+    """One study, whole; docs/add-a-study.md explains what `study.yaml` may say."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
     kind: Literal["paper", "measured"] = "paper"
@@ -88,15 +87,14 @@ class Study(Model):
         return self._document.data
 
     def quantity(self, text: str) -> Quantity:
-        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names.
+        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names; raises as `quantity_at`."""
+        return self.quantity_at(*split_quantity(text))
+
+    def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
+        """The quantity of that name at those levels, defaults filled in.
 
         Raises `ValueError`: unknown name, factor or level; a factor without default that is not written.
         """
-        name, written = split_quantity(text)
-        return self.quantity_at(name, written)
-
-    def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
-        """The quantity of that name at those levels, defaults filled in; raises `ValueError` as `quantity` does."""
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
@@ -146,9 +144,9 @@ class Study(Model):
         ]
 
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
-        """The reference point on whose scale a relative quantity stands: the one that shares most levels with it.
+        """The reference point on whose scale a relative quantity stands, and its value; None on an absolute scale.
 
-        Returns None for quantities on an absolute scale.
+        It is the one that shares most levels with the quantity.
         """
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
@@ -176,7 +174,7 @@ class Study(Model):
 def load_study(folder: Path, report: Report = stop) -> Study:
     """Load `study.yaml` of a folder `data/published/<study>` or `data/measured/<study>`.
 
-    Raises `StudyError`: with file and line: against the model, an unknown factor or level, a reference or series that
+    Raises `StudyError` with file and line: against the model, an unknown factor or level, a reference or series that
     names nothing.
     """
     study, document = load_model(folder / "study.yaml", Study, report)

@@ -41,17 +41,7 @@ _FEWEST = {"line": 2, "usl": 3, "segmented": 4}
 
 
 class Derived(Model):
-    """One declaration.
-
-    `exhibits`: where it is shown.
-    `label`: in words; ``{guests}`` stands for the level of a factor of `for_each`.
-    `of`, `to`: sums of quantities, as in claims.
-    `over`, `levels`: the factor along which a maximum is sought or a model fitted, and its levels.
-    `gives`: the numbers that are wanted of a kind that gives several, each with words that follow the label.
-    `load`: where `capacity` is the throughput of the law.
-    `dividend`: the axis is this number divided by the level, where it is not the level itself.
-    `unit`, `note`: where the quantities' own unit does not say it; a remark.
-    """
+    """One declaration; docs/add-a-study.md explains it."""
 
     id: Id
     kind: Kind
@@ -84,10 +74,9 @@ class Derived(Model):
 
 @dataclass(frozen=True)
 class Derivation:
-    """One number of a declaration.
+    """One number of a declaration, with levels filled into label and unit.
 
     `gives`: which of the declaration's numbers; "" where there is one.
-    `label`, `unit`: with levels filled in.
     `parts`: value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
     `axis`: where the parts stand, for models.
     """

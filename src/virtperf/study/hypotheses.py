@@ -25,11 +25,7 @@ class _From(Model):
 
 
 class Hypothesis(Claim):
-    """One hypothesis.
-
-    `origin`: the claim of a paper that it asks about; `reading` says what corresponds to what.
-    `repeats`: what that claim says.
-    """
+    """One hypothesis, perhaps with the paper's claim that it asks about (`origin`) and what that says (`repeats`)."""
 
     origin: _From | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
@@ -49,10 +45,9 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
 
 
 def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """Load `hypotheses.yaml` of a measured study; arguments as those of `load_claims`.
+    """Load `hypotheses.yaml` of a measured study; as `load_claims`.
 
-    Raises `StudyError`: as `load_claims`; a hypothesis that repeats a claim which is not there, or without saying what
-    corresponds.
+    Raises `StudyError`, too, for one that repeats a claim which is not there, or without saying what corresponds.
     """
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []

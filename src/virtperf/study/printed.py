@@ -11,10 +11,7 @@ from virtperf.study.definition import Exhibit, Study
 
 
 def read_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
-    """The table's CSV file, every cell as text.
-
-    Raises `StudyError`: the exhibit names no table, or its file is missing or can't be read.
-    """
+    """The table's CSV file, every cell as text; raises `StudyError` where it names none that can be read."""
     name = exhibit.spec.get("table")
     if not name:
         raise StudyError(
@@ -51,9 +48,8 @@ class Correction:
 def corrections(study: Study, table: str | None = None) -> list[Correction]:
     """The corrections of one table, or of all, from `tables/corrections.csv`.
 
-    `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that begins so.
-
-    Raises `StudyError`: a correction names a cell that the table does not have, or another text than that cell holds.
+    `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that begins so. Raises
+    `StudyError`: a correction names a cell that the table does not have, or another text than that cell holds.
     """
     path = study.folder / "tables" / "corrections.csv"
     if not path.is_file():

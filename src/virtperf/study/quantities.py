@@ -18,10 +18,7 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named quantity at one level of every factor of the study.
-
-    `at`: every factor in the study's order.
-    """
+    """A named quantity at one level of every factor, in the study's order."""
 
     name: str
     at: tuple[tuple[str, Level], ...]
@@ -51,14 +48,6 @@ class Expression:
     """A sum of quantities with coefficients: `terms` holds (coefficient, quantity)."""
 
     terms: tuple[tuple[float, Quantity], ...]
-
-    def moved(self, changes: Mapping[str, Level]) -> Expression:
-        """The same sum with some factors at other levels."""
-        return Expression(tuple((c, q.moved(changes)) for c, q in self.terms))
-
-    def value(self, values: Mapping[Quantity, float]) -> float:
-        """The sum at given values of the quantities."""
-        return sum(c * values[q] for c, q in self.terms)
 
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:

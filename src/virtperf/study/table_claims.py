@@ -43,7 +43,6 @@ def table_claims(
     An entry of `tables` names a file in `tables/`, the column that holds each varying factor's level (`key`), and for
     every numeric column the quantity that it prints (`columns`). Empty cells print nothing; thousands may have commas,
     as in ``307,200``. The cells of a row have the same sentence (``table-6 row 1``): they do not bear each other out.
-
     Raises `StudyError`: no such file or column, a cell that is no number.
     """
     for position, entry in enumerate(tables):

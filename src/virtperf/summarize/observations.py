@@ -22,13 +22,9 @@ _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
 def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
-    """What a run says about the quantities that the study says how to observe.
+    """What a run says about the quantities that the study says how to observe: rows of `OBSERVATIONS` and `LINEAGE`.
 
-    Returns observations: one row a quantity, in its unit; NaN and the reason in `note` where this run can't tell.
-    Columns of `stage_tables.OBSERVATIONS` without those of the run.
-    Returns lineage: the samples behind them: columns of `stage_tables.LINEAGE` without `run_id`.
-
-    Raises `StudyError`: a metric's unit can't be converted to the quantity's; the error names both.
+    Values are in the quantity's unit, or NaN with the reason in `note`. Raises as `observed_factor`.
     """
     rows: list[Row] = []
     lineage: list[Row] = []
@@ -71,8 +67,7 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     """What a metric in `unit`, divided by one in `per`, is multiplied by to be in the quantity's unit.
 
     A relative quantity is kept in the metric's own unit. A rule with `cpus` speaks of the share of so many processors.
-
-    Raises `StudyError`: no such conversion is known; the error names both units.
+    Raises `StudyError` naming both units where no conversion is known.
     """
     if kind.observed.get("relative"):
         return 1.0
@@ -107,13 +102,9 @@ def ratio(of: Mean, to: Mean) -> Mean:
 def add_relative(study: Study, rows: Sequence[Row]) -> None:
     """Fill `relative`, `relative_se` and `relative_df`: the mean of the runs at the reference point is its value.
 
-    A run is compared with runs of its own provenance only. The reference point of a run is the one that shares most
-    factor levels with it (`Study.reference_for`). Errors are those within runs, by the delta method; a run that is part
-    of its reference shares its error with it, so a single reference run has none. Degrees of freedom are Welch and
-    Satterthwaite's over the same terms, the run's and those of its reference, each with the degrees of freedom of its
-    own samples.
-
-    `rows`: rows of `observe`, with provenance and factors; changed in place.
+    A run is compared with runs of its own provenance only. Errors are those within runs, by the delta method; a run
+    that is part of its reference shares its error with it, so a single reference run has none. Degrees of freedom are
+    Welch and Satterthwaite's over the same terms, the run's and those of its reference.
     """
     by_point: dict[tuple[str, Quantity], list[Row]] = {}
     for row in rows:

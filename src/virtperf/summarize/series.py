@@ -43,8 +43,7 @@ class Steady:
     """A series within its run's window.
 
     `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
-    `begin_s`: where the evaluated stretch begins: the declared window, or later where the warm-up demonstrably lasts
-        longer.
+    `begin_s`: where the evaluated stretch begins: the window, or later where the warm-up demonstrably lasts longer.
     `stationarity`: as in `steady.Stationarity`; "" for totals.
     """
 
@@ -59,7 +58,7 @@ class Steady:
 class Combined:
     """Several entities' series as one quantity; `steady` is of their sum or mean.
 
-    `times` are those at which all entities have a sample, where others were left out; else None.
+    `times`: those at which all entities have a sample, where others were left out; else None.
     """
 
     metric: str
@@ -91,8 +90,8 @@ class RunSeries:
     ) -> tuple[str, dict[str, Series]]:
         """Series of a metric by entity, from one format: `source`, or the dictionary's first that has any.
 
-        `entity` is a name or a pattern of names with ``*`` and ``?``. Letters have to be as the tool writes them: Linux
-        and Xen tell `web` from `Web`, and a pattern that matches nothing is told in the observation's note.
+        `entity` is a name or a pattern of names with ``*`` and ``?``; letters have to be as the tool writes them, since
+        Linux and Xen tell `web` from `Web`.
         """
         formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
         for name in formats:
@@ -147,10 +146,7 @@ class RunSeries:
 def load_series(
     path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
-    """The series of one run from its samples, which are sorted by series and time.
-
-    Raises `VirtperfError`: the file can't be read, or is no table of samples.
-    """
+    """The series of one run from its samples, sorted by series and time; raises `VirtperfError` for another file."""
     table = SAMPLES.read_arrow(path)
     keys = ("source", "entity_kind", "entity", "metric")
     t, value, lines = (table[name].to_numpy() for name in ("t_s", "value", "line"))

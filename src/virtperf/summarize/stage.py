@@ -29,12 +29,8 @@ def summarize(
 ) -> None:  # fmt: skip
     """Write the tables of summarize (`core.stage_tables`) into the folder `out`, replacing it as a whole.
 
-    `samples`: the output of ingest.
-    `level`: confidence level of intervals.
-    `scheduler`: as `core.parallel.workers` takes them.
-
-    Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be converted to the one that the
-    study wants.
+    `samples` is the output of ingest; `jobs` and `scheduler` are as `core.parallel.workers` takes them.
+    Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be converted.
     """
     index = _index(samples)
     shown = {e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"}

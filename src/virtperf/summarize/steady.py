@@ -26,9 +26,8 @@ FEWEST_FOR_TREND = 12
 
 @dataclass(frozen=True)
 class Warmup:
-    """Where a warm-up ends.
+    """Where a warm-up ends: samples to leave out at the beginning, 0 where the series is too short.
 
-    `cut`: samples to leave out at the beginning: the best cut in the first half; 0 where the series is too short.
     `status`: ``steady``; ``not steady`` where the best cut lies in the second half, which says that the series had not
         settled; ``too short`` to say anything.
     """
@@ -52,12 +51,10 @@ class Stationarity:
 
 
 def mser(x: np.ndarray) -> Warmup:
-    """The cut that minimises the marginal standard error (MSER-5: batches of five).
+    """The cut of equally spaced samples that minimises the marginal standard error (MSER-5: batches of five).
 
     Over means ``z`` of batches, the cut after ``d`` batches minimises ``sum((z[d:] - mean(z[d:]))**2) / (k - d)**2``,
     for k batches. A cut in the first half is taken; a later one means that the series is still moving.
-
-    `x` (shape (n,)): equally spaced samples from the run's start.
     """
     x = np.asarray(x, dtype=float)
     k = len(x) // BATCH
@@ -106,12 +103,10 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
 def stationarity(x: np.ndarray, alpha: float = 0.01) -> Stationarity:
     """Constant, drifting or stepping, by least squares with errors that respect autocorrelation.
 
-    A straight line and the best single step are fitted. Each is tested with the effective number of samples of its own
-    residuals; the step's p-value is multiplied by the number of independent places that it could have (Bonferroni). Of
-    two significant ones the one with less residual variance wins.
-
-    `x` (shape (n,)): equally spaced samples after the warm-up.
-    `alpha`: chance to call a constant series drifting or stepping, each.
+    A straight line and the best single step are fitted to equally spaced samples, each with the chance `alpha` to be
+    seen in a constant series. Each is tested with the effective number of samples of its own residuals; the step's
+    p-value is multiplied by the number of independent places that it could have (Bonferroni). Of two significant ones
+    the one with less residual variance wins.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)

@@ -30,10 +30,7 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
 
 
 def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Every sample of a run that a figure over time shows, summed over entities; columns of `stage_tables.TIMELINES`.
-
-    Raises as `series_factor` does.
-    """
+    """Every sample of a run that a figure over time shows, summed over entities: rows of `TIMELINES`."""
     for spec in exhibit.spec["series"]:
         _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
         if not found:
@@ -48,10 +45,7 @@ def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
 
 
 def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float:
-    """What a metric in `unit` is multiplied by to be in the unit of a series of a figure over time.
-
-    Raises `StudyError`: no such conversion is known; the error names both units.
-    """
+    """What a metric in `unit` is multiplied by to be in a series' unit; raises `StudyError` naming both without one."""
     try:
         return conversion_factor(unit, spec["unit"])
     except VirtperfError as err:
