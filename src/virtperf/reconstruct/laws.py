@@ -70,7 +70,8 @@ class LawSystem(LinearSystem):
         self._boxes: dict[bytes, Box | None] = {}
 
     def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
-        model = self._prepared(mask)
+        self._program.switch(mask)
+        model = self._program.model
         if not self._secant:
             for response, throughput in self._columns:
                 self._secant.append(model.getNumRow())
@@ -81,8 +82,8 @@ class LawSystem(LinearSystem):
         for k in set(range(len(self.laws))) - set(on):
             self._confine(k, -np.inf, np.inf)
         if not on:
-            return self._run(c)
-        key = self._mask.tobytes()
+            return self._program.minimum(c)
+        key = self._program.on.tobytes()
         if key not in self._boxes:
             self._boxes[key] = self._box(on)
         box = self._boxes[key]
@@ -106,7 +107,7 @@ class LawSystem(LinearSystem):
 
     def _confine(self, k: int, low: float, high: float) -> None:
         """Set the interval of a law's throughput, and the secant above its curve there."""
-        model, constant = self._prepared(None, keep=True), self.laws[k].constant
+        model, constant = self._program.model, self.laws[k].constant
         throughput = self._columns[k][1]
         model.changeColBounds(throughput, low, high)
         slope = constant / (low * high) if low > 0 and np.isfinite(high) else 0.0
@@ -152,7 +153,7 @@ class LawSystem(LinearSystem):
         for k, (low, high) in box.items():
             self._confine(k, low, high)
         for _ in range(MOST_TANGENTS):
-            found = self._run(c)
+            found = self._program.minimum(c)
             below = [k for k in box if found.status == OPTIMAL and self._gap(found.x, k) < -PRECISE]
             if not below:
                 break
@@ -162,7 +163,7 @@ class LawSystem(LinearSystem):
 
     def _touch(self, k: int, at: float) -> None:
         """Add the tangent of a law's curve at a throughput, or at the least that counts."""
-        model, constant = self._prepared(None, keep=True), self.laws[k].constant
+        model, constant = self._program.model, self.laws[k].constant
         at = max(at, self._least(k))
         bound = -2 * constant / at
         columns = np.array(self._columns[k], dtype=np.int32)

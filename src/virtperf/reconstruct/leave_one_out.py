@@ -133,11 +133,6 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
     return ends[1].value - ends[0].value
 
 
-def judge(feasible: Feasible, claim: Claim) -> TextVerdict:
-    """One claim, by `LeaveOneOut`."""
-    return LeaveOneOut(feasible).judge(claim)
-
-
 def said_together(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row of a table)."""
     own = set(claim.sentences)
@@ -204,7 +199,7 @@ def _implied_by_instance(
         expression = parts[0]
     elif claim.kind in ("difference", "ordering") and len(parts) == 2:
         first, second = parts if claim.kind == "difference" else parts[::-1]
-        expression = Expression(first.terms + tuple((-c, q) for c, q in second.terms))
+        expression = first.minus(second)
     else:
         return None
     low_end, high_end = system.interval(expression, others)

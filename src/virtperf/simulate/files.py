@@ -15,7 +15,7 @@ from virtperf.formats import Reading, get_writer
 from virtperf.formats.base import RECORD_COLUMNS
 from virtperf.formats.text import exact_text
 from virtperf.simulate.expressions import Value
-from virtperf.simulate.setup import NUMBERS, Declared, Place, applies
+from virtperf.simulate.file import NUMBERS, Declared, Place, applies
 from virtperf.simulate.signals import Run
 
 DAY = 86400

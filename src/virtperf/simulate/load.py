@@ -12,8 +12,7 @@ from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document
 from virtperf.formats import get_format, get_writer
 from virtperf.simulate.expressions import ExpressionError, used
-from virtperf.simulate.file import RawFile
-from virtperf.simulate.setup import NUMBERS, Place, Raw, listed
+from virtperf.simulate.file import NUMBERS, Place, Raw, RawFile, listed
 from virtperf.simulate.signals import CALLABLE, OWN_NAMES
 from virtperf.study.definition import Study
 

@@ -11,9 +11,9 @@ import yaml
 
 from virtperf.core.parallel import workers
 from virtperf.core.provenance import Provenance
+from virtperf.simulate.file import Raw
 from virtperf.simulate.files import raw_files
 from virtperf.simulate.plan import RunPlan
-from virtperf.simulate.setup import Raw
 from virtperf.simulate.signals import Run
 
 try:

@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 
 from virtperf.core.errors import StudyError
-from virtperf.simulate.expressions import ExpressionError, UnknownTruth, Value, constant, evaluate, parse
-from virtperf.simulate.functions import FUNCTIONS, autocorrelated
+from virtperf.simulate.expressions import (
+    FUNCTIONS,
+    ExpressionError,
+    UnknownTruth,
+    Value,
+    autocorrelated,
+    constant,
+    evaluate,
+    parse,
+)
+from virtperf.simulate.file import Declared, Place, Raw
 from virtperf.simulate.plan import Condition, RunPlan
-from virtperf.simulate.setup import Declared, Place, Raw
 
 OWN_NAMES = ("t", "step", "n")
 """Names with a meaning of their own: seconds of the time grid, its step, an entity's number."""

@@ -49,6 +49,10 @@ class Expression:
 
     terms: tuple[tuple[float, Quantity], ...]
 
+    def minus(self, *others: Expression) -> Expression:
+        """The sum with others taken away."""
+        return Expression(self.terms + tuple((-c, q) for other in others for c, q in other.terms))
+
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
     """Name and written factor levels of ``name[factor=level, ...]``; raises `ValueError` saying what is wrong."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,7 @@ from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.units import conversion_factor
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
-from virtperf.summarize.lineage import lineage_rows
-from virtperf.summarize.series import Combined, RunSeries
+from virtperf.summarize.series import Combined, RunSeries, Series
 
 Row = dict[str, Any]
 
@@ -137,3 +136,36 @@ def _relate(row: Row, reference: list[Row], hundred: float, where: str) -> None:
     row["relative"] = hundred * share
     row["relative_se"] = hundred * float(np.sqrt(sum(variances))) / abs(base)
     row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
+
+
+def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str, Any]]:
+    """One row a raw file: columns of `stage_tables.LINEAGE` without run and quantity.
+
+    Samples count where the evaluated stretch has them: after its begin, up to the window's end, at times that all
+    entities have. A total of the run stands without a time and counts as it is.
+    """
+    declared, end = run.window
+    begin = used.steady.begin_s if np.isfinite(used.steady.begin_s) else declared
+    files: dict[str, list[np.ndarray]] = {}
+    for entity in used.entities:
+        series = run.series[used.source, used.entity_kind, entity, used.metric]
+        if series.files is None or series.lines is None:
+            continue
+        inside = _inside(series, begin, end, used.times)
+        names, lines = series.files[inside], series.lines[inside]
+        for name in dict.fromkeys(names.tolist()):
+            files.setdefault(name, []).append(lines[names == name])
+    for file, parts in sorted(files.items()):
+        lines = np.concatenate(parts)
+        yield {
+            "metric": used.metric, "source": used.source, "entity_kind": used.entity_kind,
+            "entities": list(used.entities), "role": role, "begin_s": begin, "end_s": end, "file": file,
+            "first_line": int(lines.min()), "last_line": int(lines.max()), "samples": len(lines),
+        }  # fmt: skip
+
+
+def _inside(series: Series, begin: float, end: float, times: np.ndarray | None) -> np.ndarray:
+    timed = (series.t > begin) & (series.t <= end)
+    if times is not None:
+        timed &= np.isin(series.t, times)
+    return timed | np.isnan(series.t)
