@@ -1,18 +1,21 @@
-"""A study's published folder: definition, tables, diagrams, simulated runs, notes and claims."""
+"""A study's published folder: definition, names of facts, tables, diagrams, simulated runs, notes and claims."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from virtperf.check.names import Place, check_names
 from virtperf.check.problems import Problems
 from virtperf.core.errors import Report, StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.near import near
 from virtperf.core.params import ReconstructParameters
 from virtperf.exhibits.kinds import check_exhibits
+from virtperf.exhibits.kinds.setup import SPELLED, UNITS, called_of, named
 from virtperf.formats.declared.metrics import extended
 from virtperf.ingest.inputs import inputs_of
 from virtperf.simulate.load import load_raw
@@ -169,3 +172,62 @@ def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
     for path in sorted((study.folder / "tables").glob("*.csv")):
         if path.stem not in named:
             problems.say("no exhibit and no claim names this table", path, remedy="name it, or remove the file")
+
+
+_ENTRIES, _FACTS = ("machines", "guests", "networks"), ("workload", "procedure")
+_TOKEN = re.compile(r"[A-Za-z][\w/.+-]{0,40}")
+
+Place = tuple[str | int, ...]
+
+
+def check_names(study: Study, report: Report) -> None:
+    """Tell of every name of a fact that is not the word which the study's own texts have for it: ``zvm`` for z/VM."""
+    spelled, called = _spellings(study.data), called_of(study)
+    for place, name in _names(study.data):
+        if name in called:
+            continue
+        for word in name.split("_"):
+            right = "" if word in SPELLED or word in UNITS else spelled.get(word, "")
+            if right and right not in named(name):
+                report(study.document.error(
+                    f"the report would show {named(name)!r}, while the study writes {right!r}", *place,
+                    remedy=f"say under `names` what {name} is called",
+                ))  # fmt: skip
+
+
+def _names(data: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    for part in _ENTRIES:
+        for key, entry in (data.get(part) or {}).items():
+            yield from _facts(entry, (part, key))
+    for part in _FACTS:
+        yield from _facts(data.get(part), (part,))
+
+
+def _facts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    for name, inner in value.items() if isinstance(value, Mapping) else ():
+        yield (*place, str(name)), str(name)
+        yield from _facts(inner, (*place, str(name)))
+
+
+def _spellings(data: Any) -> dict[str, str]:
+    """By its letters and digits: the one way in which texts write a word with capitals or signs within."""
+    found: dict[str, Counter[str]] = {}
+    for text in _texts(data):
+        for token in _TOKEN.findall(text):
+            word = token.rstrip("/.+-")
+            found.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
+    plain = {
+        key for key, words in found.items() if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
+    }
+    return {key: words.most_common(1)[0][0] for key, words in found.items() if key not in plain}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
