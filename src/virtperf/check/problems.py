@@ -23,7 +23,6 @@ class Problems:
         return len(self._found)
 
     def __iter__(self) -> Iterator[VirtperfError]:
-        """By file and line, each once."""
         return iter([problem for _, problem in sorted(self._found.items(), key=lambda item: item[0])])
 
     def of(self, folder: Path) -> Report:
@@ -31,7 +30,6 @@ class Problems:
         return lambda problem: self._add(problem, folder)
 
     def say(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
-        """Note a problem of a file."""
         self._add(StudyError(problem, file=file, line=line, **parts), file.parent)
 
     @contextmanager

@@ -16,33 +16,23 @@ from virtperf.core.errors import VirtperfError
 
 
 class Provenance(StrEnum):
-    """Where a value comes from; the text after each member is what readers are told."""
+    """Where a value comes from, and the words that readers are told of it."""
 
-    PUBLISHED = "published"
-    COMPUTED = "computed"
-    REDRAWN = "redrawn"
-    RECONSTRUCTED = "reconstructed"
-    MEASURED = "measured"
-    SIMULATED = "simulated"
-    EXAMPLE = "example"
-    OWN = "own data"
+    words: str
 
-    @property
-    def words(self) -> str:
-        """What the word means, for readers."""
-        return _WORDS[self]
+    PUBLISHED = "published", "printed in the paper"
+    COMPUTED = "computed", "computed by us from numbers that the paper prints"
+    REDRAWN = "redrawn", "drawn by us from the paper's words; the paper's picture is not available"
+    RECONSTRUCTED = "reconstructed", "computed from the paper's claims only, not measured"
+    MEASURED = "measured", "from raw files that a tool wrote on a real or emulated machine"
+    SIMULATED = "simulated", "from raw files that were simulated from the paper's text; not a measurement"
+    EXAMPLE = "example", "made up for documentation; decides no verdict"
+    OWN = "own data", "from a file that is not a run of this study"
 
-
-_WORDS = {
-    Provenance.PUBLISHED: "printed in the paper",
-    Provenance.COMPUTED: "computed by us from numbers that the paper prints",
-    Provenance.REDRAWN: "drawn by us from the paper's words; the paper's picture is not available",
-    Provenance.RECONSTRUCTED: "computed from the paper's claims only, not measured",
-    Provenance.MEASURED: "from raw files that a tool wrote on a real or emulated machine",
-    Provenance.SIMULATED: "from raw files that were simulated from the paper's text; not a measurement",
-    Provenance.EXAMPLE: "made up for documentation; decides no verdict",
-    Provenance.OWN: "from a file that is not a run of this study",
-}
+    def __new__(cls, value: str, words: str = "") -> Provenance:
+        member = str.__new__(cls, value)
+        member._value_, member.words = value, words
+        return member
 
 
 class ProvenanceError(VirtperfError):

@@ -56,7 +56,6 @@ class Command:
         self._status: int | None = None
 
     def poll(self) -> int | None:
-        """Its status, None while it runs."""
         ended = self._status is not None or select.select([self._asked], (), (), 0)[0]
         return self.wait() if ended else None
 
@@ -74,11 +73,9 @@ class Command:
             os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Ask it to end."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it."""
         self.send_signal(signal.SIGKILL)
 
     def _number(self) -> int | None:

@@ -53,10 +53,8 @@ class Feasible:
 
     def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
         """The range of one quantity: from the smallest to the largest value over all cheapest resolutions."""
-        pieces = self.pieces(quantity)
-        return min((low for low, _ in pieces), key=lambda e: e.value), max(
-            (h for _, h in pieces), key=lambda e: e.value
-        )
+        lows, highs = zip(*self.pieces(quantity), strict=True)
+        return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
     def union(self, quantity: Quantity) -> list[float]:
         """The range of one quantity with its gaps, over all cheapest resolutions; see `united`."""

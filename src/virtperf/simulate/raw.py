@@ -77,7 +77,6 @@ def filled(run: Run, text: str, labels: Mapping[str, Any], place: Place) -> str:
 
 
 def _entry(run: Run, file: Declared, labels: Mapping[str, Any]) -> dict[str, Any]:
-    """What run.yaml says about a file."""
     entry = {"format": file.body["format"], **({"entity": "{name}"} if "each" in file.body else {})}
     for key, said in file.body.get("entry", {}).items():
         entry[key] = run.number(said, (*file.place, "entry", key)) if key in NUMBERS else said

@@ -72,7 +72,6 @@ class Run:
         return int(number) if number.is_integer() else number
 
     def error(self, problem: str, place: Place) -> StudyError:
-        """An error at a place of `raw.yaml`, in this run."""
         return self.raw.document.error(f"run {self.plan.run_id}: {problem}", *place)
 
     def times(self, name: str) -> np.ndarray:
@@ -84,7 +83,6 @@ class Run:
         return self._once("entities", name, self._entities)
 
     def signal(self, name: str) -> Value:
-        """A declared signal."""
         return self._once("signals", name, self._signal)
 
     def _once(self, part: str, name: str, compute: Any) -> Any:

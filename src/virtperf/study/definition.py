@@ -73,7 +73,6 @@ class Study(Model):
 
     @property
     def document(self) -> Document:
-        """`study.yaml` with its lines."""
         return self._document
 
     @property

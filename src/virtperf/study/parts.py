@@ -77,12 +77,10 @@ class QuantityKind(Model):
 
     @property
     def low(self) -> float:
-        """The lower bound, perhaps infinite."""
         return -float("inf") if self.bounds[0] is None else self.bounds[0]
 
     @property
     def high(self) -> float:
-        """The upper bound, perhaps infinite."""
         return float("inf") if self.bounds[1] is None else self.bounds[1]
 
     @property

@@ -31,7 +31,6 @@ class Quantity:
         return self.name, [(factor, isinstance(level, str), level) for factor, level in self.at]
 
     def level(self, factor: str) -> Level:
-        """The level of that factor."""
         return dict(self.at)[factor]
 
     def moved(self, changes: Mapping[str, Level]) -> Quantity:

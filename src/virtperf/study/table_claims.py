@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -67,24 +67,21 @@ def table_claims(
                 except ValueError:
                     problem = f"{path.name}, row {row}: {column} is no number"
                     raise document.error(problem, *where, found=repr(cells[column])) from None
-                claim = _claim(entry, column, quantity, levels, cells[column], value)
-                yield where, {**claim, "sentence": f"{entry.table} row {row}"}
-
-
-def _claim(
-    entry: TableClaims, column: str, quantity: str, levels: Mapping[str, Level], cell: str, value: float
-) -> dict[str, Any]:
-    at = ", ".join(f"{factor} {level}" for factor, level in levels.items())
-    name = " ".join([entry.table, column, *map(str, levels.values())])
-    return {
-        "id": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
-        "kind": "value",
-        "of": quantity,
-        "for_each": {factor: [level] for factor, level in levels.items()},
-        "value": value,
-        "half_width": entry.half_width,
-        "says": f"The table prints {cell} for {column}" + (f" at {at}." if at else "."),
-        "about": entry.about,
-        "section": entry.section,
-        "ledger": entry.ledger,
-    }
+                at = ", ".join(f"{factor} {level}" for factor, level in levels.items())
+                name = " ".join([entry.table, column, *map(str, levels.values())])
+                yield (
+                    where,
+                    {
+                        "id": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
+                        "kind": "value",
+                        "of": quantity,
+                        "for_each": {factor: [level] for factor, level in levels.items()},
+                        "value": value,
+                        "half_width": entry.half_width,
+                        "says": f"The table prints {cells[column]} for {column}" + (f" at {at}." if at else "."),
+                        "about": entry.about,
+                        "section": entry.section,
+                        "ledger": entry.ledger,
+                        "sentence": f"{entry.table} row {row}",
+                    },
+                )

@@ -12,7 +12,7 @@ from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.units import conversion_factor
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
-from virtperf.summarize.series import Combined, RunSeries, Series
+from virtperf.summarize.series import Combined, RunSeries
 
 Row = dict[str, Any]
 
@@ -151,7 +151,10 @@ def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str
         series = run.series[used.source, used.entity_kind, entity, used.metric]
         if series.files is None or series.lines is None:
             continue
-        inside = _inside(series, begin, end, used.times)
+        timed = (series.t > begin) & (series.t <= end)
+        if used.times is not None:
+            timed &= np.isin(series.t, used.times)
+        inside = timed | np.isnan(series.t)
         names, lines = series.files[inside], series.lines[inside]
         for name in dict.fromkeys(names.tolist()):
             files.setdefault(name, []).append(lines[names == name])
@@ -162,10 +165,3 @@ def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str
             "entities": list(used.entities), "role": role, "begin_s": begin, "end_s": end, "file": file,
             "first_line": int(lines.min()), "last_line": int(lines.max()), "samples": len(lines),
         }  # fmt: skip
-
-
-def _inside(series: Series, begin: float, end: float, times: np.ndarray | None) -> np.ndarray:
-    timed = (series.t > begin) & (series.t <= end)
-    if times is not None:
-        timed &= np.isin(series.t, times)
-    return timed | np.isnan(series.t)

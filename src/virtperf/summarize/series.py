@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.summarize.means import FEWEST_TIMES, maximum, median, steady_mean, too_short, without_error
+from virtperf.summarize.means import FEWEST_TIMES, cosine_mean, maximum, median, too_short, without_error
 from virtperf.summarize.steady import departs, stationarity, warmup
 
 SURE = 0.999
@@ -21,7 +21,7 @@ SURE = 0.999
 worst, so a test at a lower level finds too many."""
 
 
-STATISTICS = {"mean": steady_mean, "median": median, "max": maximum}
+STATISTICS = {"mean": cosine_mean, "median": median, "max": maximum}
 """What a series can be reduced to; all but the mean take the declared window as it is."""
 
 
@@ -44,7 +44,7 @@ class Steady:
 
     `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
     `begin_s`: where the evaluated stretch begins: the window, or later where the warm-up demonstrably lasts longer.
-    `stationarity`: as in `steady.Stationarity`; "" for totals.
+    `stationarity`: as `steady.stationarity` says; "" for totals.
     """
 
     mean: Mean
@@ -108,7 +108,6 @@ class RunSeries:
         return "", {}
 
     def steady(self, key: tuple[str, str, str, str]) -> Steady:
-        """The steady state of one series."""
         if key not in self._found:
             self._found[key] = evaluate(self.series[key], self.window, self.level)
         return self._found[key]
@@ -174,7 +173,7 @@ def evaluate(series: Series, window: tuple[float, float], level: float, statisti
     begin, end = window
     t, x = series.t, series.value
     if np.isnan(t).any():  # a total
-        return Steady(steady_mean(x[:1], level), np.nan, np.nan, "", ())
+        return Steady(cosine_mean(x[:1], level), np.nan, np.nan, "", ())
     inside = (t > begin) & (t <= end)
     if not inside.any():
         return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
@@ -196,7 +195,7 @@ def evaluate(series: Series, window: tuple[float, float], level: float, statisti
     used = x[inside]
     if too_short(used):
         flags.append(f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short")
-    return Steady(steady_mean(used, level), warmup_s, begin_s, stationarity(used).kind, tuple(flags))
+    return Steady(cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags))
 
 
 def _nothing(level: float) -> Mean:
