@@ -14,8 +14,7 @@ import numpy as np
 
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.instances import Instance
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Expression, Instance, Quantity
 
 
 @dataclass(frozen=True)

@@ -161,15 +161,6 @@ def uneven(share: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return share + noise / max(1.0, float(np.abs(noise).max(initial=0))) * np.minimum(share, 1 - share)
 
 
-def autocorrelated(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> np.ndarray:
-    """Standard normal noise, shape (times, entities): AR(1) over time with that correlation of neighbours."""
-    noise = rng.standard_normal(shape)
-    spread = np.sqrt(1 - correlation**2)
-    for i in range(1, len(noise)):
-        noise[i] = correlation * noise[i - 1] + spread * noise[i]
-    return noise
-
-
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "ceil": np.ceil, "exp": np.exp, "floor": np.floor, "log": np.log, "sqrt": np.sqrt,
     "min": lambda a, b: np.minimum(a, b), "max": lambda a, b: np.maximum(a, b),

@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 
 from virtperf.core.errors import StudyError
-from virtperf.simulate.expressions import (
-    FUNCTIONS,
-    ExpressionError,
-    UnknownTruth,
-    Value,
-    autocorrelated,
-    constant,
-    evaluate,
-    parse,
-)
+from virtperf.simulate.expressions import FUNCTIONS, ExpressionError, UnknownTruth, Value, constant, evaluate, parse
 from virtperf.simulate.file import Declared, Place, Raw
 from virtperf.simulate.plan import Condition, RunPlan
 
@@ -208,3 +199,12 @@ class _View:
         if condition is None:
             raise ExpressionError(f"{ast.unparse(quantity)!r} is no quantity with a reference point")
         return evaluate(wanted, _View(Run(self.run.raw, self.run.plan, self.run.seed, condition), "", "", ""))
+
+
+def autocorrelated(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> np.ndarray:
+    """Standard normal noise, shape (times, entities): AR(1) over time with that correlation of neighbours."""
+    noise = rng.standard_normal(shape)
+    spread = np.sqrt(1 - correlation**2)
+    for i in range(1, len(noise)):
+        noise[i] = correlation * noise[i - 1] + spread * noise[i]
+    return noise

@@ -14,9 +14,9 @@ from virtperf.core.model import Count, Flag, Level, Model, NotNegative, Number, 
 from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
-from virtperf.study.instances import Instance, instances_of
+from virtperf.study.printed import TableClaims, table_claims
+from virtperf.study.quantities import Instance, instances_of
 from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
-from virtperf.study.table_claims import TableClaims, table_claims
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",

@@ -14,21 +14,9 @@ from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.near import near
 from virtperf.core.yamlio import Document
+from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import (
-    Exhibit,
-    Factor,
-    Finding,
-    Guest,
-    Machine,
-    Network,
-    Procedure,
-    QuantityKind,
-    RunBlock,
-    Segment,
-    Series,
-    listed,
-)
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, RunBlock, Series, listed
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 
 __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study", "run_levels"]
@@ -53,14 +41,14 @@ class Study(Model):
     telling: str | None = None
     inputs: tuple[Declaration, ...] = ()
     runs: tuple[RunBlock, ...] = ()
-    machines: dict[str, Machine] = {}
-    guests: dict[str, Guest] = {}
-    networks: dict[str, Network] = {}
+    machines: dict[str, parts.Machine] = {}
+    guests: dict[str, parts.Guest] = {}
+    networks: dict[str, parts.Network] = {}
     names: dict[str, str] = {}
     software: dict[str, dict[str, Any]] = {}
     workload: dict[str, Any] = {}
-    procedure: Procedure = Procedure()
-    segments: tuple[Segment, ...] = ()
+    procedure: parts.Procedure = parts.Procedure()
+    segments: tuple[parts.Segment, ...] = ()
     errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
     _document: Document = PrivateAttr()
 
