@@ -15,11 +15,12 @@ from virtperf.core.paths import Layout
 from virtperf.pipeline.stages import load_stages
 
 # Runs a notebook's cells in one namespace and prints every file below data/ that was opened. Parquet is read by a
-# library that opens files on its own, hence the second way of listening.
+# library that opens files on its own, hence the second way of listening. Nothing is drawn: that opens nothing.
 LISTEN = """
 import json, os, sys
 from pathlib import Path
 import pyarrow.parquet as pq
+from matplotlib.figure import Figure
 root, notebook = Path(sys.argv[1]), Path(sys.argv[2])
 opened = set()
 def note(path):
@@ -29,6 +30,7 @@ def note(path):
 sys.addaudithook(lambda event, a: note(os.fsdecode(a[0])) if event == "open" and isinstance(a[0], (str, bytes, os.PathLike)) else None)
 read = pq.read_table
 pq.read_table = lambda path, *a, **k: (note(path), read(path, *a, **k))[1]
+Figure.savefig = lambda self, target, **k: target.write("<svg xmlns='http://www.w3.org/2000/svg'/>")
 os.chdir(notebook.parent)
 space = {}
 for cell in json.loads(notebook.read_text())["cells"]:

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.pipeline.conftest import locks, pipeline
 from virtperf import __version__
-from virtperf.core.warm import ADDRESS, KERNEL, KILLED, Command, ask, warm
+from virtperf.core.warm import ADDRESS, KERNEL, KILLED, OTHER, Command, ask, warm
 from virtperf.pipeline.run import FORKS
 from virtperf.render.execute import execute
 
@@ -60,7 +60,8 @@ def forked(address):
 
 def test_a_command_that_is_killed_has_ended(address, forked):
     asked = socket.socket(socket.AF_UNIX)
-    asked.connect(address)  # its process waits to be told what to run
+    asked.connect(address)
+    asked.sendall(OTHER)  # its process waits to be told what to run
     forked().kill()
     assert Command(asked).wait() == KILLED
 

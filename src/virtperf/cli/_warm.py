@@ -20,17 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from virtperf.cli import main as virtperf
-from virtperf.core.warm import ADDRESS, KERNEL, ask, say
+from virtperf.core.warm import ADDRESS, KERNEL, OTHER, ask, say
 from virtperf.formats import all_formats
 
-LOADED = (
-    "dvc.commands.repro", "dvc.repo.reproduce", "virtperf.reconstruct.stage", "virtperf.ingest.stage",
+OF_DVC = ("dvc.commands.repro", "dvc.repo.reproduce")
+OF_OTHERS = (
+    "virtperf.reconstruct.stage", "virtperf.ingest.stage",
     "virtperf.summarize.stage", "virtperf.verdicts.from_runs", "virtperf.render.execute", "virtperf.render.report",
     "virtperf.render.site.build", "virtperf.synthesis.loaded", "virtperf.exhibits.loaded", "virtperf.exhibits.plot",
     "virtperf.models", "ipykernel.ipkernel", "matplotlib_inline.backend_inline", "statsmodels.api",
     "statsmodels.formula.api",
 )  # fmt: skip
-"""What DVC, the stages and the notebooks import when they begin."""
+"""What DVC, and what the stages and the notebooks import when they begin."""
 
 PLAIN = re.compile(r"virtperf( [\w./=-]+)*")
 """A command of ours that a shell takes as it stands."""
@@ -40,17 +41,25 @@ def main() -> None:
     """Fork a process for every command that is asked for, until whoever started this one has ended."""
     listener, address = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # those who ask are interrupted themselves, and so are the commands
-    for module in LOADED:
-        importlib.import_module(module)
-    all_formats()  # found by entry points, and the declared ones in their files
-    gc.collect()
-    gc.freeze()  # what is shared with the forked processes is not written to
-    gc.set_threshold(50_000, 20, 20)  # they make many objects, end soon, and leave few cycles
+    gc.set_threshold(50_000, 20, 20)  # commands make many objects, end soon, and leave few cycles
+    _load(OF_DVC)
+    ready = False
     while listener in select.select([listener, sys.stdin], (), ())[0]:
         connection, _ = listener.accept()
+        if not ready and connection.recv(1, socket.MSG_PEEK) == OTHER:
+            _load(OF_OTHERS)
+            all_formats()  # found by entry points, and the declared ones in their files
+            ready = True
         multiprocessing.get_context("fork").Process(target=_serve, args=(listener, connection, address)).start()
         connection.close()
     listener.close()  # commands that are still running ask in vain
+
+
+def _load(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # what is shared with the forked processes is not written to
 
 
 def _serve(listener: socket.socket, connection: socket.socket, address: str) -> None:

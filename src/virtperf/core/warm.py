@@ -20,6 +20,8 @@ ADDRESS = "VIRTPERF_WARM"
 """Variable in the environment of forked commands: where they can ask for others."""
 KERNEL = "kernel"
 """A command beside virtperf's and DVC's: a notebook's kernel, which ends when nobody is left who asked for it."""
+DVC, OTHER = b"d", b"o"
+"""The byte that a command begins with: DVC needs little, the others much to be loaded."""
 NUMBER = 4
 """Bytes of a number that is sent."""
 
@@ -97,7 +99,7 @@ def ask(
     """Have a command run by a process of its own; `environment` is what differs from that of the process that forks."""
     asked = socket.socket(socket.AF_UNIX)
     asked.connect(address)
-    socket.send_fds(asked, [b"\n"], [stdout, stderr])
+    socket.send_fds(asked, [DVC if words[0] == "dvc" else OTHER], [stdout, stderr])
     asked.sendall(json.dumps([list(words), os.fspath(folder.absolute()), dict(environment)]).encode())
     asked.shutdown(socket.SHUT_WR)
     return Command(asked)
