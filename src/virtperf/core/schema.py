@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -78,12 +77,6 @@ class Table:
         table = pd.DataFrame(list(rows), columns=list(kinds))
         return pd.DataFrame({name: self._typed(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
 
-    def data(self, frame: pd.DataFrame, factors: Sequence[str] = ()) -> bytes:
-        """The file of a frame that has these columns; the bytes depend on nothing but its cells."""
-        out = io.BytesIO()
-        self.write_parts([frame], out, factors)
-        return out.getvalue()
-
     def write_parts(self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()) -> None:
         """Write the file of frames one below the other; a row group ends with a frame, or with `ROW_GROUP` rows."""
         kinds = self.kinds(factors)
@@ -99,8 +92,9 @@ class Table:
                 writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
-        """Write the file of a frame that has these columns."""
-        path.write_bytes(self.data(frame, factors))
+        """Write the file of a frame that has these columns; the bytes depend on nothing but its cells."""
+        with path.open("wb") as out:
+            self.write_parts([frame], out, factors)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
         """Read a file that `write` wrote; raises as `read_arrow` does."""
