@@ -87,12 +87,7 @@ class LeaveOneOut:
             return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
         if _by_nature(system, claim.id):
             return "convention"
-        relations: set[str] = set()
-        for mask in masks:
-            relations.add(relation(system, mask, claim.id))
-            if len(relations) > 1:  # the verdict stands, whatever other resolutions say
-                break
-        return verdict_of(relations)
+        return verdict_of(system, masks, claim.id)
 
     def assumes(self, claim: Claim) -> bool:
         """Whether an assumption of ours speaks, directly or through other claims, of what the claim speaks of."""
@@ -146,9 +141,14 @@ def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
     return "corroborated" if is_implied(system, others, claim) else "independent"
 
 
-def verdict_of(relations: set[str]) -> str:
-    """The verdict over all resolutions: theirs where they agree, else depends."""
-    return next(iter(relations)) if len(relations) == 1 else "depends"
+def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> str:
+    """The relation of a claim to others over all their resolutions: depends, where it is not the same in all."""
+    relations: set[str] = set()
+    for mask in masks:
+        relations.add(relation(system, mask, claim))
+        if len(relations) > 1:
+            return "depends"
+    return relations.pop()
 
 
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:

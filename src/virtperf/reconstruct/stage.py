@@ -21,7 +21,6 @@ from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
 from virtperf.reconstruct.remembered import Remembered
-from virtperf.reconstruct.system import Extreme
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
 from virtperf.simulate.raw import run_writer
@@ -92,8 +91,11 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
     rows = []
     for exhibit in study.exhibits:
         for series, level, quantity in study.points(exhibit):
-            text_low, text_high = alone.interval(quantity)
-            low, high = map(_told_apart, feasible.interval(quantity), (text_low, text_high))
+            text_low, text_high = by_text = alone.interval(quantity)
+            low, high = (  # the text's own where only the solver's tolerance parts them
+                text if math.isclose(end.value, text.value, rel_tol=SAME, abs_tol=SAME) else end
+                for end, text in zip(feasible.interval(quantity), by_text, strict=True)
+            )
             rows.append({
                 "exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key(),
                 "low": low.value, "high": high.value, "low_text": text_low.value, "high_text": text_high.value,
@@ -101,11 +103,6 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
                 "low_by": low.held_by, "high_by": high.held_by,
             })  # fmt: skip
     return POINTS.frame(rows)
-
-
-def _told_apart(end: Extreme, by_text: Extreme) -> Extreme:
-    """An end with our assumptions, which is the text's own where only the solver's tolerance parts them."""
-    return by_text if math.isclose(end.value, by_text.value, rel_tol=SAME, abs_tol=SAME) else end
 
 
 def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFrame:

@@ -172,23 +172,15 @@ def run_writer(
     need with the block and write while the caller does something else; or a cluster (`core.parallel.workers`).
     """
     with workers(study_id, raw, seed, folder, scheduler=scheduler, preload=__name__) as each:
-
-        def begin(plans: Sequence[RunPlan]) -> Iterator[RunPlan]:
-            return (plan for plan, _ in zip(plans, each(_write, plans), strict=True))
-
-        yield begin
+        yield lambda plans: (plan for plan, _ in zip(plans, each(write_run, plans), strict=True))
 
 
-def _write(plan: RunPlan, study_id: str, raw: Raw, seed: int, folder: Path) -> None:
-    write_run(study_id, raw, plan, seed, folder / plan.run_id)
-
-
-def write_run(study_id: str, raw: Raw, plan: RunPlan, seed: int, folder: Path) -> None:
-    """Write one run folder: the files that `raw.yaml` declares for it, and run.yaml.
+def write_run(plan: RunPlan, study_id: str, raw: Raw, seed: int, root: Path) -> None:
+    """Write one run's folder below `root`: the files that `raw.yaml` declares for it, and run.yaml.
 
     Raises `StudyError` as `raw_files`; for a path that is given twice or leads out of the folder; without files.
     """
-    run = Run(raw, plan, seed)
+    run, folder = Run(raw, plan, seed), root / plan.run_id
     entries: dict[str, dict[str, Any]] = {}
     for path, data, entry in raw_files(run):
         if path in entries or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:

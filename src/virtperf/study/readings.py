@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -198,7 +198,9 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
                 problem = f"{name!r} is the inverse of {word.inverse!r}, which has no limits of its own"
                 report(document.error(problem, "words", name, "inverse", remedy=near(word.inverse, known)))
                 continue
-            word = _inverted(of, word)
+            inverse = {each: getattr(of, each).inverse() for each in get_args(Reading)}
+            number = None if of.number is None else 1 / of.number
+            word = Word.model_construct(of=of.of, number=number, also=word.also, why=word.why, **inverse)
         for each in (name, *word.also):
             if each in words:
                 report(document.error(f"the word {each!r} stands twice", "words", name))
@@ -213,9 +215,3 @@ def readings_beside(study: Path, reading: Reading) -> Readings:
         return load_readings(path, reading)
     except StudyError as err:  # it stands in another folder than the claims that are read with it
         raise err.restated(StudyError, file=path) from None
-
-
-def _inverted(of: Word, entry: _Inverse) -> Word:
-    limits = {each: getattr(of, each).inverse() for each in ("strict", "default", "lenient")}
-    number = None if of.number is None else 1 / of.number
-    return Word.model_construct(of=of.of, number=number, also=entry.also, why=entry.why, **limits)
