@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
@@ -231,23 +233,16 @@ def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows grouped by connected quantities, in stable order (union-find)."""
-    parent: dict[Quantity, Quantity] = {}
-
-    def root(q: Quantity) -> Quantity:
-        while parent.setdefault(q, q) != q:
-            parent[q] = parent[parent[q]]
-            q = parent[q]
-        return q
-
-    owners: dict[str, Quantity] = {}
-    for row in rows:
-        first = row.terms[0][0]
-        for quantity, _ in row.terms[1:]:
-            parent[root(quantity)] = root(first)
-        if row.claim:  # a claim's rows stay together: it is kept or dropped as a whole
-            parent[root(owners.setdefault(row.claim, first))] = root(first)
-    groups: dict[Quantity, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(root(row.terms[0][0]), []).append(row)
+    """Rows grouped by connected quantities, in stable order; the rows of a claim, which is dropped whole, together."""
+    number: dict[object, int] = {}
+    edges = [
+        (place, len(rows) + number.setdefault(name, len(number)))
+        for place, row in enumerate(rows)
+        for name in (*(quantity for quantity, _ in row.terms), *([row.claim] if row.claim else []))
+    ]
+    size = len(rows) + len(number)
+    graph = coo_array((np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size))
+    groups: dict[int, list[Row]] = {}
+    for row, group in zip(rows, connected_components(graph, directed=False)[1].tolist(), strict=False):
+        groups.setdefault(group, []).append(row)
     return list(groups.values())

@@ -132,10 +132,7 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
             raise ValueError(f"{derived.kind} needs levels above 0 here")
         axis = tuple(derived.dividend / level for level in levels) if derived.dividend else tuple(levels)
     label = _filled(study, derived.label, also)
-    if derived.kind not in GIVES:
-        yield Derivation(derived, "", label, derived.unit or _unit(study, derived, "", parts), parts)
-        return
-    for gives, words in derived.gives.items():
+    for gives, words in derived.gives.items() if derived.kind in GIVES else [("", "")]:
         unit = derived.unit or _unit(study, derived, gives, parts)
         yield Derivation(derived, gives, f"{label}: {words}" if words else label, unit, parts, axis)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -207,9 +208,7 @@ def _together(series: list[Series]) -> Series | None:
     first = series[0]
     if all(len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series):
         return Series(first.t, np.sum([s.value for s in series], axis=0))
-    common = first.t
-    for s in series[1:]:
-        common = np.intersect1d(common, s.t)
+    common = reduce(np.intersect1d, (s.t for s in series))
     if 2 * len(common) < max(len(s.t) for s in series):
         return None
     return Series(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
