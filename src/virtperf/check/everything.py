@@ -33,10 +33,7 @@ _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
 
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
-    """Check the shared files and the given studies, all of them by default.
-
-    Returns the problems, and in words what was checked. Raises `VirtperfError` for a study that is not there.
-    """
+    """Check shared files and studies, by default all; returns the problems, and in words what was checked."""
     for name in studies:
         layout.known(name)
     layout = Layout(layout.root.absolute())

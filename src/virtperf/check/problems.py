@@ -10,10 +10,7 @@ from virtperf.core.errors import Report, StudyError, VirtperfError
 
 
 class Problems:
-    """Problems of a repository's hand-written files.
-
-    `root`: the repository's folder; files are named relative to it.
-    """
+    """Problems of a repository's hand-written files, which are named relative to its folder."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()

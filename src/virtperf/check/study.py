@@ -28,10 +28,7 @@ from virtperf.summarize.timelines import series_factor
 
 
 def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
-    """Check the folder of a study's definition; returns None where `study.yaml` can't be loaded.
-
-    Without a dictionary, metrics are not compared with it.
-    """
+    """Check the folder of a study's definition; returns None where `study.yaml` can't be loaded."""
     report = problems.of(folder)
     study = claims = None
     with problems.caught(folder):

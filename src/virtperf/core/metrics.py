@@ -82,11 +82,7 @@ class Named:
 
 
 class _Fields:
-    """What the fields of one format mean.
-
-    `meant`: metrics with the source that names the field, by report, entity kind and field.
-    `parts`: fields of a metric that has parts, in their order, by metric, report and entity kind.
-    """
+    """What the fields of one format mean, by report, entity kind and field; which fields a metric's parts are, in order."""
 
     def __init__(self, metrics: Iterable[Metric], format_name: str) -> None:
         self.meant: dict[tuple[str, str, str], list[tuple[Metric, Source]]] = {}

@@ -64,10 +64,7 @@ Keyed = BeforeValidator(_keyed)
 
 
 def load_model(path: Path, model: type[M], report: Report = stop, *, aliases: bool = True) -> tuple[M, Document]:
-    """Read a YAML file as a model.
-
-    Raises `StudyError`: what `load_yaml` raises; a name, type or value that the model does not have.
-    """
+    """Read a YAML file as a model; raises `StudyError` as `load_yaml` does, and for what the model does not have."""
     document = load_yaml(path, aliases=aliases)
     try:
         return model.model_validate(document.data), document

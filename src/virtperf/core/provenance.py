@@ -57,10 +57,7 @@ class Origin:
 
 
 def together(origins: Iterable[Origin | None]) -> Origin | None:
-    """The origin of a value computed from several; None where none of them has one.
-
-    Raises `ProvenanceError`: two provenances, or values with and without an origin, in one value; the error names both.
-    """
+    """The origin of a value computed from several, None where none has one; raises `ProvenanceError` for a mixture."""
     parts = list(origins)
     known = [part for part in parts if part is not None]
     if not known:

@@ -55,10 +55,7 @@ def laws_of(claims: Sequence[Claim]) -> list[Law]:
 
 
 class LawSystem(LinearSystem):
-    """A linear system with laws; a law counts where the mask holds a row of its claim.
-
-    Each has a row that bounds nothing and names its quantities (`constraints.claim_rows`).
-    """
+    """A linear system with laws, each with a row that bounds nothing; it counts where the mask holds that row."""
 
     def __init__(self, rows: Sequence[Row], laws: Sequence[Law]) -> None:
         super().__init__(rows)

@@ -18,11 +18,7 @@ from virtperf.study.definition import Study
 
 
 def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:
-    """Load and check `raw.yaml` of a study.
-
-    Raises `StudyError` with file and line: against the model, an unknown factor, level, format, name or function, an
-    expression that is none, a name with two meanings.
-    """
+    """Load and check `raw.yaml` of a study; raises `StudyError` with file and line for the first thing that is wrong."""
     _, document = load_model(study.folder / "raw.yaml", RawFile, report)
     conventions = {name: entry["value"] for name, entry in document.data.get("conventions", {}).items()}
     settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}

@@ -34,10 +34,7 @@ class RunPlan:
 def plan_runs(
     study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float], replicates: int
 ) -> list[RunPlan]:
-    """All runs of the study's `runs` blocks, replicates side by side.
-
-    Where the text says nothing of a quantity under a run's condition, its value under that of `borrow` is used.
-    """
+    """All runs of the study's `runs` blocks; what the text is silent about has its value under the condition of `borrow`."""
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:
         """Every quantity that runs under a condition tell: its centre, or the borrowed one; absent where neither is."""

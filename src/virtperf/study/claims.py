@@ -197,8 +197,7 @@ class Claims:
     def active(self, off: tuple[str, ...] = ()) -> tuple[Claim, ...]:
         """The paper's claims and the assumptions that are switched on.
 
-        `off` names assumptions to switch off; ``"all"`` switches off every one. A leading ``+`` switches one on that
-        is off by default.
+        `off` names those to switch off (``"all"``: every one), or with a leading ``+`` one to switch on.
         """
         on = {name[1:] for name in off if name.startswith("+")}
         left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}

@@ -78,10 +78,7 @@ class Study(Model):
         return self.quantity_at(*split_quantity(text))
 
     def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
-        """The quantity of that name at those levels, defaults filled in.
-
-        Raises `ValueError`: unknown name, factor or level; a factor without default that is not written.
-        """
+        """The quantity of that name and levels, with defaults; raises `ValueError` for what is unknown or has no default."""
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
@@ -131,10 +128,7 @@ class Study(Model):
         ]
 
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
-        """The reference point on whose scale a relative quantity stands, and its value; None on an absolute scale.
-
-        It is the one that shares most levels with the quantity.
-        """
+        """The reference point that shares most levels with a relative quantity, and its value; None on an absolute scale."""
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
         if not references:
@@ -159,11 +153,7 @@ class Study(Model):
 
 
 def load_study(folder: Path, report: Report = stop) -> Study:
-    """Load `study.yaml` of a folder `data/published/<study>` or `data/measured/<study>`.
-
-    Raises `StudyError` with file and line: against the model, an unknown factor or level, a reference or series that
-    names nothing.
-    """
+    """Load `study.yaml` of a folder; raises `StudyError` with file and line for whatever is wrong in it."""
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document
     if study.id != folder.name:

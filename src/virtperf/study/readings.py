@@ -137,9 +137,8 @@ class Readings:
         return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
-        """What the word allows in a claim of a kind.
+        """What the word allows in a claim of a kind with a printed `value`, whose digits leave `room` to either side.
 
-        `value`, `room`: the claim's printed number, and the half width that its digits leave.
         Raises `ValueError`: an unknown word, one that the kind can't have, a number that is missing or not taken.
         """
         word, (low, high) = self[name], self.limits(name)
@@ -182,11 +181,7 @@ def _words(low: float, high: float, unit: str = "") -> str:
 
 
 def load_readings(path: Path, reading: Reading = "default", report: Report = stop) -> Readings:
-    """Read `readings.yaml`.
-
-    Raises `StudyError` with file and line: against the model, a word that stands twice, the inverse of one that is not
-    there.
-    """
+    """Read `readings.yaml`; raises `StudyError` with file and line for whatever is wrong in it."""
     file, document = load_model(path, ReadingsFile, report)
     words: dict[str, Word] = {}
     for name, entry in sorted(file.words.items(), key=lambda item: isinstance(item[1], _Inverse)):

@@ -92,10 +92,7 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
 
 
 def too_short(x: np.ndarray) -> bool:
-    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times.
-
-    Fewer than `FEWEST_FOR_TIMES` samples can't tell (docs/calibration.md).
-    """
+    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times (docs/calibration.md)."""
     x = np.asarray(x, dtype=float)
     if len(x) < FEWEST_FOR_TIMES or not (power := _powers(x)).any():
         return False

@@ -57,10 +57,7 @@ class Steady:
 
 @dataclass(frozen=True)
 class Combined:
-    """Several entities' series as one quantity; `steady` is of their sum or mean.
-
-    `times`: those at which all entities have a sample, where others were left out; else None.
-    """
+    """Several entities' series as one quantity, at the times that all have where others were left out, else at None."""
 
     metric: str
     source: str
