@@ -82,7 +82,7 @@ class Named:
 
 
 class _Fields:
-    """What the fields of one format mean, by report, entity kind and field; which fields a metric's parts are, in order."""
+    """What the fields of one format mean by report, entity kind and field; those of a metric with parts, in order."""
 
     def __init__(self, metrics: Iterable[Metric], format_name: str) -> None:
         self.meant: dict[tuple[str, str, str], list[tuple[Metric, Source]]] = {}

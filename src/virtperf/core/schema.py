@@ -102,7 +102,7 @@ class Table:
         return pd.DataFrame({name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
 
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
-        """As `read`, as an Arrow table; raises `VirtperfError` for what can't be read or has not these columns and types."""
+        """As `read`, as an Arrow table; raises `VirtperfError` for what can't be read or has not these columns."""
         kinds = self.kinds(factors)
         try:
             table = pq.read_table(path, page_checksum_verification=True)

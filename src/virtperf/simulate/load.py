@@ -18,7 +18,7 @@ from virtperf.study.definition import Study
 
 
 def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:
-    """Load and check `raw.yaml` of a study; raises `StudyError` with file and line for the first thing that is wrong."""
+    """Load and check `raw.yaml` of a study; raises `StudyError` with file and line for whatever is wrong in it."""
     _, document = load_model(study.folder / "raw.yaml", RawFile, report)
     conventions = {name: entry["value"] for name, entry in document.data.get("conventions", {}).items()}
     settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}

@@ -34,7 +34,7 @@ class RunPlan:
 def plan_runs(
     study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float], replicates: int
 ) -> list[RunPlan]:
-    """All runs of the study's `runs` blocks; what the text is silent about has its value under the condition of `borrow`."""
+    """All runs of the study's `runs` blocks; what the text is silent about is taken from the condition of `borrow`."""
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:
         """Every quantity that runs under a condition tell: its centre, or the borrowed one; absent where neither is."""

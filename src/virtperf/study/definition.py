@@ -78,7 +78,7 @@ class Study(Model):
         return self.quantity_at(*split_quantity(text))
 
     def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
-        """The quantity of that name and levels, with defaults; raises `ValueError` for what is unknown or has no default."""
+        """The quantity of that name and levels, with defaults; raises `ValueError` for what is unknown or missing."""
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
@@ -128,7 +128,7 @@ class Study(Model):
         ]
 
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
-        """The reference point that shares most levels with a relative quantity, and its value; None on an absolute scale."""
+        """The reference point that shares most levels with a relative quantity, and its value; else None."""
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
         if not references:

@@ -45,7 +45,7 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
 
 
 def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """As `load_claims` of a measured study; raises `StudyError`, too, for one that repeats a claim which is not there."""
+    """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that is not there."""
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
     papers: dict[Path, dict[str, Claim]] = {}

@@ -70,11 +70,16 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     """
     if kind.observed.get("relative"):
         return 1.0
+    return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
+
+
+def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
+    """`conversion_factor` for something of study.yaml; raises `StudyError` naming both units where there is none."""
     try:
-        return conversion_factor(unit, kind.unit, per=per) / kind.observed.get("cpus", 1)
+        return conversion_factor(unit, wanted, per=per)
     except VirtperfError as err:
-        remedy = "give the quantity a unit that its metric can be converted to."
-        raise err.restated(StudyError, problem=f"{kind.name}: {err.problem}", file="study.yaml", remedy=remedy) from err
+        remedy = f"give the {what} a unit that its metric can be converted to."
+        raise err.restated(StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy) from err
 
 
 def _found(run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean") -> Combined | None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from virtperf.core.errors import StudyError, VirtperfError
 from virtperf.core.provenance import Provenance
-from virtperf.core.units import conversion_factor
 from virtperf.study.definition import Exhibit, Study
+from virtperf.summarize.observations import converted
 from virtperf.summarize.series import RunSeries, Series
 
 ORDER = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
@@ -46,12 +45,7 @@ def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
 
 def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float:
     """What a metric in `unit` is multiplied by to be in a series' unit; raises `StudyError` naming both without one."""
-    try:
-        return conversion_factor(unit, spec["unit"])
-    except VirtperfError as err:
-        problem = f"{exhibit.id}, {spec['label']}: {err.problem}"
-        remedy = "give the series a unit that its metric can be converted to."
-        raise err.restated(StudyError, problem=problem, file="study.yaml", remedy=remedy) from err
+    return converted(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:
