@@ -62,7 +62,7 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     dropped = resolutions[0]
     kept = [c for c in claims if c not in dropped]
     named: dict[tuple[str, ...], None] = {}
-    for claim in (c for c in claims if c in dropped):
+    for claim in dropped:
         others = [c for c in claims if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)]
         more = _conflicts_with(system, claim, others) if explain else []
         found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
@@ -70,7 +70,7 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     groups = [{c for conflict in group for c in conflict} for group in _connected(conflicts)]
     options = [tuple(dict.fromkeys(tuple(c for c in r if c in group) for r in resolutions)) for group in groups]
     choices = tuple(option for option in options if len(option) > 1)
-    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named), tuple(resolutions), choices)
+    return Contradictions(dropped, tuple(named), tuple(resolutions), choices)
 
 
 def cheapest_resolutions(
@@ -81,20 +81,18 @@ def cheapest_resolutions(
     Each is in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
     """
     claims = list(costs)
-    sure: list[frozenset[str]] = []
     while True:
-        wrong = False
-        sure = []
+        sure: list[frozenset[str]] = []
+        before = len(conflicts)
         for dropped in cheapest_hitting_sets(conflicts, costs)[:MOST_RESOLUTIONS]:
             kept = [c for c in claims if c not in dropped]
             if system.feasible(system.mask_of(kept)):
                 sure.append(dropped)
-            else:
-                conflicts.append(irreducible_conflict(system, kept))
-                wrong = True
-                if not sure:  # the new conflict may make all others dearer
-                    break
-        if not wrong:
+                continue
+            conflicts.append(irreducible_conflict(system, kept))
+            if not sure:  # the new conflict may make all others dearer
+                break
+        if len(conflicts) == before:
             return [tuple(c for c in claims if c in dropped) for dropped in sure]
 
 

@@ -41,7 +41,6 @@ class TextVerdict:
     `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points that it speaks of.
     """
 
-    claim: str
     verdict: str
     implied: tuple[float, float]
     information: float
@@ -62,7 +61,7 @@ class LeaveOneOut:
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave the claim out, with what else its own sentence says, and compare it with what the rest implies."""
         if claim.id not in self._active:
-            return TextVerdict(claim.id, "off", (-np.inf, np.inf), 0.0)
+            return TextVerdict("off", (-np.inf, np.inf), 0.0)
         number = self._group(claim)
         system = self._systems[number]
         masks = list(self._without(number, claim))
@@ -73,7 +72,7 @@ class LeaveOneOut:
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
-        return TextVerdict(claim.id, verdict, (float(low), float(high)), information)
+        return TextVerdict(verdict, (float(low), float(high)), information)
 
     def verdict(self, claim: Claim) -> str:
         """What `judge` finds, in one word; it takes half of the time."""
