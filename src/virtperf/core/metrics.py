@@ -81,26 +81,19 @@ class Named:
     names: list[Name]
 
 
-class _Fields:
-    """What the fields of one format mean by report, entity kind and field; those of a metric with parts, in order."""
-
-    def __init__(self, metrics: Iterable[Metric], format_name: str) -> None:
-        self.meant: dict[tuple[str, str, str], list[tuple[Metric, Source]]] = {}
-        self.parts: dict[tuple[str, str, str], list[str]] = {}
-        for metric in metrics:
-            for source in metric.sources:
-                if source.format == format_name:
-                    place = (source.report, source.entity_kind)
-                    self.meant.setdefault((*place, source.field), []).append((metric, source))
-                    self.parts.setdefault((metric.name, *place), []).append(source.field)
-
-
 class MetricDictionary:
     """All metrics, and the translation of raw records into them."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self.metrics = {metric.name: metric for metric in metrics}
-        self._by_format: dict[str, _Fields] = {}
+        # by format, report and entity kind: what names a field, and the fields of a metric in their order
+        self._meant: dict[tuple[str, str, str, str], list[tuple[Metric, Source]]] = {}
+        self._parts: dict[tuple[str, str, str, str], list[str]] = {}
+        for metric in self.metrics.values():
+            for source in metric.sources:
+                place = (source.format, source.report, source.entity_kind)
+                self._meant.setdefault((*place, source.field), []).append((metric, source))
+                self._parts.setdefault((*place, metric.name), []).append(source.field)
 
     def __getitem__(self, name: str) -> Metric:
         return self.metrics[name]
@@ -123,12 +116,9 @@ class MetricDictionary:
         """
         columns = ["report", "entity_kind", "entity", "field"]
         place, first = combinations(records, columns)
-        if format_name not in self._by_format:
-            self._by_format[format_name] = _Fields(self.metrics.values(), format_name)
-        fields = self._by_format[format_name]
         many, names, sources = [], [], []
         for report, kind, entity, field in zip(*(records[n].iloc[first].tolist() for n in columns), strict=True):
-            meant = fields.meant.get((report, kind, field), ())
+            meant = self._meant.get((format_name, report, kind, field), ())
             found = [each for each in meant if each[1].entity in (None, "", entity)]
             many.append(len(found))
             sources += found
@@ -136,11 +126,11 @@ class MetricDictionary:
         row, which = _repeated(place, np.array(many, dtype=np.int64))
         rows = records.drop(columns=columns).take(row).reset_index(drop=True)
         rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _with_sums(Named(rows, which, names), sources, fields.parts)
+        return _with_sums(Named(rows, which, names), sources, self._parts)
 
 
 def _with_sums(
-    found: Named, sources: list[tuple[Metric, Source]], parts: dict[tuple[str, str, str], list[str]]
+    found: Named, sources: list[tuple[Metric, Source]], parts: dict[tuple[str, str, str, str], list[str]]
 ) -> Named:
     """Combine the parts of metrics that have some; the first of their rows carries the result."""
     if not any(metric.combine for metric, _ in sources):
@@ -150,7 +140,7 @@ def _with_sums(
     first, rest = np.zeros((2, len(sources)), dtype=bool)
     for k, ((metric, source), name) in enumerate(zip(sources, found.names, strict=True)):
         if metric.combine:
-            those = parts[metric.name, source.report, source.entity_kind]
+            those = parts[source.format, source.report, source.entity_kind, metric.name]
             group[k] = numbers.setdefault((*name, source.report), len(numbers))
             wanted[k] = 1 if metric.combine == "present" else len(those)
             first[k], rest[k] = source.field == those[0], metric.combine == "rest"

@@ -104,11 +104,8 @@ def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
     if derived.over and derived.over not in study.factors:
         raise ValueError(f"unknown factor {derived.over!r}")
     each = derived.for_each
-    found = [
-        derivation
-        for combo in product(*each.values())
-        for derivation in _instance(study, derived, dict(zip(each, combo, strict=True)))
-    ]
+    combos = (dict(zip(each, combo, strict=True)) for combo in product(*each.values()))
+    found = [derivation for also in combos for derivation in _instance(study, derived, also)]
     labels = [derivation.label for derivation in found]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise ValueError(f"{twice[0]!r} is the label of several numbers; name the levels of for_each in it")

@@ -93,14 +93,8 @@ class RunSeries:
         """
         formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
         for name in formats:
-            found = {
-                k[2]: s
-                for k, s in self.series.items()
-                if k[0] == name
-                and k[1] == entity_kind
-                and k[3] == metric
-                and (k[2] == entity or fnmatchcase(k[2], entity))
-            }
+            same = {k[2]: s for k, s in self.series.items() if (k[0], k[1], k[3]) == (name, entity_kind, metric)}
+            found = {k: s for k, s in same.items() if k == entity or fnmatchcase(k, entity)}
             if found:
                 return name, found
         return "", {}
