@@ -14,6 +14,7 @@ from virtperf.core.errors import Report, StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.near import near
 from virtperf.core.params import ReconstructParameters
+from virtperf.core.yamlio import walk
 from virtperf.exhibits.kinds import check_exhibits
 from virtperf.exhibits.kinds.setup import SPELLED, UNITS, called_of, named
 from virtperf.formats.declared.metrics import extended
@@ -209,7 +210,7 @@ def _facts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 def _spellings(data: Any) -> dict[str, str]:
     """By its letters and digits: the one way in which texts write a word with capitals or signs within."""
     found: dict[str, Counter[str]] = {}
-    for text in _texts(data):
+    for text in (part for _, part in walk(data) if isinstance(part, str)):
         for token in _TOKEN.findall(text):
             word = token.rstrip("/.+-")
             found.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
@@ -217,14 +218,3 @@ def _spellings(data: Any) -> dict[str, str]:
         key for key, words in found.items() if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
     }
     return {key: words.most_common(1)[0][0] for key, words in found.items() if key not in plain}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)

@@ -90,6 +90,14 @@ def parse_yaml(text: str, file: str, *, path: Path | None = None, aliases: bool 
     return Document(data, path or Path(file), lines)
 
 
+def walk(node: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Path and content of every part of a document's data, the whole first."""
+    yield place, node
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield from walk(value, (*place, key))
+
+
 def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
     """Count parts as they come, aliases at the size of what they stand for; nothing is built yet."""
     sizes: dict[str, int] = {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from virtperf.core.errors import FormatError, Report, stop
 from virtperf.core.model import load_model
 from virtperf.core.params import ReconstructParameters
-from virtperf.core.yamlio import Document
+from virtperf.core.yamlio import Document, walk
 from virtperf.formats import get_format, get_writer
 from virtperf.simulate.expressions import ExpressionError, used
 from virtperf.simulate.file import NUMBERS, Place, Raw, RawFile, listed
@@ -24,7 +24,7 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
     settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}
     meanings = dict.fromkeys((*OWN_NAMES, *settings), "known") | dict.fromkeys(study.factors, "a factor")
     meanings |= dict.fromkeys(study.quantities, "a quantity") | dict.fromkeys(conventions, "a convention")
-    places = list(_walk(document.data, ()))
+    places = list(walk(document.data))
     for place, node in places:
         defined = _definition(place, node)
         if defined and meanings.setdefault(str(place[-1]), defined) != defined:
@@ -59,13 +59,6 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
         elif key == "start" and not (isinstance(node, datetime) and node.tzinfo is None):
             raise document.error("start is no date and time without zone", *place, expected="2009-01-01T10:00:00")
     return Raw(document, {**settings, **conventions}, frozenset(study.quantities))
-
-
-def _walk(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
-    yield place, node
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, value in items:
-        yield from _walk(value, (*place, key))
 
 
 def _definition(place: Place, node: Any) -> str:
