@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.summarize.means import Mean, ar1_mean, batch_means, cosine_mean, steady_mean
+from virtperf.summarize.means import Mean, ar1_mean, batch_means, cosine_mean
+from virtperf.summarize.series import STATISTICS
 from virtperf.summarize.steady import Warmup, mser, warmup
 
 CUT = ("late", "late squared", "bias", "bias squared", "not steady")
@@ -37,7 +38,7 @@ class SteadyMean:
     def __init__(self, cell: Cell) -> None:
         self.n, self.r = int(cell.settings["samples"]), float(cell.settings["correlation"])
         self.white = float(cell.settings.get("slow", 0.0))  # variance of white noise over that of the slow part
-        self.defaults = {"mean": steady_mean(np.arange(self.n, dtype=float), LEVELS[0]).method}
+        self.defaults = {"mean": STATISTICS["mean"](np.arange(self.n, dtype=float), LEVELS[0]).method}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:

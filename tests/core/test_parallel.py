@@ -75,7 +75,7 @@ def test_what_a_task_raises_comes_out_in_its_place(jobs: int) -> None:
 
 
 def test_a_killed_process_is_named_in_one_line() -> None:
-    with workers(jobs=2) as each, pytest.raises(VirtperfError, match=r"killed.*--jobs 1"):
+    with pytest.raises(VirtperfError, match=r"killed.*--jobs 1"), workers(jobs=2) as each:
         list(each(killed, TASKS))
 
 

@@ -14,7 +14,7 @@ from tests.data.irreducible import assert_irreducible
 from tests.data.test_published import read_table
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.feasible import solve, systems_of
-from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study
@@ -227,7 +227,7 @@ def test_a_claim_is_judged_by_what_the_others_allow(study, claims, name):
         if claim.instances[0].parts[0].terms[0][1] == quantity
         else (1e4 / high - 100, 1e4 / low - 100)
     )
-    found = judge(solve(study, claims, explain=False), claim)
+    found = LeaveOneOut(solve(study, claims, explain=False)).judge(claim)
     assert found.implied == pytest.approx(change, abs=1e-3)
     assert found.verdict == verdict
     inside = claim.low <= change[0] and change[1] <= claim.high
@@ -241,8 +241,8 @@ def test_no_claim_comes_back_through_the_response_time_law(study, claims):
     claims = replace(claims, claims=tuple(c for c in claims if c.id not in words))
     feasible = solve(study, claims, ("+closed-loop",), explain=False)
     for name in ("zvm-10-percent-loss-at-18", "peaks-66-percent-apart"):
-        assert judge(feasible, claims[name]).verdict == "independent", name
-    assert judge(feasible, claims["zvm-response-below-xen"]).verdict == "corroborated"
+        assert LeaveOneOut(feasible).judge(claims[name]).verdict == "independent", name
+    assert LeaveOneOut(feasible).judge(claims["zvm-response-below-xen"]).verdict == "corroborated"
     # Xen at 9 guests is 100 / 1.665 to 100 / 1.655, z/VM 1.495 to 1.505 times that; there it responds in 7500 / T(9), at 6
     # guests in 5000 / T(6): no slower, and at most 2 % faster.
     least, most = 100 / 1.665, 100 / 1.655

@@ -10,7 +10,7 @@ import pytest
 from virtperf.core.errors import RunError
 from virtperf.intake.given import Given
 from virtperf.intake.timing import Inspected, covered, first_time, timed
-from virtperf.study.setup import Procedure
+from virtperf.study.parts import Procedure
 
 START = datetime(2009, 1, 9, 14, 0)
 EPOCH = START.replace(tzinfo=UTC).timestamp()

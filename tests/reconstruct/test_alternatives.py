@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.reconstruct.conftest import claim
-from virtperf.reconstruct.alternatives import alternatives
 from virtperf.reconstruct.feasible import solve, united
+from virtperf.reconstruct.stage import alternatives
 
 AT = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
 TWO = "claims:\n" + claim("low", f"{AT}, value: 40") + claim("high", f"{AT}, value: 60")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.reconstruct.conftest import claim
 from virtperf.reconstruct.feasible import centres, solve
-from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.study.quantities import Expression
 
 
@@ -57,9 +57,9 @@ def test_contradiction_drops_the_statement_made_once_rather_than_twice(tiny):
     feasible = solve(*tiny("claims:\n" + PEAK + other))
     assert feasible.contradictions.dropped == ("peak",)
     assert feasible.contradictions.conflicts == (("peak", "peak-4"),)
-    assert judge(feasible, feasible.active[0]).verdict == "contradicted"
+    assert LeaveOneOut(feasible).judge(feasible.active[0]).verdict == "contradicted"
     # either excludes the other; which one is set aside follows from how often the paper says it
-    assert judge(feasible, feasible.active[1]).verdict == "contradicted"
+    assert LeaveOneOut(feasible).judge(feasible.active[1]).verdict == "contradicted"
 
 
 def test_three_percentages_that_do_not_compound_are_one_conflict(tiny):
@@ -88,10 +88,10 @@ def test_a_repeated_relation_is_corroborated_and_adds_nothing(tiny):
     )
     study, claims = tiny("claims:\n" + RATIO + wider)
     feasible = solve(study, claims)
-    verdict = judge(feasible, claims["b-about-half"])
+    verdict = LeaveOneOut(feasible).judge(claims["b-about-half"])
     assert (verdict.verdict, verdict.information) == ("corroborated", 0)
     assert verdict.implied == pytest.approx((0.45, 0.55))
-    narrower = judge(feasible, claims["b-half"])
+    narrower = LeaveOneOut(feasible).judge(claims["b-half"])
     assert narrower.verdict == "independent"
     assert narrower.implied == pytest.approx((0.4, 0.6))
     # of seven points one narrows, from 20 to 10; four of A are unbounded or fixed either way

@@ -12,7 +12,7 @@ from tests.reconstruct.conftest import claim as entry
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import solve
-from virtperf.reconstruct.leave_one_out import LeaveOneOut, judge, relation, said_together, verdict_of
+from virtperf.reconstruct.leave_one_out import LeaveOneOut, relation, said_together, verdict_of
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claims
 from virtperf.study.quantities import Quantity
@@ -99,7 +99,7 @@ def test_verdicts_are_those_of_an_enumeration(seed):
                 system.mask_of(c for c in others if c not in dropped)
                 for dropped in cheapest_resolutions(system, others, [])
             ]
-            verdict = verdict_of({relation(system, mask, claim) for mask in masks})
+            verdict = verdict_of(system, masks, claim)
             assert verdict == expected_verdict(system, others, claim)
             seen.add(verdict)
     assert {"contradicted", "corroborated", "independent"} <= seen
@@ -119,7 +119,7 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
         system.mask_of({"two", "three"} - set(r)) for r in cheapest_resolutions(system, {"two": 1, "three": 1}, [])
     ]
     assert {relation(system, mask, "also-two") for mask in masks} == {"corroborated", "contradicted"}
-    assert verdict_of({"corroborated", "contradicted"}) == "depends"
+    assert verdict_of(system, masks, "also-two") == "depends"
 
 
 def random_entries(rng: np.random.Generator) -> str:
@@ -179,8 +179,8 @@ def test_what_the_scale_implies_is_not_judged(tiny):
         text += entry(name, f"kind: value, of: 'throughput[guests=3]', value: {value}, half_width: 0.5")
     study, claims = tiny(text)
     feasible = solve(study, claims)
-    assert judge(feasible, claims["the-scale"]).verdict == "convention"
-    assert judge(feasible, claims["not-the-scale"]).verdict == "contradicted"
+    assert LeaveOneOut(feasible).judge(claims["the-scale"]).verdict == "convention"
+    assert LeaveOneOut(feasible).judge(claims["not-the-scale"]).verdict == "contradicted"
 
 
 def test_the_scale_still_gives_levels_their_meaning(tiny):
@@ -190,4 +190,4 @@ def test_the_scale_still_gives_levels_their_meaning(tiny):
     )
     study, claims = tiny(text)
     # half of what is 100 by choice
-    assert judge(solve(study, claims), claims["level"]).verdict == "corroborated"
+    assert LeaveOneOut(solve(study, claims)).judge(claims["level"]).verdict == "corroborated"

@@ -7,7 +7,7 @@ import pytest
 from tests.reconstruct.conftest import claim
 from virtperf.core.errors import VirtperfError
 from virtperf.reconstruct.feasible import centres, solve
-from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 
 MEAN = claim(
     "mean",
@@ -44,7 +44,7 @@ def test_what_is_said_of_the_mean_does_not_narrow_the_parts(tiny):
 def test_verdicts_of_the_mean_and_of_what_contradicts_it(tiny):
     above = claim("above", "kind: range, of: 'response_time[guests=1]', low: 41")
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + above))
-    verdicts = {c.id: judge(feasible, c).verdict for c in feasible.active}
+    verdicts = {c.id: LeaveOneOut(feasible).judge(c).verdict for c in feasible.active}
     assert verdicts == {"mean": "independent", "a": "independent", "b": "independent", "above": "corroborated"}
     wrong = claim("wrong", "kind: value, of: 'response_time[guests=1]', value: 60, half_width: 1")
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + wrong))

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.reconstruct.conftest import STUDY
 from virtperf.reconstruct import readings as module
 from virtperf.reconstruct.feasible import solve
-from virtperf.reconstruct.leave_one_out import judge
+from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.readings import differs, other_readings
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
@@ -46,7 +46,7 @@ def tables(study, reading):
     quantities = dict.fromkeys(q for e in study.exhibits for _, _, q in study.points(e))
     ends = {q.key(): [e.value for e in text.interval(q)] for q in quantities}
     points = pd.DataFrame([{"quantity": q, "low_text": low, "high_text": high} for q, (low, high) in ends.items()])
-    verdicts = pd.DataFrame([{"claim": c.id, "text_verdict": judge(text, c).verdict} for c in claims])
+    verdicts = pd.DataFrame([{"claim": c.id, "text_verdict": LeaveOneOut(text).judge(c).verdict} for c in claims])
     return claims, points, verdicts
 
 

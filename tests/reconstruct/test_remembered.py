@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tests.reconstruct.test_system import random_system
-from virtperf.reconstruct import system as module
 from virtperf.reconstruct.remembered import Remembered
-from virtperf.reconstruct.system import LinearSystem
+from virtperf.reconstruct.system import OPTIMAL, LinearSystem, Program
 from virtperf.study.quantities import Expression
 
 
@@ -16,8 +15,8 @@ from virtperf.study.quantities import Expression
 def solved(monkeypatch) -> list[int]:
     """Grows with every program that is solved."""
     found: list[int] = []
-    minimum = module._minimum
-    monkeypatch.setattr(module, "_minimum", lambda *arguments: found.append(1) or minimum(*arguments))
+    minimum = Program.minimum
+    monkeypatch.setattr(Program, "minimum", lambda *arguments: found.append(1) or minimum(*arguments))
     return found
 
 
@@ -62,7 +61,7 @@ def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_ab
         for c in np.vstack([np.eye(5), -np.eye(5)]):
             before = len(solved)
             found = system._solve(c, mask)
-            if found.status != module.OPTIMAL or len(solved) > before:
+            if found.status != OPTIMAL or len(solved) > before:
                 continue
             recalled += 1
             assert mask[list(found.held)].all()

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.simulate.expressions import LONGEST, ExpressionError, Value, combine, constant, evaluate, parse, used
-from virtperf.simulate.functions import FUNCTIONS
+from virtperf.simulate.expressions import (
+    FUNCTIONS,
+    LONGEST,
+    ExpressionError,
+    Value,
+    combine,
+    constant,
+    evaluate,
+    parse,
+    used,
+)
 
 
 class Names:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from virtperf.simulate.expressions import ExpressionError, Value, constant
-from virtperf.simulate.functions import FUNCTIONS, autocorrelated, share_noise, uneven
+from virtperf.simulate.expressions import FUNCTIONS, ExpressionError, Value, constant, share_noise, uneven
+from virtperf.simulate.signals import autocorrelated
 
 
 def call(name, *values):

@@ -33,7 +33,7 @@ def made(tmp_path_factory):
     plans = {plan.run_id: plan for plan in plan_runs(study, raw.borrow, centre, 1)}
     folder = tmp_path_factory.mktemp("runs")
     for run_id in ("scaling-xen-9-r1", "memory-zvm-7168-r1"):
-        write_run(STUDY, raw, plans[run_id], SEED, folder / run_id)
+        write_run(plans[run_id], STUDY, raw, SEED, folder)
     return plans, raw, folder
 
 
@@ -125,10 +125,10 @@ def test_driver_logs_obey_the_closed_loop(made):
 
 def test_the_same_seed_writes_the_same_bytes(made, tmp_path):
     plans, raw, folder = made
-    write_run(STUDY, raw, plans["scaling-xen-9-r1"], SEED, tmp_path / "again")
+    write_run(plans["scaling-xen-9-r1"], STUDY, raw, SEED, tmp_path)
     for path in (folder / "scaling-xen-9-r1").rglob("*"):
         if path.is_file():
-            again = tmp_path / "again" / path.relative_to(folder / "scaling-xen-9-r1")
+            again = tmp_path / path.relative_to(folder)
             assert path.read_bytes() == again.read_bytes()
 
 
@@ -137,7 +137,7 @@ def test_the_same_seed_writes_the_same_bytes(made, tmp_path):
 
 def written(tmp_path, raw: str, run_id: str = "a-2-r1") -> Path:
     _, loaded, plans = toy(tmp_path, raw)
-    write_run("toy", loaded, plans[run_id], 1, tmp_path / run_id)
+    write_run(plans[run_id], "toy", loaded, 1, tmp_path)
     return tmp_path / run_id
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from virtperf.core.params import ReconstructParameters
+from virtperf.simulate.file import Raw
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import RunPlan, plan_runs
-from virtperf.simulate.setup import Raw
 from virtperf.simulate.signals import Run
 from virtperf.study.definition import Study, load_study
 

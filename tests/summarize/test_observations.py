@@ -7,7 +7,7 @@ import pytest
 
 from virtperf.core.errors import StudyError
 from virtperf.study.definition import load_study
-from virtperf.summarize.means import maximum, median, steady_mean
+from virtperf.summarize.means import cosine_mean, maximum, median
 from virtperf.summarize.observations import observe, ratio
 from virtperf.summarize.series import RunSeries, Series
 
@@ -138,7 +138,7 @@ def test_one_metric_per_another(tmp_path):
 def test_the_error_of_a_ratio():
     rng = np.random.default_rng(4)
     a, b = 50 + rng.standard_normal(400), 20 + rng.standard_normal(400)
-    found = ratio(steady_mean(a, 0.95), steady_mean(b, 0.95))
+    found = ratio(cosine_mean(a, 0.95), cosine_mean(b, 0.95))
     # relative variances add up: (1/50)^2 + (1/20)^2 over 400 samples
     assert found.se == pytest.approx(found.value * np.hypot(1 / 50, 1 / 20) / 20, rel=0.25)
 

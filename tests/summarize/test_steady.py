@@ -11,7 +11,6 @@ from virtperf.summarize.means import (
     correlation,
     cosine_mean,
     effective_samples,
-    steady_mean,
     too_short,
 )
 from virtperf.summarize.steady import departs, mser, stationarity, warmup
@@ -178,13 +177,13 @@ def test_a_run_that_is_too_short_for_its_correlation_is_told(rng):
 
 
 def test_the_choice_of_method():
-    assert steady_mean(np.arange(40.0), 0.95).method == "cosines"
-    assert steady_mean(np.array([1.0, 2.0]), 0.95).df == 1
-    assert steady_mean(np.array([3.0]), 0.95).method == "one sample"
+    assert cosine_mean(np.arange(40.0), 0.95).method == "cosines"
+    assert cosine_mean(np.array([1.0, 2.0]), 0.95).df == 1
+    assert cosine_mean(np.array([3.0]), 0.95).method == "one sample"
 
 
 def test_one_sample_has_no_error():
-    m = steady_mean(np.array([3.0]), 0.95)
+    m = cosine_mean(np.array([3.0]), 0.95)
     assert m.value == 3
     assert np.isnan([m.se, m.low, m.high]).all()
 
@@ -192,7 +191,7 @@ def test_one_sample_has_no_error():
 @given(st.integers(2, 120), st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.integers(0, 2**32))
 def test_mean_and_error_follow_level_and_scale(n, level, scale, seed):
     x = np.random.default_rng(seed).standard_normal(n)
-    a, b = steady_mean(x, 0.9), steady_mean(level + scale * x, 0.9)
+    a, b = cosine_mean(x, 0.9), cosine_mean(level + scale * x, 0.9)
     assert b.value == pytest.approx(level + scale * a.value, rel=1e-9, abs=1e-6 * scale)
     assert b.se == pytest.approx(scale * a.se, rel=1e-4, abs=1e-9 * abs(level))
 
@@ -200,28 +199,24 @@ def test_mean_and_error_follow_level_and_scale(n, level, scale, seed):
 @pytest.mark.parametrize("r", [0.0, 0.4])
 def test_a_constant_series_is_rarely_called_anything_else(rng, r):
     # 1 % each for drift and step; the estimate of r costs some more. 4 standard deviations of 1000 draws at 3 %: 2.2 %
-    kinds = [stationarity(x).kind for x in ar1(rng, 60, r, 1000)]
+    kinds = [stationarity(x) for x in ar1(rng, 60, r, 1000)]
     assert kinds.count("constant") / 1000 >= 1 - 0.03 - 0.022
 
 
-def test_a_drift_is_found_with_its_size(rng):
+def test_a_drift_is_found(rng):
     found = [stationarity(np.linspace(0, 5, 60) + x) for x in ar1(rng, 60, 0.3, 100)]
-    drifts = [f for f in found if f.kind == "drift"]
-    assert len(drifts) >= 85  # some look more like a step
-    assert np.mean([f.change for f in drifts]) == pytest.approx(5, rel=0.05)
+    assert found.count("drift") >= 85  # some look more like a step
 
 
-def test_a_step_is_found_with_its_place_and_size(rng):
+def test_a_step_is_found(rng):
     steps = [stationarity(np.where(np.arange(60) < 40, 0.0, 5.0) + x) for x in ar1(rng, 60, 0.3, 100)]
-    assert all(s.kind == "step" for s in steps)
-    assert np.mean([s.at == 40 for s in steps]) >= 0.9
-    assert np.mean([s.change for s in steps]) == pytest.approx(5, rel=0.05)
+    assert set(steps) == {"step"}
 
 
 def test_stationarity_of_few_or_equal_samples():
-    assert stationarity(np.arange(11.0)).kind == "undetermined"
-    assert stationarity(np.full(50, 3.0)).kind == "constant"
-    assert stationarity(np.arange(50.0)).kind == "drift"
+    assert stationarity(np.arange(11.0)) == "undetermined"
+    assert stationarity(np.full(50, 3.0)) == "constant"
+    assert stationarity(np.arange(50.0)) == "drift"
 
 
 def test_a_stretch_that_departs_from_the_steady_state(rng):

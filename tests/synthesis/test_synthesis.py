@@ -10,8 +10,8 @@ import pytest
 
 from tests.exhibits.plain import links, plain
 from tests.synthesis.conftest import SYNTHESIS, build
+from virtperf.check.everything import check_synthesis_file
 from virtperf.check.problems import Problems
-from virtperf.check.shared import check_synthesis_file
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance

@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
-from virtperf.check.runs import check_runs
-from virtperf.check.shared import (
-    check_metrics,
-    check_parameters,
-    check_pipelines,
-    check_readings,
-    check_synthesis_file,
-)
 from virtperf.check.study import check_study
+from virtperf.core.errors import RunError
+from virtperf.core.metrics import MetricDictionary, load_metrics
+from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
+from virtperf.core.yamlio import load_yaml
 from virtperf.exhibits.wording import plural
+from virtperf.formats import all_formats
+from virtperf.formats.declared.metrics import with_presets
+from virtperf.ingest.folder import raw_files, run_folders
+from virtperf.ingest.runs import load_run
+from virtperf.measure.definition import FILE as MEASURE
+from virtperf.measure.plan import load_definition
 from virtperf.study.definition import Study
+from virtperf.study.hypotheses import claims_of
+from virtperf.study.readings import load_readings
+from virtperf.synthesis.checks import check_synthesis
+from virtperf.synthesis.definition import FILE as SYNTHESIS
+from virtperf.synthesis.definition import load_file
+
+_PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
 
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
-    """Check the shared files and the given studies, all of them by default.
-
-    Parameters
-    ----------
-    layout : Layout
-    studies : sequence of str
-        Ids of existing studies.
-
-    Returns
-    -------
-    problems : Problems
-    summary : str
-        What was checked, in words.
-
-    Raises
-    ------
-    VirtperfError
-        A study that is not there.
-    """
+    """Check shared files and studies, by default all; returns the problems, and in words what was checked."""
     for name in studies:
         layout.known(name)
     layout = Layout(layout.root.absolute())
     problems = Problems(layout.root)
-    dictionary = check_metrics(layout.metrics, problems)
-    check_readings(layout.readings, problems)
-    parameters = check_parameters(layout.parameters, problems)
-    check_pipelines(layout, problems)
+    dictionary = _metrics(layout.metrics, problems)
+    if layout.readings.is_file():  # a repository need not have it while no claim names a word
+        with problems.caught(layout.readings.parent):
+            load_readings(layout.readings, report=problems.of(layout.readings.parent))
+    parameters = None
+    with problems.caught(layout.root):
+        parameters = load_parameters(layout.parameters, problems.of(layout.root))
+    _pipelines(layout, problems)
     for folder in sorted((layout.root / "data" / "published").glob("*/")):
         if not (folder / "study.yaml").is_file():
             problems.say("a folder without study.yaml", folder, remedy="add one, or remove the folder")
@@ -59,8 +57,105 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
         if study is not None:
             defined[name] = study
             check_notebook(layout.notebook(name), study, parameters, problems)
-            runs += check_runs(layout.measured(name), study, problems)
+            runs += _runs(layout.measured(name), study, problems)
     if not studies:
         check_synthesis_file(layout, defined, problems)
     counts = f"{plural(len(chosen), 'study', 'studies')}, {plural(runs, 'measured run')}"
     return problems, f"{counts}, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines"
+
+
+def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
+    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be loaded."""
+    with problems.caught(path.parent):
+        dictionary = load_metrics(path, problems.of(path.parent))
+        formats, document = all_formats(), load_yaml(path)
+        for name in dictionary.metrics:
+            for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
+                named = [written["format"]] if isinstance(written["format"], str) else written["format"]
+                for other in (one for one in named if one not in formats):
+                    problems.say(
+                        f"{name} is read from the format {other!r}, which is not there", path,
+                        document.line("metrics", name, "sources", position),
+                        expected=f"one of {', '.join(formats)}", remedy="install its package, or mend the name",
+                    )  # fmt: skip
+        return with_presets(dictionary, problems.of(path.parent))
+    return None
+
+
+def _pipelines(layout: Layout, problems: Problems) -> None:
+    """Every study has its stages, and no stages stand there without a study."""
+    studies = layout.studies()
+    for study in studies:
+        path = layout.pipeline(study)
+        if not path.is_file():
+            remedy = "copy another study's, and put its id into vars"
+            problems.say("the study's stages are missing", path, remedy=remedy)
+            continue
+        with problems.caught(layout.root):
+            document = load_yaml(path)
+            named = [entry.get("study") for entry in document.data.get("vars", ()) if isinstance(entry, dict)]
+            if study not in named:
+                line, expected = document.line("vars"), f"study: {study}"
+                problems.say("these stages are not this study's", path, line, expected=expected)
+    for folder in sorted((layout.root / "pipelines").glob("*/")):
+        if folder.name not in studies:
+            remedy = "remove the folder, or add the study"
+            problems.say("stages of a study that has no study.yaml", folder, remedy=remedy)
+
+
+def _runs(root: Path, study: Study, problems: Problems) -> int:
+    """Check `measure.yaml` and every `run.yaml` of a study, without reading raw files; returns how many runs it has."""
+    if not root.is_dir():
+        remedy = "make it, with a README.md so that git keeps it"
+        problems.say("the folder for measured runs is missing", root, remedy=remedy)
+        return 0
+    if (root / MEASURE).is_file():
+        with problems.caught(root):
+            load_definition(root / MEASURE, study, problems.of(root))
+    folders = run_folders(root)
+    for folder in folders:
+        try:
+            load_run(folder, study, "measured", raw_files(folder), problems.of(root))
+        except RunError as err:
+            problems.of(root)(err)
+        except OSError as err:
+            problems.say(f"the run can't be read: {err.strerror}", folder)
+    return len(folders)
+
+
+def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems: Problems) -> None:
+    """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could be loaded."""
+    path = layout.root / "data" / SYNTHESIS
+    if path.is_file():
+        with problems.caught(path.parent):
+            file = load_file(path, problems.of(path.parent))
+            known = {name: (study, claims_of(study)) for name, study in studies.items()}
+            check_synthesis(file, known, problems.of(path.parent))
+
+
+def placeholders(layout: Layout, studies: list[str]) -> str:
+    """Which files of new studies still say EXAMPLE and on how many lines, comments left out; "" where none does."""
+    counts: dict[str, int] = {}
+    for study in studies:
+        folder, notebook = layout.definition(study), layout.notebook(study)
+        for path in [*sorted(folder.rglob("*.yaml")), *sorted(folder.rglob("*.csv")), notebook]:
+            if count := sum(bool(_PLACEHOLDER.search(line)) for line in _lines(path)):
+                counts[path.relative_to(layout.root).as_posix()] = count
+    if not counts:
+        return ""
+    total = sum(counts.values())
+    verb = "says" if total == 1 else "say"
+    files = ", ".join(f"{path} ({count})" for path, count in counts.items())
+    return f"{plural(total, 'line')} still {verb} EXAMPLE, to be replaced: {files}."
+
+
+def _lines(path: Path) -> list[str]:
+    """A file's lines without comments; a notebook's are its cells'. Files that can't be read are problems elsewhere."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".ipynb":
+            text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+            return text.splitlines()
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+    return [line for line in text.splitlines() if not line.lstrip().startswith("#")]

@@ -38,7 +38,6 @@ def check_notebook(path: Path, study: Study, parameters: Parameters | None, prob
 
 
 def _sources(path: Path) -> list[tuple[str, list[str]]]:
-    """Source and tags of every code cell."""
     if not path.is_file():
         raise StudyError("the study has no notebook", file=path, remedy="see docs/add-a-study.md")
     try:

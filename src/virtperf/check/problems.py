@@ -10,13 +10,7 @@ from virtperf.core.errors import Report, StudyError, VirtperfError
 
 
 class Problems:
-    """Problems of a repository's hand-written files.
-
-    Parameters
-    ----------
-    root : Path
-        The repository's folder; files are named relative to it.
-    """
+    """Problems of a repository's hand-written files, which are named relative to its folder."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
@@ -26,7 +20,6 @@ class Problems:
         return len(self._found)
 
     def __iter__(self) -> Iterator[VirtperfError]:
-        """By file and line, each once."""
         return iter([problem for _, problem in sorted(self._found.items(), key=lambda item: item[0])])
 
     def of(self, folder: Path) -> Report:
@@ -34,7 +27,6 @@ class Problems:
         return lambda problem: self._add(problem, folder)
 
     def say(self, problem: str, file: Path, line: int | None = None, **parts: str | None) -> None:
-        """Note a problem of a file."""
         self._add(StudyError(problem, file=file, line=line, **parts), file.parent)
 
     @contextmanager

@@ -1,20 +1,22 @@
-"""A study's published folder: definition, tables, diagrams, simulated runs, notes and claims."""
+"""A study's published folder: definition, names of facts, tables, diagrams, simulated runs, notes and claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from virtperf.check.names import check_names
 from virtperf.check.problems import Problems
-from virtperf.core.errors import StudyError
+from virtperf.core.errors import Report, StudyError
 from virtperf.core.metrics import MetricDictionary
 from virtperf.core.near import near
 from virtperf.core.params import ReconstructParameters
-from virtperf.core.yamlio import Document
+from virtperf.core.yamlio import walk
 from virtperf.exhibits.kinds import check_exhibits
+from virtperf.exhibits.kinds.setup import SPELLED, UNITS, called_of, named
 from virtperf.formats.declared.metrics import extended
 from virtperf.ingest.inputs import inputs_of
 from virtperf.simulate.load import load_raw
@@ -25,47 +27,37 @@ from virtperf.study.printed import corrections
 from virtperf.summarize.observations import observed_factor
 from virtperf.summarize.timelines import series_factor
 
-CORRECTIONS = "corrections"
-
 
 def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
-    """Check the folder of a study's definition.
-
-    Parameters
-    ----------
-    folder : Path
-    dictionary : MetricDictionary or None
-        None where it can't be loaded: then metrics are not compared with it.
-    problems : Problems
-        Gets what is found.
-
-    Returns
-    -------
-    Study or None
-        None where `study.yaml` can't be loaded.
-    """
-    study = None
+    """Check the folder of a study's definition; returns None where `study.yaml` can't be loaded."""
+    report = problems.of(folder)
+    study = claims = None
     with problems.caught(folder):
-        study = load_study(folder, problems.of(folder))
+        study = load_study(folder, report)
     if study is None:
         return None
-    claims = None
     with problems.caught(folder):
         inputs = inputs_of(study)
-        dictionary = dictionary and extended(dictionary, inputs, problems.of(folder), preferred=True)
+        dictionary = dictionary and extended(dictionary, inputs, report, preferred=True)
     with problems.caught(folder):
-        claims = claims_of(study, problems.of(folder))
-    _quantities(study, dictionary, problems)
-    _exhibits(study, dictionary, problems)
-    _runs(study, problems)
+        claims = claims_of(study, report)
+    _quantities(study, dictionary, report)
+    _exhibits(study, dictionary, report)
+    check_exhibits(study, report)
+    with problems.caught(folder):
+        corrections(study)
+    with problems.caught(folder):
+        if study.runs:
+            load_raw(study, ReconstructParameters(), report)
     if claims is not None and study.kind == "paper":
-        _claims(study, claims, problems)
+        _claims(study, claims, report)
+        _notes(study, claims, problems)
     _tables(study, claims, problems)
-    check_names(study, problems.of(study.folder))
+    check_names(study, report)
     return study
 
 
-def _quantities(study: Study, dictionary: MetricDictionary | None, problems: Problems) -> None:
+def _quantities(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:
     for name, kind in study.quantities.items():
         rule = kind.observed_by
         if rule is None:
@@ -73,91 +65,85 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, problems: Pro
         place = ("quantities", name, "observed")
         for source in rule.sources:
             used = (source.metric, *([rule.per.metric] if rule.per else ()))
-            units = _metric_units(study, dictionary, problems, used, f"{name} is observed by", place)
-            if units:
-                _in_place(study, problems, place, partial(observed_factor, kind, *units))
+            with _in_place(study, report, place):
+                if units := _metric_units(study, dictionary, report, used, f"{name} is observed by", place):
+                    observed_factor(kind, *units)
         if rule.relative and not kind.references:
-            _say(study.document, problems, f"{name} is relative but has no reference point", "quantities", name)
+            report(study.document.error(f"{name} is relative but has no reference point", "quantities", name))
 
 
 def _metric_units(
-    study: Study, dictionary: MetricDictionary | None, problems: Problems, metrics: Sequence[str], words: str,
-    place: tuple[str | int, ...],
-) -> list[str]:  # fmt: skip
+    study: Study, dictionary: MetricDictionary | None, report: Report, metrics: Sequence[str], words: str, place: Place
+) -> list[str]:
     """The units of metrics; none where one of them is unknown, which is told, or the dictionary can't be loaded."""
     if dictionary is None:
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
     for metric in unknown:
-        _say(study.document, problems, f"{words} {metric!r}, which is no metric", *place,
-             remedy="add it to data/metrics.yaml, or mend it")  # fmt: skip
+        remedy = "add it to data/metrics.yaml, or mend it"
+        report(study.document.error(f"{words} {metric!r}, which is no metric", *place, remedy=remedy))
     return [] if unknown else [dictionary[metric].unit for metric in metrics]
 
 
-def _in_place(study: Study, problems: Problems, place: tuple[str | int, ...], check: Callable[[], object]) -> None:
+@contextmanager
+def _in_place(study: Study, report: Report, place: Place) -> Iterator[None]:
+    """A problem that ends the block is told with the line of a place in `study.yaml`."""
     try:
-        check()
+        yield
     except StudyError as err:
-        problems.of(study.folder)(err.restated(StudyError, line=study.document.line(*place)))
+        report(err.restated(StudyError, line=study.document.line(*place)))
 
 
-def _exhibits(study: Study, dictionary: MetricDictionary | None, problems: Problems) -> None:
+def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report) -> None:
     ids = [exhibit.id for exhibit in study.exhibits]
     for position, exhibit in enumerate(study.exhibits):
         if ids.index(exhibit.id) != position:
-            _say(study.document, problems, f"the id {exhibit.id!r} is given twice", "exhibits", position)
+            report(study.document.error(f"the id {exhibit.id!r} is given twice", "exhibits", position))
         for row, spec in enumerate(exhibit.spec.get("series") or ()):
             if not (isinstance(spec, dict) and all(isinstance(spec.get(key), str) for key in ("metric", "unit"))):
                 continue  # a line of a quantity, or what the kind's model refuses
             place = ("exhibits", position, "series", row)
-            units = _metric_units(study, dictionary, problems, (spec["metric"],), f"{exhibit.id} shows", place)
-            if units:
-                _in_place(study, problems, place, partial(series_factor, exhibit, spec, *units))
-    check_exhibits(study, problems.of(study.folder))
-    with problems.caught(study.folder):
-        corrections(study)
+            with _in_place(study, report, place):
+                if units := _metric_units(study, dictionary, report, (spec["metric"],), f"{exhibit.id} shows", place):
+                    series_factor(exhibit, spec, *units)
 
 
-def _runs(study: Study, problems: Problems) -> None:
-    with problems.caught(study.folder):
-        if study.runs:
-            load_raw(study, ReconstructParameters(), problems.of(study.folder))
-
-
-def _claims(study: Study, claims: Claims, problems: Problems) -> None:
-    document = claims.document
+def _claims(study: Study, claims: Claims, report: Report) -> None:
+    file = claims.document.path.name
     if claims.file.study != study.id:
-        _say(document, problems, "the claims are another study's", "study", expected=repr(study.id),
-             found=repr(claims.file.study))  # fmt: skip
+        parts = {"expected": repr(study.id), "found": repr(claims.file.study)}
+        report(claims.document.error("the claims are another study's", "study", **parts))
     by_id = {claim.id: claim for claim in claims}
     spoken = {q for c in claims for i in c.instances for part in i.parts for _, q in part.terms}
     for claim in claims:
         for other in claim.conflicts:
             if other in by_id and claim.id not in by_id[other].conflicts:
-                problems.say(f"{claim.id} conflicts with {other}, which does not say so", document.path, claim.line)
+                problem = f"{claim.id} conflicts with {other}, which does not say so"
+                report(StudyError(problem, file=file, line=claim.line))
         limited = claim.low > -float("inf") or claim.high < float("inf")
         if limited and claim.value is None and not claim.assumed and not claim.reading:
-            problems.say(
-                f"{claim.id} has limits but no printed value", document.path, claim.line,
-                remedy="say under reading how the words were turned into numbers",
-            )  # fmt: skip
+            problem, remedy = (
+                "has limits but no printed value",
+                "say under reading how the words were turned into numbers",
+            )
+            report(StudyError(f"{claim.id} {problem}", file=file, line=claim.line, remedy=remedy))
     for position, exhibit in enumerate(study.exhibits):
         silent = []
         with suppress(ValueError):  # an unknown level, of which loading has told
             silent = [q.key() for _, _, q in study.points(exhibit) if q not in spoken]
         if silent and not exhibit.marks:
-            _say(study.document, problems, f"no claim speaks of {len(silent)} point(s) of {exhibit.id}",
-                 "exhibits", position, found=", ".join(silent[:3]),
-                 remedy="take them out of the series, or encode what the paper says of them")  # fmt: skip
+            remedy = "take them out of the series, or encode what the paper says of them"
+            problem = f"no claim speaks of {len(silent)} point(s) of {exhibit.id}"
+            found = ", ".join(silent[:3])
+            report(study.document.error(problem, "exhibits", position, found=found, remedy=remedy))
     for position, finding in enumerate(study.findings):
         for name in dict.fromkeys((*finding.claims, *finding.numbers)):
+            place = ("findings", position)
             if name not in by_id:
-                _say(study.document, problems, f"a finding rests on {name!r}, which is no claim", "findings", position,
-                     remedy=near(name, by_id))  # fmt: skip
+                problem = f"a finding rests on {name!r}, which is no claim"
+                report(study.document.error(problem, *place, remedy=near(name, by_id)))
             elif name in finding.numbers and by_id[name].value is None:
-                _say(study.document, problems, f"a finding tells the number of {name}, which prints none", "findings",
-                     position)  # fmt: skip
-    _notes(study, claims, problems)
+                report(study.document.error(f"a finding tells the number of {name}, which prints none", *place))
 
 
 def _notes(study: Study, claims: Claims, problems: Problems) -> None:
@@ -179,12 +165,56 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
 
 
 def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
-    named = {str(e.spec.get("table", e.id)) for e in study.exhibits if e.kind == "table"} | {CORRECTIONS}
+    named = {str(e.spec.get("table", e.id)) for e in study.exhibits if e.kind == "table"} | {"corrections"}
     named |= {entry.table for entry in claims.file.tables} if claims is not None else set()
     for path in sorted((study.folder / "tables").glob("*.csv")):
         if path.stem not in named:
             problems.say("no exhibit and no claim names this table", path, remedy="name it, or remove the file")
 
 
-def _say(document: Document, problems: Problems, problem: str, *where: str | int, **parts: str | None) -> None:
-    problems.say(problem, document.path, document.line(*where), **parts)
+_ENTRIES, _FACTS = ("machines", "guests", "networks"), ("workload", "procedure")
+_TOKEN = re.compile(r"[A-Za-z][\w/.+-]{0,40}")
+
+Place = tuple[str | int, ...]
+
+
+def check_names(study: Study, report: Report) -> None:
+    """Tell of every name of a fact that is not the word which the study's own texts have for it: ``zvm`` for z/VM."""
+    spelled, called = _spellings(study.data), called_of(study)
+    for place, name in _names(study.data):
+        if name in called:
+            continue
+        for word in name.split("_"):
+            right = "" if word in SPELLED or word in UNITS else spelled.get(word, "")
+            if right and right not in named(name):
+                report(study.document.error(
+                    f"the report would show {named(name)!r}, while the study writes {right!r}", *place,
+                    remedy=f"say under `names` what {name} is called",
+                ))  # fmt: skip
+
+
+def _names(data: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    for part in _ENTRIES:
+        for key, entry in (data.get(part) or {}).items():
+            yield from _facts(entry, (part, key))
+    for part in _FACTS:
+        yield from _facts(data.get(part), (part,))
+
+
+def _facts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    for name, inner in value.items() if isinstance(value, Mapping) else ():
+        yield (*place, str(name)), str(name)
+        yield from _facts(inner, (*place, str(name)))
+
+
+def _spellings(data: Any) -> dict[str, str]:
+    """By its letters and digits: the one way in which texts write a word with capitals or signs within."""
+    found: dict[str, Counter[str]] = {}
+    for text in (part for _, part in walk(data) if isinstance(part, str)):
+        for token in _TOKEN.findall(text):
+            word = token.rstrip("/.+-")
+            found.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
+    plain = {
+        key for key, words in found.items() if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
+    }
+    return {key: words.most_common(1)[0][0] for key, words in found.items() if key not in plain}

@@ -18,8 +18,7 @@ def check(layout: Layout, studies: tuple[str, ...]) -> None:
     files are not read.
     Ends with status 1 if there is a problem. What a new study's files still say in place of the paper is counted.
     """
-    from virtperf.check.everything import check_everything
-    from virtperf.check.placeholders import placeholders
+    from virtperf.check.everything import check_everything, placeholders
 
     problems, what = check_everything(layout, studies)
     for problem in problems:

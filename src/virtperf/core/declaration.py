@@ -2,17 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from virtperf.core.declaration_parts import Condition, Entity, FieldRule, GroupPatterns, Match, Patterns, Printed, Time
-from virtperf.core.metrics import Metric
-from virtperf.core.model import Flag, Keyed, Model, Positive, Texts
+from virtperf.core.errors import VirtperfError
+from virtperf.core.metrics import Kind, Metric
+from virtperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
 from virtperf.core.near import near
-from virtperf.core.patterns import groups_of
+from virtperf.core.patterns import check_pattern, groups_of
+from virtperf.core.units import conversion_factor
+
+DURATION = "duration"
+"""In the place of printed units: ``[[days-]hours:]minutes:seconds``."""
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as err:
+        raise ValueError(f"{name!r} is no time zone; write UTC or Europe/Berlin") from err
+    return name
+
+
+def _time_format(text: str) -> str:
+    if text == "iso":
+        return text
+    try:
+        when = datetime(2001, 2, 3, 14, 5, 6, tzinfo=UTC)
+        datetime.strptime(when.strftime(text), text)
+    except ValueError as err:
+        raise ValueError(f"{text!r} is no format of a time ({err}); write iso or %Y-%m-%d %H:%M:%S") from err
+    return text
+
+
+def _groups(pattern: str) -> str:
+    groups_of(pattern)
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(check_pattern)]
+Groups = Annotated[str, AfterValidator(_groups)]
+"""A pattern with named groups."""
+Patterns = Annotated[tuple[Pattern, ...], Listed]
+GroupPatterns = Annotated[tuple[Groups, ...], Listed]
+
+
+class Match(Model):
+    """How a file is recognised: by its path in the run folder or its name, by what its first 8 KiB hold, or both."""
+
+    file: Texts = ()
+    text: Patterns = ()
+
+    @model_validator(mode="after")
+    def _something(self) -> Match:
+        if not self.file and not self.text:
+            raise ValueError("match says nothing: give file: a pattern such as driver*.csv, or text: an expression")
+        return self
+
+
+class Time(Model):
+    """Where a file's times are: in one of `field`, `line` or `interval_s`, or in run.yaml (`numbered`).
+
+    Numbers since 1970 and times that carry an offset are put on the clock of `zone`; `plus` is a field that is added.
+    """
+
+    field: str | None = None
+    line: Groups | None = None
+    unit: Literal["s", "ms", "us", "ns"] = "s"
+    since: Literal["epoch", "start"] = "epoch"
+    format: Annotated[str, AfterValidator(_time_format)] | None = None
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    plus: str | None = None
+    interval_s: Positive | None = None
+    start_s: Number = 0.0
+    numbered: Flag = False
+    optional: Flag = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Time:
+        given = [self.field is not None, self.line is not None, self.interval_s is not None, self.numbered]
+        if sum(given) != 1:
+            raise ValueError("time says one of field, line, interval_s or numbered")
+        if self.line is not None and groups_of(self.line) != ("time",):
+            raise ValueError("the expression of line has one group, (?P<time>...)")
+        if self.plus is not None and (self.field is None or self.format is not None):
+            raise ValueError("plus adds to a time that is a number of a field")
+        return self
+
+    @property
+    def per_second(self) -> float:
+        """How many of the unit make a second: dividing by it rounds once, and right."""
+        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
+
+
+class Entity(Model):
+    """Whom a row speaks of: its kind, and its name from fields (joined by blanks), else from the file's name."""
+
+    kind: Annotated[str, Field(min_length=1)] = "host"
+    name: Texts = ()
+    file: Groups | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Entity:
+        if self.file is not None and groups_of(self.file) != ("name",):
+            raise ValueError("file is an expression for the file's name with one group, (?P<name>...)")
+        return self
+
+
+Each = Literal["mean", "max", "sum", "count", "rate"]
+Printed = dict[str, str | Number] | Literal["duration"] | None
+Condition = dict[str, Texts]
+"""By field: patterns, with ``*`` and ``?``, of which one is the field's text."""
+
+
+class FieldRule(Model):
+    """One number of each row; docs/formats/declared.md explains the fields."""
+
+    field: str = ""
+    name: str = ""
+    metric: str | None = None
+    unit: str | None = None
+    kind: Kind | None = None
+    factor: Number = 1.0
+    printed: Printed = None
+    where: Condition = {}
+    needs: str | None = None
+    per: str | None = None
+    each: Each = "mean"
+    optional: Flag = False
+
+    @model_validator(mode="after")
+    def _whole(self) -> FieldRule:
+        if not self.field and (self.each not in ("count", "rate") or not self.name):
+            raise ValueError("field is missing; only what is counted has none, and then a name")
+        if self.metric is not None and self.unit is None:
+            raise ValueError(f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one")
+        self.printed_factors()
+        return self
+
+    def printed_factors(self) -> dict[str, float]:
+        """What a number is multiplied by, by the text behind it, to be in `unit`; raises `ValueError`."""
+        try:
+            return {
+                text: conversion_factor(meant, self.unit or meant) if isinstance(meant, str) else meant
+                for text, meant in (self.printed.items() if isinstance(self.printed, dict) else ())
+            }
+        except VirtperfError as err:
+            raise ValueError(str(err)) from err
+
+    @property
+    def record(self) -> str:
+        """The field of its records."""
+        return self.name or self.field
+
 
 Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
 
@@ -26,27 +172,7 @@ _OPTIONS = {
 
 
 class Part(Model):
-    """One table of a file: which rows, of whom, which numbers.
-
-    Attributes
-    ----------
-    time : Time or None
-        Where that is not the declaration's own.
-    rows : tuple of str
-        Paths to the objects or elements that are rows, with ``*`` for any key or place in a list.
-    lines : tuple of str
-        Expressions with named groups; each line that one of them is, as a whole, is a row.
-    where, unless : mapping
-        Rows that count, and rows that do not.
-    names, value : str or None
-        Columns that hold the name of a row's number, and the number.
-    every_s : float or None
-        Rows are summed up over intervals of so many seconds from the first row's time on.
-    printed : mapping, "duration" or None
-        As in `FieldRule`, for fields that don't say it themselves.
-    others : bool
-        What is not declared is read too, without a metric; all of it must be numbers.
-    """
+    """One table of a file: which rows, of whom, which numbers. docs/formats/declared.md explains the fields."""
 
     report: str = ""
     time: Time | None = None
@@ -80,25 +206,7 @@ class Part(Model):
 
 
 class Declaration(Part):
-    """One declared format.
-
-    Attributes
-    ----------
-    missing : tuple of str
-        Texts that stand for no value.
-    decimal, thousands : str
-        Of printed numbers.
-    columns : tuple of str
-        Names of columns, where the file has no heading.
-    documents : str
-        What of several JSON documents one after the other is read.
-    strict : bool
-        Lines that match nothing are refused, those of `ignore` and blank ones excepted.
-    metrics : mapping
-        Metrics that the dictionary lacks.
-    tables : tuple of Part
-        In the place of one table that the declaration itself is.
-    """
+    """One declared format; `tables` stand in the place of one table that the declaration itself is."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
     title: str = ""
@@ -111,7 +219,7 @@ class Declaration(Part):
     documents: Literal["one", "last"] = "one"
     strict: Flag = False
     ignore: Patterns = ()
-    missing: Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)] = ()
+    missing: Annotated[tuple[str, ...], Listed] = ()
     decimal: Literal[".", ","] = "."
     thousands: Literal["", ",", ".", "'", " "] = ""
     metrics: Annotated[dict[str, Metric], Keyed] = {}
@@ -147,16 +255,13 @@ class Declaration(Part):
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Every field that it names, those in the place of names of numbers excepted."""
-        return tuple(dict.fromkeys(self._words()))
-
-    def _words(self) -> Iterator[str]:
+        found: list[str | None] = []
         for part in self.parts:
-            yield from filter(None, (part.time.field, part.time.plus) if part.time else ())
-            yield from (*part.entity.name, *part.where, *part.unless, *filter(None, (part.names, part.value)))
+            found += (part.time.field, part.time.plus) if part.time else ()
+            found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
             for rule in part.fields:
-                yield from (*rule.where, *filter(None, (rule.needs, rule.per)))
-                if rule.field and part.names is None:
-                    yield rule.field
+                found += (*rule.where, rule.needs, rule.per, rule.field if part.names is None else None)
+        return tuple(dict.fromkeys(filter(None, found)))
 
     def _check(self, part: Part) -> None:
         if not part.fields and not part.others and not part.names:

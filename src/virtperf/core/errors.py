@@ -11,22 +11,12 @@ E = TypeVar("E", bound="VirtperfError")
 
 
 class VirtperfError(Exception):
-    """Base of every error that the package raises on purpose.
+    """Base of every error that the package raises on purpose; its parts are attributes.
 
-    Parameters
-    ----------
-    problem : str
-        What is wrong, in one clause.
-    file : path, optional
-        The file that shows it, as the user named it.
-    line : int, optional
-        Line number from 1 (or record number where `file` has no lines).
-    expected, found : str, optional
-        The rule and what stands there instead.
-    remedy : str, optional
-        What the user can do about it.
-
-    The parts stay available as attributes, so that a report can list them in columns.
+    `problem`: what is wrong, in one clause.
+    `file`, `line`: the file that shows it, as the user named it; from 1, or a record's number where there are no lines.
+    `expected`, `found`: the rule and what stands there instead.
+    `remedy`: what the user can do about it.
     """
 
     def __init__(

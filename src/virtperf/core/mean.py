@@ -18,19 +18,10 @@ few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 % miss
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval (Student's t).
+    """A mean with its interval (Student's t) at a confidence level; error and limits are NaN where none can be had.
 
-    Attributes
-    ----------
-    value, se, df : float
-        In the quantity's unit; `se` and `df` are NaN where there is no error to be had.
-    low, high, level : float
-        The interval and its confidence level; NaN limits where there is no error.
-    n : int
-        Runs, or samples of one run.
-    method : str
-        How the error was made: ``runs`` (spread over runs), or that of the one run's samples.
-    origin : Origin or None
+    `n`: runs, or samples of one run.
+    `method`: how the error was made: ``runs`` (spread over runs), or that of the one run's samples.
     """
 
     value: float
@@ -64,24 +55,18 @@ def student(
 
 
 def over_runs(
-    values: Sequence[float], errors: Sequence[float], dfs: Sequence[float], *, level: float, method: str = "one run",
-    origin: Origin | None = None,
-) -> Mean:  # fmt: skip
-    """The mean over the runs of one condition.
+    values: Sequence[float], errors: Sequence[float], dfs: Sequence[float], *, level: float, method: str = "one run"
+) -> Mean:
+    """The mean over the runs of one condition, from means, standard errors and degrees of freedom of each.
 
     With two or more runs the error is their spread over ``sqrt(n)`` with ``n - 1`` degrees of freedom, since run-to-run
     variation is what a reader wants to see past. One run has the error and degrees of freedom of its own samples.
-
-    Parameters
-    ----------
-    values, errors, dfs : sequence of float, length n
-        Means of the runs, and the standard error and degrees of freedom within each.
     """
     x = np.asarray(values, dtype=float)
     if len(x) > 1:
         se = float(x.std(ddof=1)) / math.sqrt(len(x))
-        return student(float(x.mean()), se, len(x) - 1.0, level=level, n=len(x), method="runs", origin=origin)
-    return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method, origin=origin)
+        return student(float(x.mean()), se, len(x) - 1.0, level=level, n=len(x), method="runs")
+    return student(float(x[0]), float(errors[0]), float(dfs[0]), level=level, n=1, method=method)
 
 
 def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:

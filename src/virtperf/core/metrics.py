@@ -23,20 +23,10 @@ WHOLE = "host"
 
 
 class Source(Model):
-    """One raw field that a metric is read from, with the factor to the metric's unit.
+    """One raw field that a metric is read from, with the factor to the metric's unit (of a counter per second).
 
-    Attributes
-    ----------
-    format : str
-        Of a dictionary that is loaded there is one source a format.
-    entity : str or None
-        Only records of this entity, which stand for the whole host or guest (``all`` of a table of processors).
-    kind : str or None
-        As the metric's, where it is another one for this field.
-    minus : bool
-        A part of a sum that is taken away.
-    factor : float
-        Of a counter: leads to the metric's unit after division by seconds.
+    Of a dictionary that is loaded there is one source a `format`. With `entity`, only its records count, which stand
+    for the whole host or guest (``all`` of a table of processors). `minus`: a part of a sum that is taken away.
     """
 
     formats: Texts = Field(alias="format")
@@ -54,15 +44,11 @@ class Source(Model):
 class Metric(Model):
     """One metric of the dictionary.
 
-    Attributes
-    ----------
-    kind : str
-        ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the raw
-        file, a rate in samples), ``total`` (one number a run).
-    combine : str
-        ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are there;
-        ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of them
-        the first must be there; else ``""``: they are other spellings.
+    `kind`: ``gauge`` (true at its time, or the mean of the interval that ends there), ``counter`` (cumulative in the
+        raw file, a rate in samples), ``total`` (one number a run).
+    `combine`: ``"sum"`` where the fields of one report are parts that add up; ``"present"`` where those add up that are
+        there; ``"rest"`` where they are the parts of a whole of 1 that the metric is not: it is what they leave, and of
+        them the first must be there; else ``""``: they are other spellings.
     """
 
     name: str = Field(alias="<name>", pattern=r"^[a-z][a-z0-9_]*$")
@@ -95,34 +81,19 @@ class Named:
     names: list[Name]
 
 
-class _Fields:
-    """What the fields of one format mean.
-
-    Attributes
-    ----------
-    meant : dict
-        Metrics with the source that names the field, by report, entity kind and field.
-    parts : dict
-        Fields of a metric that has parts, in their order, by metric, report and entity kind.
-    """
-
-    def __init__(self, metrics: Iterable[Metric], format_name: str) -> None:
-        self.meant: dict[tuple[str, str, str], list[tuple[Metric, Source]]] = {}
-        self.parts: dict[tuple[str, str, str], list[str]] = {}
-        for metric in metrics:
-            for source in metric.sources:
-                if source.format == format_name:
-                    place = (source.report, source.entity_kind)
-                    self.meant.setdefault((*place, source.field), []).append((metric, source))
-                    self.parts.setdefault((metric.name, *place), []).append(source.field)
-
-
 class MetricDictionary:
     """All metrics, and the translation of raw records into them."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self.metrics = {metric.name: metric for metric in metrics}
-        self._by_format: dict[str, _Fields] = {}
+        # by format, report and entity kind: what names a field, and the fields of a metric in their order
+        self._meant: dict[tuple[str, str, str, str], list[tuple[Metric, Source]]] = {}
+        self._parts: dict[tuple[str, str, str, str], list[str]] = {}
+        for metric in self.metrics.values():
+            for source in metric.sources:
+                place = (source.format, source.report, source.entity_kind)
+                self._meant.setdefault((*place, source.field), []).append((metric, source))
+                self._parts.setdefault((*place, metric.name), []).append(source.field)
 
     def __getitem__(self, name: str) -> Metric:
         return self.metrics[name]
@@ -138,29 +109,16 @@ class MetricDictionary:
         return found.rows.assign(**{name: coded(found.which, list(column)) for name, column in columns})
 
     def named(self, records: pd.DataFrame, format_name: str) -> Named:
-        """Raw records as metrics in the dictionary's units.
+        """Raw records (`Reading.records`, perhaps with further columns) as metrics in the dictionary's units.
 
-        Parameters
-        ----------
-        records : DataFrame
-            As in `Reading.records`; further columns are kept.
-        format_name : str
-
-        Returns
-        -------
-        Named
-            Of `records` the columns that are no texts, in the same order; records of fields that no metric names are
-            left out. A counter's value is still cumulative. Where the parts of a sum are incomplete, or the first part
-            of a rest is missing, its value is NaN.
+        Rows have the columns that are no texts, in the same order, without fields that no metric names. A counter is
+        still cumulative. A value is NaN where parts of a sum are incomplete, or the first part of a rest is missing.
         """
         columns = ["report", "entity_kind", "entity", "field"]
         place, first = combinations(records, columns)
-        if format_name not in self._by_format:
-            self._by_format[format_name] = _Fields(self.metrics.values(), format_name)
-        fields = self._by_format[format_name]
         many, names, sources = [], [], []
         for report, kind, entity, field in zip(*(records[n].iloc[first].tolist() for n in columns), strict=True):
-            meant = fields.meant.get((report, kind, field), ())
+            meant = self._meant.get((format_name, report, kind, field), ())
             found = [each for each in meant if each[1].entity in (None, "", entity)]
             many.append(len(found))
             sources += found
@@ -168,11 +126,11 @@ class MetricDictionary:
         row, which = _repeated(place, np.array(many, dtype=np.int64))
         rows = records.drop(columns=columns).take(row).reset_index(drop=True)
         rows["value"] *= np.array([source.factor for _, source in sources], dtype=float)[which]
-        return _with_sums(Named(rows, which, names), sources, fields.parts)
+        return _with_sums(Named(rows, which, names), sources, self._parts)
 
 
 def _with_sums(
-    found: Named, sources: list[tuple[Metric, Source]], parts: dict[tuple[str, str, str], list[str]]
+    found: Named, sources: list[tuple[Metric, Source]], parts: dict[tuple[str, str, str, str], list[str]]
 ) -> Named:
     """Combine the parts of metrics that have some; the first of their rows carries the result."""
     if not any(metric.combine for metric, _ in sources):
@@ -182,7 +140,7 @@ def _with_sums(
     first, rest = np.zeros((2, len(sources)), dtype=bool)
     for k, ((metric, source), name) in enumerate(zip(sources, found.names, strict=True)):
         if metric.combine:
-            those = parts[metric.name, source.report, source.entity_kind]
+            those = parts[source.format, source.report, source.entity_kind, metric.name]
             group[k] = numbers.setdefault((*name, source.report), len(numbers))
             wanted[k] = 1 if metric.combine == "present" else len(those)
             first[k], rest[k] = source.field == those[0], metric.combine == "rest"
@@ -208,20 +166,7 @@ def _repeated(place: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def load_metrics(path: Path, report: Report = stop) -> MetricDictionary:
-    """Load `data/metrics.yaml`.
-
-    Parameters
-    ----------
-    path : Path
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-
-    Raises
-    ------
-    StudyError
-        With file and line, for a missing unit, an unknown kind, a conversion that does not exist, or a field that two
-        sources of one metric name.
-    """
+    """Load `data/metrics.yaml`; raises `StudyError` with file and line for whatever is wrong in it."""
     file, document = load_model(path, _File, report)
     return MetricDictionary(_converted(document, metric, report) for metric in file.metrics.values())
 

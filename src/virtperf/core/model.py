@@ -41,10 +41,6 @@ def _different(values: Sequence[T]) -> Sequence[T]:
     return values
 
 
-def _listed(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
 def _keyed(entries: Any) -> Any:
     if not isinstance(entries, Mapping):
         return entries
@@ -59,35 +55,19 @@ Count = Annotated[int, Strict(), Field(ge=1, le=10**9)]
 Flag = Annotated[bool, Strict()]
 Level = Annotated[str | int | float, BeforeValidator(_level)]
 Levels = Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_different)]
-Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), BeforeValidator(_listed)]
+Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+"""Of several texts: one may stand alone."""
+Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
 """One text, or a list of different ones."""
 Keyed = BeforeValidator(_keyed)
 """Of a mapping of models: each is told its key by the alias <name>. Nobody writes a name that begins with <."""
 
 
 def load_model(path: Path, model: type[M], report: Report = stop, *, aliases: bool = True) -> tuple[M, Document]:
-    """Read a YAML file as a model.
-
-    Parameters
-    ----------
-    path : Path
-    model : type
-    report : callable, optional
-        Told of every problem, the last one excepted, which is raised.
-
-    Raises
-    ------
-    StudyError
-        What `load_yaml` raises; a name, type or value that the model does not have.
-    """
+    """Read a YAML file as a model; raises `StudyError` as `load_yaml` does, and for what the model does not have."""
     document = load_yaml(path, aliases=aliases)
-    return validated(model, document, report), document
-
-
-def validated(model: type[M], document: Document, report: Report = stop) -> M:
-    """A document as a model; raises `StudyError` as `load_model` does."""
     try:
-        return model.model_validate(document.data)
+        return model.model_validate(document.data), document
     except ValidationError as err:
         *others, last = sorted(problems(err, model, document), key=lambda p: (p.line or 0, p.problem))
         for problem in others:

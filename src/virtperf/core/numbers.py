@@ -38,7 +38,7 @@ def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
 
 def interval(low: float, high: float, unit: str = "") -> str:
     """An interval in words: ``40 to 52 %``, ``40 % or more``, ``at most 52``, ``exactly 100``, ``anything``."""
-    no_low, no_high = _absent(low), _absent(high)
+    no_low, no_high = not math.isfinite(low), not math.isfinite(high)
     if no_low and no_high:
         return "anything"
     if no_high:
@@ -60,17 +60,13 @@ def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
     Of a half width from 1 to 3 (times a power of ten) two digits count, of a larger one the first: 12.345 from 11.9
     to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. A value without finite limits has three significant digits.
     """
-    ends = [v for v in (low, high) if not _absent(v)]
+    ends = [v for v in (low, high) if math.isfinite(v)]
     width = max((abs(v - value) for v in ends), default=0.0)
     if not math.isfinite(value) or width <= 1e-9 * abs(value):
         return tuple(pretty(v, PROSE_SIGNIFICANT) for v in (value, low, high))  # type: ignore[return-value]
     decimals = min(max(0, 1 - math.floor(math.log10(width / 3) + 1)), 9)
     cells = []
     for v in (value, low, high):
-        text = pretty(v) if _absent(v) else f"{v:,.{decimals}f}".replace("-", "−")
+        text = pretty(v) if not math.isfinite(v) else f"{v:,.{decimals}f}".replace("-", "−")
         cells.append(text if re.search("[1-9]", text) else text.lstrip("−"))
     return cells[0], cells[1], cells[2]
-
-
-def _absent(value: float) -> bool:
-    return math.isnan(value) or math.isinf(value)

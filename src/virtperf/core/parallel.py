@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
@@ -24,29 +23,22 @@ CONNECT_S = 10
 
 @contextmanager
 def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload: str = __name__) -> Iterator[Map]:
-    """Workers for the length of a block.
+    """Workers for the length of a block; `shared` is what every call gets after its task.
 
-    Parameters
-    ----------
-    shared
-        What every call gets after its task.
-    jobs : int, optional
-        Processes of this machine; 1: this process alone. Default: one a processor, as many as memory allows.
-    scheduler : str
-        The address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need the same
-        package and the repository at the same path. A worker that is lost has its tasks done by others.
-    preload : str
-        A module that processes import before they begin, where they are not forked from this one.
+    `jobs`: processes of this machine; 1: this process alone. Default: one a processor, as many as memory allows.
+    `scheduler`: the address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need
+        the same package and the repository at the same path. A worker that is lost has its tasks done by others.
+    `preload`: a module that processes import before they begin, where they are not forked from this one.
 
-    Raises
-    ------
-    VirtperfError
-        The cluster can't be reached or Dask is not installed; a process of this machine was killed. What a function
-        raises comes out where its result is asked for.
+    Raises `VirtperfError`: the cluster can't be reached or Dask is not installed; a process of this machine was killed.
+    What a function raises comes out where its result is asked for.
     """
     if scheduler:
-        with _cluster(scheduler) as client:
-            yield lambda function, tasks: _on_cluster(client, partial(_called, function, shared), tasks)
+        with _client(scheduler) as client:
+            # A task has side effects (files that it writes), so that equal ones are never taken for one.
+            yield lambda function, tasks: (
+                done.result() for done in client.map(partial(_called, function, shared), list(tasks), pure=False)
+            )
         return
     count = jobs or most_processes()
     if count == 1:
@@ -55,9 +47,15 @@ def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload:
     # A process without other threads can be forked itself; else they are forked from one that has imported the module.
     context = get_context("fork" if psutil.Process().num_threads() == 1 else "forkserver")
     context.set_forkserver_preload([preload])
-    with ProcessPoolExecutor(count, context, _share, (shared,)) as pool:
-        pool.submit(int)  # the first task starts the processes, or the server
-        yield lambda function, tasks: _in_pool(pool, partial(_with_shared, function), tasks)
+    try:
+        with ProcessPoolExecutor(count, context, _share, (shared,)) as pool:
+            pool.submit(int)  # the first task starts the processes, or the server
+            yield lambda function, tasks: pool.map(partial(_with_shared, function), tasks)
+    except BrokenProcessPool as err:
+        raise VirtperfError(
+            "a process that worked on a part of it was killed",
+            remedy="there may be too little memory: run it again with --jobs 1",
+        ) from err
 
 
 def most_processes() -> int:
@@ -81,31 +79,7 @@ def _called(function: Callable[..., Any], shared: tuple[Any, ...], task: Any) ->
     return function(task, *shared)
 
 
-def _in_pool(pool: ProcessPoolExecutor, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-    """The work begins at once, whenever its results are asked for."""
-    with _survived():
-        results = pool.map(function, tasks)
-    return _taken(results)
-
-
-def _taken(results: Iterator[Any]) -> Iterator[Any]:
-    with _survived():
-        yield from results
-
-
-@contextmanager
-def _survived() -> Iterator[None]:
-    try:
-        yield
-    except BrokenProcessPool as err:
-        raise VirtperfError(
-            "a process that worked on a part of it was killed",
-            remedy="there may be too little memory: run it again with --jobs 1",
-        ) from err
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[Any]:
+def _client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as err:
@@ -113,16 +87,9 @@ def _cluster(address: str) -> Iterator[Any]:
             "a cluster needs Dask, which is not installed", remedy="install the package with its extra: virtperf[dask]"
         ) from err
     try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, ImportError) as err:
         raise VirtperfError(
             "the Dask cluster can't be reached", expected="the address of its scheduler, such as tcp://host:8786",
             found=f"{address}: {err}",
         ) from err  # fmt: skip
-    with client:
-        yield client
-
-
-def _on_cluster(client: Any, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-    # A task has side effects (files that it writes), so that equal ones are never taken for one.
-    return (future.result() for future in client.map(function, list(tasks), pure=False))

@@ -52,19 +52,7 @@ class NotebookParameters(ReportParameters):
 
 
 def load_parameters(path: Path, report: Report = stop) -> Parameters:
-    """Read `params.yaml`.
-
-    Parameters
-    ----------
-    path : Path
-    report : callable, optional
-        Told of every problem, the last one excepted, which is raised.
-
-    Raises
-    ------
-    VirtperfError
-        An unknown name (with the closest known one), a wrong type or a value out of range, with file and line.
-    """
+    """Read `params.yaml`; raises `StudyError` with file and line, and the closest known name for an unknown one."""
     return load_model(path, Parameters, report)[0]
 
 

@@ -10,13 +10,7 @@ from virtperf.core.errors import VirtperfError
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of one repository; nothing is created here.
-
-    Attributes
-    ----------
-    root : Path
-        The folder that holds `data/`, `notebooks/` and `params.yaml`.
-    """
+    """The folders of one repository below `root`, which holds `data/` and `params.yaml`; nothing is created here."""
 
     root: Path
 
@@ -41,7 +35,6 @@ class Layout:
         return self.root / "data" / "runs" / study
 
     def verdicts(self, study: str) -> Path:
-        """Verdicts on claims."""
         return self.root / "data" / "verdicts" / study
 
     def notebook(self, study: str) -> Path:
@@ -53,11 +46,9 @@ class Layout:
         return self.root / "build" / f"{study}.ipynb"
 
     def report(self, study: str) -> Path:
-        """The rendered page."""
         return self.root / "reports" / f"{study}.html"
 
     def pipeline(self, study: str) -> Path:
-        """The study's stages, for DVC."""
         return self.root / "pipelines" / study / "dvc.yaml"
 
     def key_numbers(self, study: str) -> Path:
@@ -66,17 +57,14 @@ class Layout:
 
     @property
     def metrics(self) -> Path:
-        """The metric dictionary."""
         return self.root / "data" / "metrics.yaml"
 
     @property
     def readings(self) -> Path:
-        """How words that stand for a number are read."""
         return self.root / "data" / "readings.yaml"
 
     @property
     def parameters(self) -> Path:
-        """Every parameter of the pipeline."""
         return self.root / "params.yaml"
 
     @property

@@ -13,17 +13,11 @@ LONGEST_LINE = 100_000
 
 
 def check_pattern(pattern: str) -> str:
-    """The same pattern.
-
-    Raises
-    ------
-    ValueError
-        It is too long, or RE2 does not take it: back references, looking around and large repetitions are not allowed.
-    """
+    """The same pattern; raises `ValueError` where it is too long, or RE2 does not take it, as back references."""
     if len(pattern) > LONGEST_PATTERN:
         raise ValueError(f"a pattern of more than {LONGEST_PATTERN} characters")
     try:
-        _match(pa.array([""]), pattern)
+        pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as err:
         raise ValueError(f"{pattern!r}: {_reason(err)}") from err
     return pattern
@@ -31,13 +25,7 @@ def check_pattern(pattern: str) -> str:
 
 @lru_cache(maxsize=256)
 def groups_of(pattern: str) -> tuple[str, ...]:
-    """Names of a pattern's groups.
-
-    Raises
-    ------
-    ValueError
-        RE2 does not take the pattern; a group without a name, or two of one name.
-    """
+    """Names of a pattern's groups; raises `ValueError` as `check_pattern`, for one without a name, two of one name."""
     check_pattern(pattern)
     try:
         made = pc.extract_regex(pa.array([""]), _whole(pattern)).type
@@ -51,12 +39,12 @@ def groups_of(pattern: str) -> tuple[str, ...]:
 
 def occurs(pattern: str, text: str) -> bool:
     """Whether a pattern occurs in a text; ``^`` and ``$`` stand for the ends of its lines."""
-    return bool(_match(pa.array([text]), f"(?m){pattern}")[0].as_py())
+    return bool(pc.match_substring_regex(pa.array([text]), f"(?m){pattern}")[0].as_py())
 
 
 def whole_lines(pattern: str, lines: pa.Array) -> pa.Array:
     """Which lines are, as a whole, what the pattern says."""
-    return _match(lines, _whole(pattern))
+    return pc.match_substring_regex(lines, _whole(pattern))
 
 
 def extracted(pattern: str, lines: pa.Array) -> dict[str, list[str]]:
@@ -73,10 +61,6 @@ def first_group(pattern: str, text: str) -> str | None:
 
 def _whole(pattern: str) -> str:
     return f"^(?:{pattern})$"
-
-
-def _match(texts: pa.Array, pattern: str) -> pa.Array:
-    return pc.match_substring_regex(texts, pattern)
 
 
 def _reason(err: pa.ArrowInvalid) -> str:

@@ -16,33 +16,23 @@ from virtperf.core.errors import VirtperfError
 
 
 class Provenance(StrEnum):
-    """Where a value comes from; the text after each member is what readers are told."""
+    """Where a value comes from, and the words that readers are told of it."""
 
-    PUBLISHED = "published"
-    COMPUTED = "computed"
-    REDRAWN = "redrawn"
-    RECONSTRUCTED = "reconstructed"
-    MEASURED = "measured"
-    SIMULATED = "simulated"
-    EXAMPLE = "example"
-    OWN = "own data"
+    words: str
 
-    @property
-    def words(self) -> str:
-        """What the word means, for readers."""
-        return _WORDS[self]
+    PUBLISHED = "published", "printed in the paper"
+    COMPUTED = "computed", "computed by us from numbers that the paper prints"
+    REDRAWN = "redrawn", "drawn by us from the paper's words; the paper's picture is not available"
+    RECONSTRUCTED = "reconstructed", "computed from the paper's claims only, not measured"
+    MEASURED = "measured", "from raw files that a tool wrote on a real or emulated machine"
+    SIMULATED = "simulated", "from raw files that were simulated from the paper's text; not a measurement"
+    EXAMPLE = "example", "made up for documentation; decides no verdict"
+    OWN = "own data", "from a file that is not a run of this study"
 
-
-_WORDS = {
-    Provenance.PUBLISHED: "printed in the paper",
-    Provenance.COMPUTED: "computed by us from numbers that the paper prints",
-    Provenance.REDRAWN: "drawn by us from the paper's words; the paper's picture is not available",
-    Provenance.RECONSTRUCTED: "computed from the paper's claims only, not measured",
-    Provenance.MEASURED: "from raw files that a tool wrote on a real or emulated machine",
-    Provenance.SIMULATED: "from raw files that were simulated from the paper's text; not a measurement",
-    Provenance.EXAMPLE: "made up for documentation; decides no verdict",
-    Provenance.OWN: "from a file that is not a run of this study",
-}
+    def __new__(cls, value: str, words: str = "") -> Provenance:
+        member = str.__new__(cls, value)
+        member._value_, member.words = value, words
+        return member
 
 
 class ProvenanceError(VirtperfError):
@@ -53,17 +43,10 @@ class ProvenanceError(VirtperfError):
 class Origin:
     """What a value was computed from.
 
-    Attributes
-    ----------
-    provenance : Provenance
-    study : str
-        The study's id; "" for data of no study.
-    runs : tuple of str
-        Sorted run ids; empty for published and reconstructed values.
-    exhibits : tuple of str
-        The exhibits whose values were used, in order of first use.
-    files : tuple of str
-        Files of a reader's own, where provenance is `OWN`.
+    `study`: the study's id; "" for data of no study.
+    `runs`: sorted run ids; empty for published and reconstructed values.
+    `exhibits`: the exhibits whose values were used, in order of first use.
+    `files`: files of a reader's own, where provenance is `OWN`.
     """
 
     provenance: Provenance
@@ -74,13 +57,7 @@ class Origin:
 
 
 def together(origins: Iterable[Origin | None]) -> Origin | None:
-    """The origin of a value computed from several; None where none of them has one.
-
-    Raises
-    ------
-    ProvenanceError
-        Two provenances, or values with and without an origin, in one value; the error names both.
-    """
+    """The origin of a value computed from several, None where none has one; raises `ProvenanceError` for a mixture."""
     parts = list(origins)
     known = [part for part in parts if part is not None]
     if not known:
@@ -103,15 +80,8 @@ def together(origins: Iterable[Origin | None]) -> Origin | None:
 def origin_of(frame: pd.DataFrame) -> Origin | None:
     """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and `file`.
 
-    Returns
-    -------
-    Origin or None
-        None for a frame without the column `provenance`, or without rows.
-
-    Raises
-    ------
-    ProvenanceError
-        The rows have several provenances, or a word that is none.
+    None for a frame without the column `provenance`, or without rows. Raises `ProvenanceError`: the rows have several
+    provenances, or a word that is none.
     """
     if "provenance" not in frame.columns or frame.empty:
         return None

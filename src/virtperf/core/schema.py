@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -43,20 +42,10 @@ ROW_GROUP = 1 << 20
 
 @dataclass(frozen=True)
 class Table:
-    """The declaration of one Parquet file.
+    """The declaration of one Parquet file: its name, the stage that writes it, its columns in their order.
 
-    Attributes
-    ----------
-    file : str
-        Its name, the same for every study.
-    stage : str
-        The command that writes it.
-    columns : mapping of str to Kind
-        In their order.
-    factors_before : str
-        The study's factors stand before this column, as columns of levels; "" for a table without them.
-    digits : int or None
-        Significant digits of numbers; None keeps them as they are.
+    `factors_before`: the study's factors stand before this column, as columns of levels; "" for a table without them.
+    `digits`: significant digits of numbers; None keeps them as they are.
     """
 
     file: str
@@ -66,13 +55,7 @@ class Table:
     digits: int | None = 10
 
     def kinds(self, factors: Sequence[str] = ()) -> dict[str, Kind]:
-        """All columns with the study's factors in their place.
-
-        Raises
-        ------
-        VirtperfError
-            A factor is called like a column.
-        """
+        """All columns with the study's factors in their place; raises `VirtperfError` where two have one name."""
         if not self.factors_before:
             return dict(self.columns)
         taken = [name for name in factors if name in self.columns]
@@ -94,12 +77,6 @@ class Table:
         table = pd.DataFrame(list(rows), columns=list(kinds))
         return pd.DataFrame({name: self._typed(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
 
-    def data(self, frame: pd.DataFrame, factors: Sequence[str] = ()) -> bytes:
-        """The file of a frame that has these columns; the bytes depend on nothing but its cells."""
-        out = io.BytesIO()
-        self.write_parts([frame], out, factors)
-        return out.getvalue()
-
     def write_parts(self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()) -> None:
         """Write the file of frames one below the other; a row group ends with a frame, or with `ROW_GROUP` rows."""
         kinds = self.kinds(factors)
@@ -111,15 +88,13 @@ class Table:
             column_encoding=dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
         ) as writer:  # fmt: skip
             for frame in frames:
-                writer.write_table(self._arrow(frame, schema, kinds), row_group_size=ROW_GROUP)
-
-    def _arrow(self, frame: pd.DataFrame, schema: pa.Schema, kinds: Mapping[str, Kind]) -> pa.Table:
-        arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
-        return pa.table(arrays, schema=schema)
+                arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+                writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
-        """Write the file of a frame that has these columns."""
-        path.write_bytes(self.data(frame, factors))
+        """Write the file of a frame that has these columns; the bytes depend on nothing but its cells."""
+        with path.open("wb") as out:
+            self.write_parts([frame], out, factors)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
         """Read a file that `write` wrote; raises as `read_arrow` does."""
@@ -127,13 +102,7 @@ class Table:
         return pd.DataFrame({name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
 
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
-        """As `read`, without making a frame of it.
-
-        Raises
-        ------
-        VirtperfError
-            It can't be read, or has not these columns with these types; with the file and the stage to run again.
-        """
+        """As `read`, as an Arrow table; raises `VirtperfError` for what can't be read or has not these columns."""
         kinds = self.kinds(factors)
         try:
             table = pq.read_table(path, page_checksum_verification=True)

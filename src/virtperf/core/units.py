@@ -30,12 +30,8 @@ _RATES = {"count": "1/s", "s": "s/s"}
 def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
     """What a number in unit `source` is multiplied by to be in unit `target`; `per`: after division by such a unit.
 
-    ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``.
-
-    Raises
-    ------
-    VirtperfError
-        When a unit is unknown or the two measure different things; it names both.
+    ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``. Raises `VirtperfError` for an unknown unit,
+    and for two that measure different things.
     """
     divided = source if per == "1" else f"{source} per {per}"
     known = [_known(unit) for unit in (source, per, target)]
@@ -64,13 +60,7 @@ def _known(unit: str) -> tuple[Dimension, float] | None:
 
 
 def rate_unit(unit: str) -> str:
-    """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``, ``"count"`` gives ``"1/s"``.
-
-    Raises
-    ------
-    VirtperfError
-        When no such rate is known.
-    """
+    """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``; raises `VirtperfError` without one."""
     rate = _RATES.get(unit, f"{unit}/s")
     if rate not in _KNOWN:
         raise VirtperfError(f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages or sectors")

@@ -28,23 +28,11 @@ NUMBER = 4
 
 @contextmanager
 def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> Iterator[str]:
-    """A process that forks commands, for the length of a block.
+    """A process that forks commands, for the length of a block; yields the address for `ask`.
 
-    Parameters
-    ----------
-    module : str
-        What it runs: with the number of a listening socket and its address as arguments, until its input ends.
-    root : Path
-        Its working folder.
-    environment : mapping
-        Its whole environment.
-    lock : int
-        An open file that it inherits.
-
-    Yields
-    ------
-    str
-        The address for `ask`.
+    `module`: what it runs: with the number of a listening socket and its address as arguments, until its input ends.
+    `environment`: its whole environment.
+    `lock`: an open file that it inherits.
     """
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
         address = f"{folder}/asked"  # short, as sockets need it
@@ -60,13 +48,7 @@ def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> 
 
 
 class Command:
-    """A command that a forked process runs, with what `subprocess.Popen` has of it.
-
-    Attributes
-    ----------
-    pid : int
-        0 where its process ended before it began.
-    """
+    """A command that a forked process runs, with what `subprocess.Popen` has; `pid` is 0 where it ended at once."""
 
     stdin = stdout = stderr = None
 
@@ -76,7 +58,6 @@ class Command:
         self._status: int | None = None
 
     def poll(self) -> int | None:
-        """Its status, None while it runs."""
         ended = self._status is not None or select.select([self._asked], (), (), 0)[0]
         return self.wait() if ended else None
 
@@ -94,11 +75,9 @@ class Command:
             os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Ask it to end."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it."""
         self.send_signal(signal.SIGKILL)
 
     def _number(self) -> int | None:
@@ -117,20 +96,7 @@ def say(asked: socket.socket, number: int) -> None:
 def ask(
     address: str, words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: int, stderr: int
 ) -> Command:
-    """Have a command run by a process of its own.
-
-    Parameters
-    ----------
-    address : str
-    words : sequence of str
-        The command.
-    folder : Path
-        Its working folder.
-    environment : mapping
-        What differs from the environment of the process that forks.
-    stdout, stderr : int
-        Its open files.
-    """
+    """Have a command run by a process of its own; `environment` is what differs from that of the process that forks."""
     asked = socket.socket(socket.AF_UNIX)
     asked.connect(address)
     socket.send_fds(asked, [DVC if words[0] == "dvc" else OTHER], [stdout, stderr])

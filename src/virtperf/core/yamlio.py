@@ -25,15 +25,7 @@ _LARGEST_NUMBER = 2**63
 
 @dataclass(frozen=True)
 class Document:
-    """A YAML file's content with the line that each part begins on.
-
-    Attributes
-    ----------
-    data : dict
-    path : Path
-    lines : dict of tuple to int
-        Line from 1 by path within the document, e.g. ``("claims", 3, "value")``.
-    """
+    """A YAML file's content, and the line that each part begins on by its path, e.g. ``("claims", 3, "value")``."""
 
     data: dict[str, Any]
     path: Path
@@ -66,11 +58,8 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
 def load_yaml(path: Path, *, aliases: bool = True) -> Document:
     """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``, which no short file needs.
 
-    Raises
-    ------
-    StudyError
-        File missing, not YAML, a key given twice, aliases that multiply it, nesting or a number beyond all use; the
-        error names the line.
+    Raises `StudyError` with the line: no such file, not YAML, a key given twice, aliases that multiply it, nesting or a
+    number beyond all use.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -99,6 +88,14 @@ def parse_yaml(text: str, file: str, *, path: Path | None = None, aliases: bool 
     if not isinstance(data, dict):
         raise StudyError("the top of the file is not a mapping", file=file, line=1, expected="key: value lines")
     return Document(data, path or Path(file), lines)
+
+
+def walk(node: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Path and content of every part of a document's data, the whole first."""
+    yield place, node
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield from walk(value, (*place, key))
 
 
 def _refuse_bombs(text: str, file: str, aliases: bool) -> None:

@@ -15,7 +15,7 @@ from virtperf.ingest.clocks import DAY, align
 from virtperf.ingest.runs import RawFile, Run
 from virtperf.ingest.samples import file_blocks
 from virtperf.intake.given import Given
-from virtperf.study.setup import Procedure
+from virtperf.study.parts import Procedure
 
 MAY_MISS = 1.5
 """Intervals of a file that may be missing at the ends of a window, as in the audit of coverage."""

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Positive, Whole
 from virtperf.ingest.runs import RawFile, Seconds
-from virtperf.study.parts import Id
-from virtperf.study.setup import RunBlock
+from virtperf.study.parts import Id, RunBlock
 
 FILE = "measure.yaml"
 Signal = Literal["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"]

@@ -36,15 +36,8 @@ def analytic_centre(
     the others held as equalities (Boyd and Vandenberghe, Convex Optimization, 2004, section 8.5.3). It lies strictly
     inside every interval that is not a single value, so no point is a corner of what the text allows.
 
-    Parameters
-    ----------
-    system : LinearSystem
-    mask : ndarray of bool
-        Rows that hold.
-    intervals : dict
-        Feasible interval of every quantity; an unbounded end is closed, for the centre only, at twice the finite end.
-    curves : sequence of (axis positions, quantities)
-        What is drawn as a line.
+    `intervals`: feasible ones; an unbounded end is closed, for the centre only, at twice the finite end.
+    `curves`: axis positions and quantities of what is drawn as a line.
     """
     A, b = system.A[mask] / system.scale[mask, None], system.b[mask] / system.scale[mask]
     low, high = _box(system, intervals)

@@ -14,8 +14,7 @@ import numpy as np
 
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Study
-from virtperf.study.instances import Instance
-from virtperf.study.quantities import Expression, Quantity
+from virtperf.study.quantities import Expression, Instance, Quantity
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Row:
 
 def claim_rows(study: Study, claim: Claim) -> list[Row]:
     """The rows of a claim; `study` gives the resolution that a strict ordering must exceed."""
-    return [row for instance in claim.instances for row in _RULES[claim.kind](study, claim, instance)]
+    return [row for instance in claim.instances for row in _instance_rows(study, claim, instance)]
 
 
 def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Row]:
@@ -47,21 +46,25 @@ def natural_rows(study: Study, quantities: Iterable[Quantity]) -> list[Row]:
     return rows
 
 
-def _row(claim: Claim, bound: float, *weighted: tuple[float, Expression]) -> Row:
+def combined_row(claim: str, bound: float, *weighted: tuple[float, Expression]) -> Row:
+    """The row that a weighted sum of expressions is at most `bound`."""
     total: dict[Quantity, float] = {}
     for weight, expression in weighted:
         for coefficient, quantity in expression.terms:
             total[quantity] = total.get(quantity, 0.0) + weight * coefficient
-    return Row(claim.id, tuple((q, c) for q, c in total.items() if c != 0.0), bound)
+    return Row(claim, tuple((q, c) for q, c in total.items() if c != 0.0), bound)
 
 
-def _limits(claim: Claim, of: Expression, to: Expression | None, low: float, high: float) -> list[Row]:
+def _limits(claim: Claim, low: float, high: float, of: Expression, to: Expression | None = None) -> list[Row]:
     """Rows for ``low <= of <= high``, or ``low x to <= of <= high x to`` where `to` is given."""
     rows = []
-    if np.isfinite(high):
-        rows.append(_row(claim, high, (1, of)) if to is None else _row(claim, 0.0, (1, of), (-high, to)))
-    if np.isfinite(low):
-        rows.append(_row(claim, -low, (-1, of)) if to is None else _row(claim, 0.0, (-1, of), (low, to)))
+    for sign, end in ((1.0, high), (-1.0, low)):
+        if not np.isfinite(end):
+            continue
+        if to is None:
+            rows.append(combined_row(claim.id, sign * end, (sign, of)))
+        else:
+            rows.append(combined_row(claim.id, 0.0, (sign, of), (-sign * end, to)))
     return rows
 
 
@@ -70,61 +73,13 @@ def _within(claim: Claim) -> tuple[float, float]:
     return 1 / (1 + claim.margin), 1 + claim.margin
 
 
-def _value(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _limits(claim, instance.parts[0], None, claim.low, claim.high)
-
-
-def _ratio(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _limits(claim, instance.parts[0], instance.parts[1], claim.low, claim.high)
-
-
-def _percent_change(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _limits(claim, instance.parts[0], instance.parts[1], 1 + claim.low / 100, 1 + claim.high / 100)
-
-
-def _difference(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    of, to = instance.parts
-    difference = Expression(of.terms + tuple((-c, q) for c, q in to.terms))
-    return _limits(claim, difference, None, claim.low, claim.high)
-
-
-def _equivalence(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _limits(claim, instance.parts[0], instance.parts[1], *_within(claim))
-
-
-def _sum(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    total, *parts = instance.parts
-    terms = total.terms + tuple((-c, q) for part in parts for c, q in part.terms)
-    low, high = (claim.low, claim.high) if np.isfinite(claim.low) else (0.0, 0.0)
-    return _limits(claim, Expression(terms), None, low, high)
-
-
 def _steps(study: Study, claim: Claim, pairs: Iterable[tuple[Expression, Expression]], strict: bool) -> list[Row]:
     """Rows saying that the first of each pair is smaller, by the quantity's resolution where strict."""
     rows = []
     for smaller, larger in pairs:
         margin = study.quantities[smaller.terms[0][1].name].resolution if strict else 0.0
-        rows.append(_row(claim, -margin, (1, smaller), (-1, larger)))
+        rows.append(combined_row(claim.id, -margin, (1, smaller), (-1, larger)))
     return rows
-
-
-def _ordering(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    return _steps(study, claim, pairwise(instance.parts), claim.strict)
-
-
-def _argmax(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    winner, *others = instance.parts
-    return _steps(study, claim, ((other, winner) for other in others), claim.strict)
-
-
-def _argmin(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    winner, *others = instance.parts
-    return _steps(study, claim, ((winner, other) for other in others), claim.strict)
-
-
-def _monotone(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    parts = instance.parts if claim.direction in ("increasing", "nondecreasing") else instance.parts[::-1]
-    return _steps(study, claim, pairwise(parts), claim.direction in ("increasing", "decreasing"))
 
 
 def _slopes(instance: Instance) -> list[Expression]:
@@ -135,38 +90,44 @@ def _slopes(instance: Instance) -> list[Expression]:
     ]
 
 
-def _concave(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    slopes = _slopes(instance)
-    return [_row(claim, 0.0, (1, later), (-1, earlier)) for earlier, later in pairwise(slopes)]
-
-
-def _linear(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    slopes = _slopes(instance)
-    rows = []
-    for earlier, later in combinations(slopes, 2) if claim.margin else pairwise(slopes):
-        rows += _limits(claim, later, earlier, *_within(claim))
-    return rows
-
-
-def _rule(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    limited = zip(instance.parts, claim.bounds, strict=True)
-    return [row for part, (low, high) in limited for row in _limits(claim, part, None, low, high)]
-
-
-def _response_law(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    """A row that bounds nothing: it names the law's quantities, so that they belong to one group (`laws.LawSystem`)."""
-    (_, response), (_, throughput) = instance.parts[0].terms[0], instance.parts[1].terms[0]
-    return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
-
-
-def _relative_mean(study: Study, claim: Claim, instance: Instance) -> list[Row]:
-    """None yet: they follow from the ranges of the parts (`means.mean_rows`)."""
-    return []
-
-
-_RULES = {
-    "value": _value, "range": _value, "ratio": _ratio, "percent_change": _percent_change, "difference": _difference,
-    "equivalence": _equivalence, "sum": _sum, "ordering": _ordering, "argmax": _argmax, "argmin": _argmin,
-    "monotone": _monotone, "concave": _concave, "linear": _linear, "rule": _rule, "response_law": _response_law,
-    "relative_mean": _relative_mean,
-}  # fmt: skip
+def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
+    parts, low, high = instance.parts, claim.low, claim.high
+    first, *others = parts
+    match claim.kind:
+        case "value" | "range":
+            return _limits(claim, low, high, first)
+        case "ratio":
+            return _limits(claim, low, high, *parts)
+        case "percent_change":
+            return _limits(claim, 1 + low / 100, 1 + high / 100, *parts)
+        case "difference":
+            return _limits(claim, low, high, first.minus(*others))
+        case "sum":
+            low, high = (low, high) if np.isfinite(low) else (0.0, 0.0)
+            return _limits(claim, low, high, first.minus(*others))
+        case "equivalence":
+            return _limits(claim, *_within(claim), *parts)
+        case "ordering":
+            return _steps(study, claim, pairwise(parts), claim.strict)
+        case "argmax":
+            return _steps(study, claim, ((other, first) for other in others), claim.strict)
+        case "argmin":
+            return _steps(study, claim, ((first, other) for other in others), claim.strict)
+        case "monotone":
+            ascending = parts if claim.direction in ("increasing", "nondecreasing") else parts[::-1]
+            return _steps(study, claim, pairwise(ascending), claim.direction in ("increasing", "decreasing"))
+        case "concave":
+            return [
+                combined_row(claim.id, 0.0, (1, later), (-1, earlier)) for earlier, later in pairwise(_slopes(instance))
+            ]
+        case "linear":
+            slopes = _slopes(instance)
+            pairs = combinations(slopes, 2) if claim.margin else pairwise(slopes)
+            return [row for earlier, later in pairs for row in _limits(claim, *_within(claim), later, earlier)]
+        case "rule":
+            limited = zip(parts, claim.bounds, strict=True)
+            return [row for part, ends in limited for row in _limits(claim, *ends, part)]
+        case "response_law":  # a row that bounds nothing puts the law's quantities into one group (`laws.LawSystem`)
+            (_, response), (_, throughput) = first.terms[0], others[0].terms[0]
+            return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
+    return []  # those of a relative mean follow from the ranges of its parts (`feasible.mean_rows`)

@@ -27,17 +27,10 @@ MOST_SEARCHED, MOST_CONFLICTS = 8, 4
 class Contradictions:
     """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
 
-    Attributes
-    ----------
-    dropped : tuple of str
-        The cheapest set of claims without which the others are consistent; of several the first of `resolutions`.
-    resolutions : tuple of tuple of str
-        All cheapest such sets.
-    conflicts : tuple of tuple of str
-        Irreducible sets of claims that cannot hold together: without any one of them the others can.
-    choices : tuple of tuple of tuple of str
-        For each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone. One of
-        each group together with what has no choice is one of `resolutions`.
+    `dropped`: the cheapest set of claims without which the others are consistent: the first of all `resolutions`.
+    `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the others can.
+    `choices`: for each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone.
+        One of each group together with what has no choice is one of `resolutions`.
     """
 
     dropped: tuple[str, ...]
@@ -56,17 +49,12 @@ def drop_cost(claim: Claim) -> float:
 def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:
     """Find the cheapest claims to drop by implicit hitting sets.
 
-    Repeat: choose the cheapest set that hits every known conflict; when the other claims are
-    consistent, it is the answer, since any answer must hit every conflict; otherwise extract one more irreducible
-    conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
+    Repeat: choose the cheapest set that hits every known conflict; when the other claims are consistent, it is the
+    answer, since any answer must hit every conflict; otherwise extract one more irreducible conflict from them and add
+    it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
 
-    Parameters
-    ----------
-    system : LinearSystem
-    costs : mapping of claim id to cost
-        In a stable order, which decides between equally cheap sets: the later claim goes.
-    explain : bool
-        Whether to search for more conflicts of each dropped claim than the proof needed; it takes most of the time.
+    `costs`: by claim; their order decides between equally cheap sets: the later claim goes.
+    `explain`: search for more conflicts of each dropped claim than the proof needed; it takes most of the time.
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
@@ -74,7 +62,7 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     dropped = resolutions[0]
     kept = [c for c in claims if c not in dropped]
     named: dict[tuple[str, ...], None] = {}
-    for claim in (c for c in claims if c in dropped):
+    for claim in dropped:
         others = [c for c in claims if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)]
         more = _conflicts_with(system, claim, others) if explain else []
         found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
@@ -82,41 +70,29 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     groups = [{c for conflict in group for c in conflict} for group in _connected(conflicts)]
     options = [tuple(dict.fromkeys(tuple(c for c in r if c in group) for r in resolutions)) for group in groups]
     choices = tuple(option for option in options if len(option) > 1)
-    return Contradictions(tuple(c for c in claims if c in dropped), tuple(named), tuple(resolutions), choices)
+    return Contradictions(dropped, tuple(named), tuple(resolutions), choices)
 
 
 def cheapest_resolutions(
     system: LinearSystem, costs: Mapping[str, float], conflicts: list[tuple[str, ...]]
 ) -> list[tuple[str, ...]]:
-    """All sets of claims of the smallest cost without which the others are consistent.
+    """All sets of claims of the smallest cost without which the others are consistent; new conflicts are added.
 
-    Parameters
-    ----------
-    system : LinearSystem
-    costs : mapping of claim id to cost
-    conflicts : list of tuple of str
-        Conflicts that are known already; those that are found are added.
-
-    Returns
-    -------
-    list of tuple of str
-        Each in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
+    Each is in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
     """
     claims = list(costs)
-    sure: list[frozenset[str]] = []
     while True:
-        wrong = False
-        sure = []
+        sure: list[frozenset[str]] = []
+        before = len(conflicts)
         for dropped in cheapest_hitting_sets(conflicts, costs)[:MOST_RESOLUTIONS]:
             kept = [c for c in claims if c not in dropped]
             if system.feasible(system.mask_of(kept)):
                 sure.append(dropped)
-            else:
-                conflicts.append(irreducible_conflict(system, kept))
-                wrong = True
-                if not sure:  # the new conflict may make all others dearer
-                    break
-        if not wrong:
+                continue
+            conflicts.append(irreducible_conflict(system, kept))
+            if not sure:  # the new conflict may make all others dearer
+                break
+        if len(conflicts) == before:
             return [tuple(c for c in claims if c in dropped) for dropped in sure]
 
 
@@ -134,10 +110,7 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
 
 
 def cheapest_hitting_sets(conflicts: list[tuple[str, ...]], costs: Mapping[str, float]) -> list[frozenset[str]]:
-    """All cheapest sets of claims that have a member of every conflict, those of later claims first.
-
-    Conflicts without a common claim, not even by others, are solved apart.
-    """
+    """All cheapest sets of claims that have a member of every conflict, those of later claims first."""
     whole: list[frozenset[str]] = [frozenset()]
     order = {claim: k for k, claim in enumerate(costs)}
     for group in _connected(conflicts):

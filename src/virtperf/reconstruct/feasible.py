@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
 from virtperf.reconstruct.laws import LawSystem, laws_of
-from virtperf.reconstruct.means import mean_rows
 from virtperf.reconstruct.system import Extreme, LinearSystem
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.definition import Study
@@ -23,19 +25,10 @@ TOUCHING = 1e-6
 
 @dataclass(frozen=True)
 class Feasible:
-    """The consistent part of a set of claims and what it implies.
+    """The consistent part of a set of claims (`kept`) and what it implies.
 
-    Attributes
-    ----------
-    systems : tuple of LinearSystem
-        One per group of quantities that no claim connects with another group.
-    found : tuple of Contradictions
-        In each system.
-    kept : tuple of Claim
-        The active claims without the dropped ones.
-    contradictions : Contradictions
-    known : Feasible or None
-        Of other claims, which has some of the same systems.
+    `systems`: one per group of quantities that no claim connects with another group; `found`: the same in each.
+    `known`: of other claims, which has some of the same systems.
     """
 
     study: Study
@@ -62,10 +55,8 @@ class Feasible:
 
     def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
         """The range of one quantity: from the smallest to the largest value over all cheapest resolutions."""
-        pieces = self.pieces(quantity)
-        return min((low for low, _ in pieces), key=lambda e: e.value), max(
-            (h for _, h in pieces), key=lambda e: e.value
-        )
+        lows, highs = zip(*self.pieces(quantity), strict=True)
+        return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
     def union(self, quantity: Quantity) -> list[float]:
         """The range of one quantity with its gaps, over all cheapest resolutions; see `united`."""
@@ -154,6 +145,48 @@ def _solved(
     return Feasible(study, active, kept, contradictions, tuple(systems), tuple(found), known)
 
 
+def mean_rows(feasible: Feasible) -> list[Row]:
+    """The limits of all claims of the kind `relative_mean`, from the ranges that the other claims allow.
+
+    Relative values are quotients, so that no linear relation ties the mean to its parts. Their ranges give limits of
+    it: no value between them is excluded where the parts belong to different groups, and none outside is possible. The
+    parts keep their own ranges; what is said of the mean does not narrow them.
+    """
+    share = cache(lambda of, to: _share(feasible, of, to))
+    rows = []
+    for claim in feasible.active:
+        for instance in claim.instances if claim.kind == "relative_mean" else ():
+            whole, *parts = instance.parts
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            low, high = 100.0 * np.mean([share(*pair) for pair in pairs], axis=0)
+            for sign, end in ((-1.0, low), (1.0, high)):
+                if np.isfinite(end):
+                    rows.append(Row(claim.id, tuple((q, sign * c) for c, q in whole.terms), sign * float(end)))
+    return rows
+
+
+def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, float]:
+    """The range of ``of / to`` over all cheapest resolutions; both are one quantity each.
+
+    Natural bounds that keep quantities above 0 set no upper limit: a quotient by a number near 0 has none.
+    """
+    ((_, part),), ((_, reference),) = of.terms, to.terms
+    bottom, top = (end.value for end in feasible.interval(reference))
+    if bottom == top > 0:
+        low, high = feasible.interval(part)
+        return low.value / top, high.value / top
+    system = feasible.system_of(part)
+    if system is None or reference not in system.index:
+        least = feasible.interval(part)[0].value
+        return (least / top if least >= 0 else -np.inf), np.inf
+    above_0 = np.array(
+        [not row.claim and len(row.terms) == 1 and row.terms[0][1] < 0 > row.bound for row in system.rows]
+    )
+    masks = feasible.masks(system)
+    lows = [system.ratio_interval(of, to, mask)[0] for mask in masks]
+    return min(lows), max(system.ratio_interval(of, to, mask & ~above_0)[1] for mask in masks)
+
+
 def systems_of(
     study: Study, active: Sequence[Claim], linear: type[LinearSystem] = LinearSystem, limits: Sequence[Row] = ()
 ) -> tuple[LinearSystem, ...]:
@@ -194,40 +227,22 @@ def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None
         mask = feasible.mask(system)
         intervals = {q: _ends(feasible, q) for q in system.quantities}
         found |= analytic_centre(system, mask, intervals, curves)
-    return _obey_laws(feasible, found)
-
-
-def _obey_laws(feasible: Feasible, found: dict[Quantity, float]) -> dict[Quantity, float]:
-    """Move response times onto the law, which the rows only enclose, where that stays inside the interval."""
-    for claim in feasible.kept:
-        if claim.kind != "response_law":
-            continue
-        for instance in claim.instances:
-            (_, response), (_, throughput) = instance.parts[0].terms[0], instance.parts[1].terms[0]
-            value = claim.constant * instance.axis[0] / found[throughput]
-            low, high = _ends(feasible, response)
-            found[response] = float(np.clip(value, low, high))
+    for law in laws_of(feasible.kept):  # which the rows only enclose
+        found[law.response] = float(np.clip(law.constant / found[law.throughput], *_ends(feasible, law.response)))
     return found
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows grouped by connected quantities, in stable order (union-find)."""
-    parent: dict[Quantity, Quantity] = {}
-
-    def root(q: Quantity) -> Quantity:
-        while parent.setdefault(q, q) != q:
-            parent[q] = parent[parent[q]]
-            q = parent[q]
-        return q
-
-    owners: dict[str, Quantity] = {}
-    for row in rows:
-        first = row.terms[0][0]
-        for quantity, _ in row.terms[1:]:
-            parent[root(quantity)] = root(first)
-        if row.claim:  # a claim's rows stay together: it is kept or dropped as a whole
-            parent[root(owners.setdefault(row.claim, first))] = root(first)
-    groups: dict[Quantity, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(root(row.terms[0][0]), []).append(row)
+    """Rows grouped by connected quantities, in stable order; the rows of a claim, which is dropped whole, together."""
+    number: dict[object, int] = {}
+    edges = [
+        (place, len(rows) + number.setdefault(name, len(number)))
+        for place, row in enumerate(rows)
+        for name in (*(quantity for quantity, _ in row.terms), *([row.claim] if row.claim else []))
+    ]
+    size = len(rows) + len(number)
+    graph = coo_array((np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size))
+    groups: dict[int, list[Row]] = {}
+    for row, group in zip(rows, connected_components(graph, directed=False)[1].tolist(), strict=False):
+        groups.setdefault(group, []).append(row)
     return list(groups.values())

@@ -55,14 +55,7 @@ def laws_of(claims: Sequence[Claim]) -> list[Law]:
 
 
 class LawSystem(LinearSystem):
-    """A linear system with laws; a law counts where the mask holds a row of its claim.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Each law has one among them that bounds nothing and names its quantities (`constraints.claim_rows`).
-    laws : sequence of Law
-    """
+    """A linear system with laws, each with a row that bounds nothing; it counts where the mask holds that row."""
 
     def __init__(self, rows: Sequence[Row], laws: Sequence[Law]) -> None:
         super().__init__(rows)
@@ -74,7 +67,8 @@ class LawSystem(LinearSystem):
         self._boxes: dict[bytes, Box | None] = {}
 
     def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
-        model = self._prepared(mask)
+        self._program.switch(mask)
+        model = self._program.model
         if not self._secant:
             for response, throughput in self._columns:
                 self._secant.append(model.getNumRow())
@@ -85,8 +79,8 @@ class LawSystem(LinearSystem):
         for k in set(range(len(self.laws))) - set(on):
             self._confine(k, -np.inf, np.inf)
         if not on:
-            return self._run(c)
-        key = self._mask.tobytes()
+            return self._program.minimum(c)
+        key = self._program.on.tobytes()
         if key not in self._boxes:
             self._boxes[key] = self._box(on)
         box = self._boxes[key]
@@ -110,7 +104,7 @@ class LawSystem(LinearSystem):
 
     def _confine(self, k: int, low: float, high: float) -> None:
         """Set the interval of a law's throughput, and the secant above its curve there."""
-        model, constant = self._prepared(None, keep=True), self.laws[k].constant
+        model, constant = self._program.model, self.laws[k].constant
         throughput = self._columns[k][1]
         model.changeColBounds(throughput, low, high)
         slope = constant / (low * high) if low > 0 and np.isfinite(high) else 0.0
@@ -156,7 +150,7 @@ class LawSystem(LinearSystem):
         for k, (low, high) in box.items():
             self._confine(k, low, high)
         for _ in range(MOST_TANGENTS):
-            found = self._run(c)
+            found = self._program.minimum(c)
             below = [k for k in box if found.status == OPTIMAL and self._gap(found.x, k) < -PRECISE]
             if not below:
                 break
@@ -166,7 +160,7 @@ class LawSystem(LinearSystem):
 
     def _touch(self, k: int, at: float) -> None:
         """Add the tangent of a law's curve at a throughput, or at the least that counts."""
-        model, constant = self._prepared(None, keep=True), self.laws[k].constant
+        model, constant = self._program.model, self.laws[k].constant
         at = max(at, self._least(k))
         bound = -2 * constant / at
         columns = np.array(self._columns[k], dtype=np.int32)

@@ -34,35 +34,20 @@ SURE_DIGITS = 12
 class TextVerdict:
     """A claim judged by the paper's other claims.
 
-    Attributes
-    ----------
-    claim : str
-    verdict : str
-        corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it), depends
-        (on which of the others are set aside, where they contradict each other), convention (the natural bounds and the
-        scale imply it, whatever is measured: not judged), assumed (an assumption of ours, not judged) or off (an
-        assumption that is switched off).
-    implied : tuple of float
-        What the others allow for the claim's number (its ratio, level, difference or percent change), over all
-        resolutions.
-    information : float
-        The mean share by which the claim narrows the feasible intervals of the points that it speaks of, 0 to 1.
+    `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it),
+        depends (on which of the others are set aside, where they contradict each other), convention (the natural bounds
+        and the scale imply it, whatever is measured), assumed (an assumption of ours), off (one that is switched off).
+    `implied`: what the others allow for the claim's number, over all resolutions.
+    `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points that it speaks of.
     """
 
-    claim: str
     verdict: str
     implied: tuple[float, float]
     information: float
 
 
 class LeaveOneOut:
-    """Judges claims one after another, each by the others; a conflict that was found for one serves the next.
-
-    Parameters
-    ----------
-    feasible : Feasible
-        The claims that judge each other, and what they imply together.
-    """
+    """Judges claims one after another, each by the others; a conflict that was found for one serves the next."""
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
@@ -76,7 +61,7 @@ class LeaveOneOut:
     def judge(self, claim: Claim) -> TextVerdict:
         """Leave the claim out, with what else its own sentence says, and compare it with what the rest implies."""
         if claim.id not in self._active:
-            return TextVerdict(claim.id, "off", (-np.inf, np.inf), 0.0)
+            return TextVerdict("off", (-np.inf, np.inf), 0.0)
         number = self._group(claim)
         system = self._systems[number]
         masks = list(self._without(number, claim))
@@ -87,7 +72,7 @@ class LeaveOneOut:
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
-        return TextVerdict(claim.id, verdict, (float(low), float(high)), information)
+        return TextVerdict(verdict, (float(low), float(high)), information)
 
     def verdict(self, claim: Claim) -> str:
         """What `judge` finds, in one word; it takes half of the time."""
@@ -101,12 +86,7 @@ class LeaveOneOut:
             return "contradicted" if claim.id in self.feasible.contradictions.dropped else "assumed"
         if _by_nature(system, claim.id):
             return "convention"
-        relations: set[str] = set()
-        for mask in masks:
-            relations.add(relation(system, mask, claim.id))
-            if len(relations) > 1:  # the verdict stands, whatever other resolutions say
-                break
-        return verdict_of(relations)
+        return verdict_of(system, masks, claim.id)
 
     def assumes(self, claim: Claim) -> bool:
         """Whether an assumption of ours speaks, directly or through other claims, of what the claim speaks of."""
@@ -147,11 +127,6 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
     return ends[1].value - ends[0].value
 
 
-def judge(feasible: Feasible, claim: Claim) -> TextVerdict:
-    """One claim, by `LeaveOneOut`."""
-    return LeaveOneOut(feasible).judge(claim)
-
-
 def said_together(claim: Claim, claims: Iterable[Claim]) -> set[str]:
     """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row of a table)."""
     own = set(claim.sentences)
@@ -165,9 +140,14 @@ def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
     return "corroborated" if is_implied(system, others, claim) else "independent"
 
 
-def verdict_of(relations: set[str]) -> str:
-    """The verdict over all resolutions: theirs where they agree, else depends."""
-    return next(iter(relations)) if len(relations) == 1 else "depends"
+def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> str:
+    """The relation of a claim to others over all their resolutions: depends, where it is not the same in all."""
+    relations: set[str] = set()
+    for mask in masks:
+        relations.add(relation(system, mask, claim))
+        if len(relations) > 1:
+            return "depends"
+    return relations.pop()
 
 
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
@@ -218,7 +198,7 @@ def _implied_by_instance(
         expression = parts[0]
     elif claim.kind in ("difference", "ordering") and len(parts) == 2:
         first, second = parts if claim.kind == "difference" else parts[::-1]
-        expression = Expression(first.terms + tuple((-c, q) for c, q in second.terms))
+        expression = first.minus(second)
     else:
         return None
     low_end, high_end = system.interval(expression, others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -27,32 +28,18 @@ _TEXT = ("all",)
 def other_readings(study: Study, claims: Claims, points: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     """The table `READINGS`: verdicts and ranges by the text alone that differ under the readings not in force.
 
-    Only groups of connected quantities with a claim whose limits differ are computed again.
-
-    Parameters
-    ----------
-    study : Study
-    claims : Claims
-        Under the reading in force.
-    points, verdicts : DataFrame
-        The tables `POINTS` and `CLAIMS` under that reading.
+    Only groups of connected quantities with a claim whose limits differ are computed again; `points` and `verdicts` are
+    the tables `POINTS` and `CLAIMS` under the reading in force.
     """
-    readings = [reading for reading in get_args(Reading) if reading != claims.reading]
-    return READINGS.frame([row for r in readings for row in _read_otherwise(r, study, claims, points, verdicts)])
-
-
-def _read_otherwise(
-    reading: Reading, study: Study, claims: Claims, points: pd.DataFrame, verdicts: pd.DataFrame
-) -> list[dict[str, Any]]:
-    """The rows of one reading."""
-    others = load_claims(study, reading=reading)
-    touched = _touched(study, claims, others)
-    if not touched:
-        return []
-    again = Claims(tuple(c for c in others if c.id in touched), reading, {}, others.file, others.document)
-    feasible = solve(study, again, _TEXT, explain=False, linear=Remembered)
-    found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
-    return [{"reading": reading, **row} for row in found]
+    rows = []
+    for reading in (reading for reading in get_args(Reading) if reading != claims.reading):
+        others = load_claims(study, reading=reading)
+        if touched := _touched(study, claims, others):
+            again = replace(others, claims=tuple(c for c in others if c.id in touched))
+            feasible = solve(study, again, _TEXT, explain=False, linear=Remembered)
+            found = (*_verdicts(feasible, again, verdicts), *_ranges(study, feasible, points))
+            rows += [{"reading": reading, **row} for row in found]
+    return READINGS.frame(rows)
 
 
 def _touched(study: Study, claims: Claims, others: Claims) -> set[str]:

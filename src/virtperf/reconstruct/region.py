@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from virtperf.reconstruct.constraints import Row, natural_rows
+from virtperf.reconstruct.constraints import Row, combined_row, natural_rows
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.laws import LawSystem
 from virtperf.reconstruct.system import LinearSystem
@@ -17,7 +17,7 @@ from virtperf.study.quantities import Expression, Quantity
 BEYOND = 10.0
 """Where values have no upper limit: up to how many times the largest limit of the others they are searched."""
 
-LARGEST = Quantity("<largest>", ())
+LARGEST = Expression(((1.0, Quantity("<largest>", ())),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,7 @@ class Region:
         if not free:
             return self, np.inf
         most = BEYOND * max((*self.limits(parts), *others), default=1.0)
-        rows = [Row("", tuple((q, c) for c, q in part.terms), most) for part in free]
-        system, masks = self._with(rows, [True] * len(rows))
-        return Region(system, tuple(masks)), most
+        return Region(*self._with([combined_row("", most, (1.0, part)) for part in free], on=True)), most
 
     def ranges(self, of: Expression) -> list[tuple[float, float]]:
         """The range of a sum under each resolution."""
@@ -56,37 +54,28 @@ class Region:
 
     def maxima(self, parts: Sequence[Expression]) -> list[tuple[float, float]]:
         """The range of the largest of several sums under each resolution."""
-        above = [Row("", (*((q, c) for c, q in part.terms), (LARGEST, -1.0)), 0.0) for part in parts]
-        with_it, masks = self._with(above, [True] * len(above))
-        least = [with_it.minimum(Expression(((1.0, LARGEST),)), mask).value for mask in masks]
+        with_it, masks = self._with([combined_row("", 0.0, (1.0, part), (-1.0, LARGEST)) for part in parts], on=True)
+        least = [with_it.minimum(LARGEST, mask).value for mask in masks]
         highs = [max(self.system.maximum(part, mask).value for part in parts) for mask in self.masks]
         return list(zip(least, highs, strict=True))
 
     def largest(self, parts: Sequence[Expression]) -> list[int]:
         """Which of several sums can be the largest one under some resolution."""
         places = range(len(parts))
-        rows = [(k, _below(parts[other], parts[k])) for k in places for other in places if other != k]
-        of = np.array([k for k, _ in rows])
-        with_them, masks = self._with([row for _, row in rows], [False] * len(rows))
+        pairs = [(k, other) for k in places for other in places if other != k]
+        of = np.array([k for k, _ in pairs])
+        below = [combined_row("", 0.0, (1.0, parts[other]), (-1.0, parts[k])) for k, other in pairs]
+        with_them, masks = self._with(below, on=False)
         outer = len(self.system.rows)
         return [
             k for k in places
             if any(with_them.feasible(np.concatenate((mask[:outer], of == k))) for mask in masks)
         ]  # fmt: skip
 
-    def _with(self, rows: Sequence[Row], on: Sequence[bool]) -> tuple[LinearSystem, list[np.ndarray]]:
-        """The system with more rows, and the masks of it."""
-        return _system([*self.system.rows, *rows], [self.system]), [
-            np.concatenate((mask, np.array(on, dtype=bool))) for mask in self.masks
-        ]
-
-
-def _below(smaller: Expression, larger: Expression) -> Row:
-    terms: dict[Quantity, float] = {}
-    for sign, part in ((1.0, smaller), (-1.0, larger)):
-        for c, q in part.terms:
-            terms[q] = terms.get(q, 0.0) + sign * c
-    return Row("", tuple(terms.items()), 0.0)
+    def _with(self, rows: Sequence[Row], *, on: bool) -> tuple[LinearSystem, tuple[np.ndarray, ...]]:
+        """The system with more rows, all on or all off, and the masks of it."""
+        more = np.full(len(rows), on)
+        return _system([*self.system.rows, *rows], [self.system]), tuple(np.append(mask, more) for mask in self.masks)
 
 
 class Regions:

@@ -33,10 +33,6 @@ class Remembered(LinearSystem):
 
     Its values are those of a `LinearSystem`; of several points with the same value, and of several proofs, it may give
     others. Sets of rows are bits, packed into whole numbers.
-
-    Parameters
-    ----------
-    rows : sequence of Row
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -50,11 +46,9 @@ class Remembered(LinearSystem):
         self._impossible = np.empty((0, len(self._broken)), dtype=np.uint64)
 
     def feasible(self, mask: np.ndarray | None = None) -> bool:
-        """Whether some values obey all (masked) rows."""
         return bool(self._obeying(self._bits(mask)).any()) or super().feasible(mask)
 
     def beyond(self, c: np.ndarray, limit: float, mask: np.ndarray | None = None) -> bool:
-        """Whether ``c @ x`` can be larger than a limit where x obeys all (masked) rows."""
         obeying = self._obeying(self._bits(mask))
         return bool((self._values(c)[obeying] > limit).any()) or super().beyond(c, limit, mask)
 

@@ -42,16 +42,7 @@ Function = Callable[[np.ndarray], Ends]
 
 @dataclass
 class Found:
-    """The ranges of numbers over the data sets that were tried; no range where no data set has the number.
-
-    Attributes
-    ----------
-    ranges : dict of str to (low, high)
-    best : list of dict
-        The data sets at these ends: values of all quantities.
-    data_sets : int
-        How many were tried.
-    """
+    """The ranges of numbers over the data sets that were tried, and the data sets at their ends; none for no number."""
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     best: list[dict[Quantity, float]] = field(default_factory=list)
@@ -64,17 +55,7 @@ def searched(
 ) -> list[Found]:  # fmt: skip
     """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the region.
 
-    Parameters
-    ----------
-    region : Region
-    parts : sequence of Expression
-        The n values of a data set.
-    names : sequence of str
-    function : callable
-        Gives numbers of these names.
-    seed : int
-    also : sequence of mapping
-        Data sets to try first, where they obey the region's rows: those of a narrower region.
+    `also`: data sets to try first, where they obey the region's rows: those of a narrower region.
     """
     return [_Search(region, mask, parts, function, seed).run(names, also) for mask in region.masks]
 

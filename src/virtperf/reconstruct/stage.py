@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,11 @@ from virtperf.core.files import json_text, replaced_folder
 from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS, TRUTH_VALUES
 from virtperf.core.tables import rounded
-from virtperf.reconstruct.alternatives import alternatives
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
 from virtperf.reconstruct.remembered import Remembered
-from virtperf.reconstruct.system import Extreme
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
 from virtperf.simulate.raw import run_writer
@@ -32,6 +31,10 @@ from virtperf.study.quantities import Quantity
 Progress = Callable[[str], None]
 SAME = 1e-5
 """Share of an end of a range below which two ends are one."""
+MOST_POINTS = 6
+"""How many points are listed for each conflict: those that depend most on what is set aside."""
+SAME_END = 1e-6
+"""Relative distance below which two ends of alternative ranges are the same."""
 
 
 def reconstruct(
@@ -45,18 +48,16 @@ def reconstruct(
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder, ExitStack() as open_:
-        begin = None
         if raw:
-            begin = open_.enter_context(
-                run_writer(study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler)
-            )
+            writer = run_writer(study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler)
+            begin = open_.enter_context(writer)
         progress("contradictions")
         feasible = solve(study, claims, off, linear=Remembered)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
         found = centres(feasible, progress)
         centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
         plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
-        written = begin(plans) if begin else iter(())
+        written = begin(plans) if raw else ()
         progress("points")
         points = _points(study, feasible, alone)
         POINTS.write(points, folder / POINTS.file)
@@ -68,7 +69,9 @@ def reconstruct(
         progress("other readings of words")
         READINGS.write(other_readings(study, claims, points, verdicts), folder / READINGS.file)
         (folder / "contradictions.json").write_text(json_text(_contradictions(feasible, claims.reading)))
-        TRUTH_VALUES.write(_truth(centre), folder / TRUTH_VALUES.file)
+        truth = sorted((quantity.key(), value) for quantity, value in centre.items())
+        rows = [{"quantity": key, "value": value} for key, value in truth]
+        TRUTH_VALUES.write(TRUTH_VALUES.frame(rows), folder / TRUTH_VALUES.file)
         for number, plan in enumerate(written, start=1):
             progress(f"run {number} of {len(plans)}: {plan.run_id}")
         digests = {plan.run_id: _digest(folder / "runs" / plan.run_id) for plan in plans}
@@ -88,8 +91,11 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
     rows = []
     for exhibit in study.exhibits:
         for series, level, quantity in study.points(exhibit):
-            text_low, text_high = alone.interval(quantity)
-            low, high = map(_told_apart, feasible.interval(quantity), (text_low, text_high))
+            text_low, text_high = by_text = alone.interval(quantity)
+            low, high = (  # the text's own where only the solver's tolerance parts them
+                text if math.isclose(end.value, text.value, rel_tol=SAME, abs_tol=SAME) else end
+                for end, text in zip(feasible.interval(quantity), by_text, strict=True)
+            )
             rows.append({
                 "exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key(),
                 "low": low.value, "high": high.value, "low_text": text_low.value, "high_text": text_high.value,
@@ -97,11 +103,6 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
                 "low_by": low.held_by, "high_by": high.held_by,
             })  # fmt: skip
     return POINTS.frame(rows)
-
-
-def _told_apart(end: Extreme, by_text: Extreme) -> Extreme:
-    """An end with our assumptions, which is the text's own where only the solver's tolerance parts them."""
-    return by_text if math.isclose(end.value, by_text.value, rel_tol=SAME, abs_tol=SAME) else end
 
 
 def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFrame:
@@ -124,7 +125,7 @@ def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFra
     return CLAIMS.frame(rows)
 
 
-def _contradictions(feasible: Feasible, reading: str) -> dict[str, object]:
+def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
     dropped = feasible.contradictions.dropped
     return {
         "reading": reading,
@@ -137,6 +138,55 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, object]:
     }
 
 
-def _truth(centre: dict[Quantity, float]) -> pd.DataFrame:
-    rows = [{"quantity": quantity.key(), "value": value} for quantity, value in centre.items()]
-    return TRUTH_VALUES.frame(sorted(rows, key=lambda row: row["quantity"]))
+def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
+    """One entry for each group of conflicts that several cheapest resolutions solve.
+
+    ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets aside beside them
+    (``aside``) and the range of the points that differ most (``points``; None for no limit), the same points in each.
+    """
+    return [_entry(feasible, options) for options in feasible.contradictions.choices]
+
+
+def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    always = [c for c in options[0] if all(c in option for option in options)]
+    named = {c for option in options for c in option}
+    system = next(s for s in feasible.systems if named <= set(s.owner))
+    resolutions = feasible.resolutions[feasible.systems.index(system)]
+    under = [[k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)] for option in options]
+
+    def ranges(quantity: Quantity) -> list[tuple[float, float]]:
+        pieces = feasible.pieces(quantity)
+        return [(min(pieces[k][0].value for k in ks), max(pieces[k][1].value for k in ks)) for ks in under]
+
+    places: dict[Quantity, dict[str, Any]] = {}
+    for exhibit in feasible.study.exhibits:
+        for series, level, quantity in feasible.study.points(exhibit):
+            if quantity in system.index:
+                place = {"exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key()}
+                places.setdefault(quantity, place)
+    found = {quantity: ranges(quantity) for quantity in places}
+    spread = {quantity: _spread(ends) for quantity, ends in found.items()}
+    differing = sorted((q for q in found if spread[q] > SAME_END), key=lambda q: -spread[q])[:MOST_POINTS]
+    return {
+        "always": always,
+        "resolutions": [
+            {
+                "aside": [c for c in option if c not in always],
+                "points": [places[q] | {"low": _end(found[q][k][0]), "high": _end(found[q][k][1])} for q in differing],
+            }
+            for k, option in enumerate(options)
+        ],
+    }
+
+
+def _spread(ranges: Sequence[tuple[float, float]]) -> float:
+    """How far the ends of ranges lie apart, relative to the largest of them; infinite where one alone is open."""
+    ends = np.array(ranges)
+    if (np.isinf(ends).any(axis=0) != np.isinf(ends).all(axis=0)).any():
+        return float("inf")
+    finite = ends[:, np.isfinite(ends).all(axis=0)]
+    return float(np.ptp(finite, axis=0).max() / max(np.abs(finite).max(), SAME_END)) if finite.size else 0.0
+
+
+def _end(value: float) -> float | None:
+    return float(rounded(value)) if np.isfinite(value) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import highspy
 import numpy as np
@@ -42,12 +43,7 @@ class Extreme:
 
 
 class LinearSystem:
-    """Rows over the quantities that they name.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-    """
+    """Rows over the quantities that they name."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = tuple(rows)
@@ -64,9 +60,6 @@ class LinearSystem:
         self._owners = list(dict.fromkeys(row.claim for row in rows))
         place = {owner: k for k, owner in enumerate(self._owners)}
         self._owned_by = np.array([place[row.claim] for row in rows], dtype=np.int64)
-        self._model: highspy.Highs | None = None
-        self._mask = np.zeros(0, dtype=bool)
-        self._ratios: _Ratios | None = None
 
     def vector(self, expression: Expression) -> np.ndarray | None:
         """Coefficients over `quantities`, or None when the expression names one that no row does."""
@@ -79,24 +72,12 @@ class LinearSystem:
 
     def _solve(self, c: np.ndarray, mask: np.ndarray | None) -> Outcome:
         """Minimise ``c x`` over the (masked) rows."""
-        self._prepared(mask)
-        return self._run(c)
+        self._program.switch(mask)
+        return self._program.minimum(c)
 
-    def _prepared(self, mask: np.ndarray | None, *, keep: bool = False) -> highspy.Highs:
-        """The model with the masked rows switched on, or as it is; a row outside the mask gets no bound.
-
-        One model serves all questions: each starts from the basis of the one before, which makes it many times faster.
-        """
-        if self._model is None:
-            self._model = _model(*self._scaled)
-            self._mask = np.ones(len(self.rows), dtype=bool)
-        if keep:
-            return self._model
-        self._mask = _switched(self._model, self._mask, mask, self._scaled[1])
-        return self._model
-
-    def _run(self, c: np.ndarray) -> Outcome:
-        return _minimum(self._prepared(None, keep=True), c, len(self.rows))
+    @cached_property
+    def _program(self) -> Program:
+        return Program(*self._scaled)
 
     def mask_of(self, claims: Iterable[str]) -> np.ndarray:
         """The rows of those claims and of the natural bounds."""
@@ -138,8 +119,7 @@ class LinearSystem:
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The largest value of the expression: inf where nothing bounds it."""
-        negated = Expression(tuple((-c, q) for c, q in expression.terms))
-        extreme = self.minimum(negated, mask)
+        extreme = self.minimum(Expression(()).minus(expression), mask)
         return Extreme(-extreme.value, extreme.held_by)
 
     def interval(self, expression: Expression, mask: np.ndarray | None = None) -> tuple[Extreme, Extreme]:
@@ -167,9 +147,21 @@ class LinearSystem:
 
     def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> Outcome:
         """The smallest ``c @ x / d @ x``; x is given as ``(x t, t)``."""
-        if self._ratios is None:
-            self._ratios = _Ratios(*self._scaled)
-        return self._ratios.minimum(c, d, mask)
+        program, divisor = self._ratios
+        program.switch(mask)
+        for i in np.flatnonzero(d != divisor):
+            program.model.changeCoeff(len(self.rows), int(i), float(d[i]))
+        divisor[:] = d
+        return program.minimum(np.append(c, 0.0))
+
+    @cached_property
+    def _ratios(self) -> tuple[Program, np.ndarray]:
+        """The program of Charnes and Cooper, and the divisor in its last row."""
+        A, b = self._scaled
+        program = Program(np.column_stack([A, -b]), np.zeros(len(b)))
+        program.model.changeColBounds(len(self.quantities), 0.0, np.inf)
+        program.model.addRow(1.0, 1.0, 0, np.empty(0, dtype=np.int32), np.empty(0))
+        return program, np.zeros(len(self.quantities))
 
     def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
         """Indices of rows that together are infeasible (not yet the fewest), from the duals of a phase-one program.
@@ -184,71 +176,53 @@ class LinearSystem:
         return rows[np.abs(result.ineqlin.marginals) > DUAL_ZERO]
 
 
-class _Ratios:
-    """The program of Charnes and Cooper over rows ``A x <= b``, asked one ratio after another."""
+class Program:
+    """HiGHS with the rows ``A x <= b`` over free variables, set to answer questions one after another.
+
+    One model serves all questions: each starts from the basis of the one before, which makes it many times faster.
+    """
 
     def __init__(self, A: np.ndarray, b: np.ndarray) -> None:
         rows, columns = A.shape
-        self._model = _model(np.vstack([np.column_stack([A, -b]), np.zeros(columns + 1)]), np.zeros(rows + 1))
-        self._model.changeColBounds(columns, 0.0, np.inf)
-        self._model.changeRowBounds(rows, 1.0, 1.0)
-        self._mask = np.ones(rows, dtype=bool)
-        self._below = np.zeros(columns)
+        self.b, self.on = b, np.ones(rows, dtype=bool)
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = rows, columns
+        lp.col_cost_ = np.zeros(columns)
+        lp.col_lower_, lp.col_upper_ = np.full(columns, -np.inf), np.full(columns, np.inf)
+        lp.row_lower_, lp.row_upper_ = np.full(rows, -np.inf), b
+        by_column = csc_array(A)
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_ = by_column.indptr, by_column.indices
+        lp.a_matrix_.value_ = by_column.data
+        self.model = highspy.Highs()
+        self.model.setOptionValue("output_flag", False)
+        self.model.setOptionValue("threads", 1)
+        self.model.setOptionValue("presolve", "off")
+        self.model.setOptionValue("solver", "simplex")
+        self.model.passModel(lp)
 
-    def minimum(self, above: np.ndarray, below: np.ndarray, mask: np.ndarray | None) -> Outcome:
-        """The smallest ``above @ x / below @ x`` over the (masked) rows."""
-        rows = len(self._mask)
-        self._mask = _switched(self._model, self._mask, mask, np.zeros(rows))
-        for i in np.flatnonzero(below != self._below):
-            self._model.changeCoeff(rows, int(i), float(below[i]))
-        self._below = below.copy()
-        return _minimum(self._model, np.append(above, 0.0), rows)
+    def switch(self, mask: np.ndarray | None) -> None:
+        """Let the rows of the mask hold (None: all); the others get no bound."""
+        wanted = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
+        other = np.flatnonzero(wanted != self.on)
+        # the point that was found last still obeys the rows, or is still the best one for its objective
+        self.model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
+        for i in other:
+            self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
+        self.on = wanted
 
-
-def _switched(model: highspy.Highs, now: np.ndarray, mask: np.ndarray | None, b: np.ndarray) -> np.ndarray:
-    """Switch the rows of the mask on, the others off, where they are not; returns the rows that are on."""
-    wanted = np.ones(len(now), dtype=bool) if mask is None else mask.copy()
-    other = np.flatnonzero(wanted != now)
-    # the point that was found last still obeys the rows, or is still the best one for its objective
-    model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
-    for i in other:
-        model.changeRowBounds(int(i), -np.inf, float(b[i]) if wanted[i] else np.inf)
-    return wanted
-
-
-def _minimum(model: highspy.Highs, c: np.ndarray, rows: int) -> Outcome:
-    """The smallest ``c @ x``, and which of the first `rows` rows hold it there."""
-    model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
-    model.run()
-    if model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
-        model.clearSolver()
+    def minimum(self, c: np.ndarray) -> Outcome:
+        """The smallest ``c @ x``, and which of the rows hold it there."""
+        model = self.model
+        model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
         model.run()
-    status = model.getModelStatus()
-    if status != OPTIMAL:
-        return Outcome(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
-    solution = model.getSolution()
-    held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[:rows]) > DUAL_ZERO)
-    value = model.getInfo().objective_function_value
-    return Outcome(status, value, np.asarray(solution.col_value), tuple(held.tolist()))
-
-
-def _model(A: np.ndarray, b: np.ndarray) -> highspy.Highs:
-    """HiGHS with the rows ``A x <= b`` over free variables, set to answer warm-started questions one after another."""
-    rows, columns = A.shape
-    lp = highspy.HighsLp()
-    lp.num_row_, lp.num_col_ = rows, columns
-    lp.col_cost_ = np.zeros(columns)
-    lp.col_lower_, lp.col_upper_ = np.full(columns, -np.inf), np.full(columns, np.inf)
-    lp.row_lower_, lp.row_upper_ = np.full(rows, -np.inf), b
-    by_column = csc_array(A)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_ = by_column.indptr, by_column.indices
-    lp.a_matrix_.value_ = by_column.data
-    model = highspy.Highs()
-    settings: dict[str, bool | int | str] = {
-        "output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex",
-    }  # fmt: skip
-    for option, value in settings.items():
-        model.setOptionValue(option, value)
-    model.passModel(lp)
-    return model
+        if model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
+            model.clearSolver()
+            model.run()
+        status = model.getModelStatus()
+        if status != OPTIMAL:
+            return Outcome(status, np.inf if status == INFEASIBLE else -np.inf, np.zeros(0), ())
+        solution = model.getSolution()
+        held = np.flatnonzero(np.abs(np.asarray(solution.row_dual)[: len(self.b)]) > DUAL_ZERO)
+        value = model.getInfo().objective_function_value
+        return Outcome(status, value, np.asarray(solution.col_value), tuple(held.tolist()))

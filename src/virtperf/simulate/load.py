@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from virtperf.core.errors import FormatError, Report, stop
 from virtperf.core.model import load_model
 from virtperf.core.params import ReconstructParameters
-from virtperf.core.yamlio import Document
+from virtperf.core.yamlio import Document, walk
 from virtperf.formats import get_format, get_writer
 from virtperf.simulate.expressions import ExpressionError, used
-from virtperf.simulate.file import RawFile
-from virtperf.simulate.setup import NUMBERS, Place, Raw, listed
+from virtperf.simulate.file import NUMBERS, Place, Raw, RawFile, listed
 from virtperf.simulate.signals import CALLABLE, OWN_NAMES
 from virtperf.study.definition import Study
 
 
 def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:
-    """Load and check `raw.yaml` of a study.
-
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, an unknown factor, level, format, name or function, an expression that
-        is none, a name with two meanings.
-    """
+    """Load and check `raw.yaml` of a study; raises `StudyError` with file and line for whatever is wrong in it."""
     _, document = load_model(study.folder / "raw.yaml", RawFile, report)
     conventions = {name: entry["value"] for name, entry in document.data.get("conventions", {}).items()}
     settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}
     meanings = dict.fromkeys((*OWN_NAMES, *settings), "known") | dict.fromkeys(study.factors, "a factor")
     meanings |= dict.fromkeys(study.quantities, "a quantity") | dict.fromkeys(conventions, "a convention")
-    places = list(_walk(document.data, ()))
+    places = list(walk(document.data))
     for place, node in places:
         defined = _definition(place, node)
         if defined and meanings.setdefault(str(place[-1]), defined) != defined:
@@ -67,13 +59,6 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
         elif key == "start" and not (isinstance(node, datetime) and node.tzinfo is None):
             raise document.error("start is no date and time without zone", *place, expected="2009-01-01T10:00:00")
     return Raw(document, {**settings, **conventions}, frozenset(study.quantities))
-
-
-def _walk(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
-    yield place, node
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, value in items:
-        yield from _walk(value, (*place, key))
 
 
 def _definition(place: Place, node: Any) -> str:

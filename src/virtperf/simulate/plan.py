@@ -11,16 +11,10 @@ from virtperf.study.quantities import Level, Quantity
 
 @dataclass(frozen=True)
 class Condition:
-    """Factor levels and what is true at them.
+    """Every factor's level and what is true there.
 
-    Attributes
-    ----------
-    levels : dict
-        Every factor's level.
-    truth : dict of str to float
-        Quantities that a run at the levels can tell, in the study's unit; without those that the text is silent about.
-    references : dict of str to Condition
-        For quantities without absolute scale: the condition at their reference point.
+    `truth`: quantities that a run can tell, in the study's unit; without those that the text is silent about.
+    `references`: for quantities without absolute scale: the condition at their reference point.
     """
 
     levels: Mapping[str, Level]
@@ -40,13 +34,7 @@ class RunPlan:
 def plan_runs(
     study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float], replicates: int
 ) -> list[RunPlan]:
-    """All runs of the study's `runs` blocks, replicates side by side.
-
-    Parameters
-    ----------
-    borrow : dict
-        By quantity: where the text says nothing of it under a run's condition, that condition's value is used.
-    """
+    """All runs of the study's `runs` blocks; what the text is silent about is taken from the condition of `borrow`."""
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:
         """Every quantity that runs under a condition tell: its centre, or the borrowed one; absent where neither is."""

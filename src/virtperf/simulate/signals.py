@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from virtperf.core.errors import StudyError
-from virtperf.simulate.expressions import ExpressionError, UnknownTruth, Value, constant, evaluate, parse
-from virtperf.simulate.functions import FUNCTIONS, autocorrelated
+from virtperf.simulate.expressions import FUNCTIONS, ExpressionError, UnknownTruth, Value, constant, evaluate, parse
+from virtperf.simulate.file import Declared, Place, Raw
 from virtperf.simulate.plan import Condition, RunPlan
-from virtperf.simulate.setup import Declared, Place, Raw
 
 OWN_NAMES = ("t", "step", "n")
 """Names with a meaning of their own: seconds of the time grid, its step, an entity's number."""
@@ -27,14 +26,8 @@ MOST = 1_000_000
 class Run:
     """A run to be written: its signals, time grids and entities, each computed once, when it is first asked for.
 
-    Parameters
-    ----------
-    raw : Raw
-    plan : RunPlan
-    seed : int
-        Noise of a signal depends on it, on the run's id and on the signal's name, and on nothing else.
-    condition : Condition, optional
-        Another condition than the run's own, under which only numbers without noise can be asked for.
+    Noise of a signal depends on the seed, on the run's id and on the signal's name. Under another condition than the
+    run's own, only numbers without noise can be asked for.
     """
 
     def __init__(self, raw: Raw, plan: RunPlan, seed: int, condition: Condition | None = None) -> None:
@@ -55,13 +48,7 @@ class Run:
         return self.declared["run"]["start"].body
 
     def value(self, text: str | float, place: Place, times: str = "", entities: str = "") -> Value:
-        """The value of an expression at a place of `raw.yaml`.
-
-        Raises
-        ------
-        StudyError
-            With the run, and the file and line of the expression that has no value.
-        """
+        """The value of an expression; raises `StudyError` with the run, and the file and line, where it has none."""
         try:
             return self._value(text, place, times, entities)
         except UnknownTruth as err:
@@ -76,7 +63,6 @@ class Run:
         return int(number) if number.is_integer() else number
 
     def error(self, problem: str, place: Place) -> StudyError:
-        """An error at a place of `raw.yaml`, in this run."""
         return self.raw.document.error(f"run {self.plan.run_id}: {problem}", *place)
 
     def times(self, name: str) -> np.ndarray:
@@ -88,7 +74,6 @@ class Run:
         return self._once("entities", name, self._entities)
 
     def signal(self, name: str) -> Value:
-        """A declared signal."""
         return self._once("signals", name, self._signal)
 
     def _once(self, part: str, name: str, compute: Any) -> Any:
@@ -214,3 +199,12 @@ class _View:
         if condition is None:
             raise ExpressionError(f"{ast.unparse(quantity)!r} is no quantity with a reference point")
         return evaluate(wanted, _View(Run(self.run.raw, self.run.plan, self.run.seed, condition), "", "", ""))
+
+
+def autocorrelated(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> np.ndarray:
+    """Standard normal noise, shape (times, entities): AR(1) over time with that correlation of neighbours."""
+    noise = rng.standard_normal(shape)
+    spread = np.sqrt(1 - correlation**2)
+    for i in range(1, len(noise)):
+        noise[i] = correlation * noise[i - 1] + spread * noise[i]
+    return noise

@@ -14,17 +14,14 @@ from virtperf.core.model import Count, Flag, Level, Model, NotNegative, Number, 
 from virtperf.core.params import Reading
 from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
-from virtperf.study.instances import Instance, instances_of
-from virtperf.study.readings import WITHIN, Readings, readings_beside
-from virtperf.study.table_claims import TableClaims, table_claims
+from virtperf.study.printed import TableClaims, table_claims
+from virtperf.study.quantities import Instance, instances_of
+from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
 
 Kind = Literal[
     "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
     "concave", "equivalence", "sum", "relative_mean", "rule", "response_law",
 ]  # fmt: skip
-
-NUMBERED = ("value", "ratio", "difference", "percent_change", "range")
-"""Kinds that speak of one number with limits."""
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "value": ("of",), "range": ("of",), "ratio": ("of", "to"), "difference": ("of", "to"),
@@ -38,36 +35,15 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Claim(Model):
-    """One claim of the paper, or one assumption of ours.
+    """One claim of the paper, or one assumption of ours; docs/add-a-study.md explains what `claims.yaml` may say.
 
-    Attributes
-    ----------
-    says : str
-        Our own wording.
-    exhibits : tuple of str
-        The exhibits that it speaks of.
-    sections, ledger, times : tuple of str, tuple of str, int or None
-        Where the paper says it (several times, perhaps), the reading notes' ids, how often (None: once a note).
-    low, high : float
-        Limits of the relation's number that the printed precision implies (level, ratio, difference or percent).
-    value : float or None
-        The printed number.
-    strict : bool
-        Whether an ordering must be visible (by the quantity's resolution).
-    margin : float
-        Relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
-    intercept, slope, intercept_half_width, slope_half_width : float
-        The coefficients of a rule, "12 s plus 63 s a GB", and what their printed precision implies.
-    sentences : tuple of str
-        Keys of the sentences that say it, where they say something else besides; a row of a table has one by itself.
-    assumed : bool
-        An assumption of ours, switchable.
-    word : str
-        A word of `data/readings.yaml` that gives the limits.
-    reading, note : str
-        How the words were turned into numbers, where they were, that of `word` first; any other remark.
-    instances : tuple of Instance
-        Filled when the claim is loaded for a study, as are `assumed`, `line` and `bounds` (of a rule, at each level).
+    `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio, difference or
+        percent).
+    `times`: how often the paper says it; None: once a note.
+    `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
+    `sentences`: keys of the sentences that say it, where they say something else besides; a row of a table has one.
+    `reading`: how the words were turned into numbers, where they were, that of `word` first.
+    `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is loaded for a study.
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -221,33 +197,18 @@ class Claims:
     def active(self, off: tuple[str, ...] = ()) -> tuple[Claim, ...]:
         """The paper's claims and the assumptions that are switched on.
 
-        `off` names assumptions to switch off; ``"all"`` switches off every one. A leading ``+`` switches one on that
-        is off by default.
+        `off` names those to switch off (``"all"``: every one), or with a leading ``+`` one to switch on.
         """
         on = {name[1:] for name in off if name.startswith("+")}
-        return tuple(
-            c
-            for c in self.claims
-            if not c.assumed or ((c.default_on or c.id in on) and c.id not in off and "all" not in off) or c.id in on
-        )
+        left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
+        return tuple(c for c in self.claims if not c.assumed or c.id in on | left)
 
 
 def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """Load and validate `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
+    """Load `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
-    Parameters
-    ----------
-    study : Study
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-    reading : {"strict", "default", "lenient"}
-        How words that stand for a number are read.
-
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, an unknown quantity, factor, level, exhibit or claim id, an id given
-        twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
+    Raises `StudyError` with file and line: against the model, an unknown quantity, factor, level, exhibit or claim id,
+    an id given twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []

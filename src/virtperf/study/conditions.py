@@ -25,17 +25,10 @@ Means = dict[tuple[Quantity, str, str], Mean]
 
 
 def condition_means(study: Study, observations: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The table `MEANS`: `core.mean.over_runs` of the observations of each condition, on each scale that they have.
+    """The table `MEANS`: `core.mean.over_runs` of the `OBSERVATIONS` of each condition, on each scale that they have.
 
     A relative mean over several runs has the error of its reference point too (delta method, degrees of freedom by
     Welch and Satterthwaite); the mean at the reference point itself has its own.
-
-    Parameters
-    ----------
-    observations : DataFrame
-        The table `OBSERVATIONS`; rows without a value take no part.
-    level : float
-        Confidence level of the intervals.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):
@@ -92,9 +85,9 @@ def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
 
 
 def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Quantity]]:
-    """Position and quantity of every row of a table with quantity and factors; rows at unknown levels are left out.
+    """Position and quantity of every row of a table with quantity and factors.
 
-    A study that lost a level keeps the stored results of its other levels in use.
+    A study that lost a level keeps the stored results of its other levels in use: rows at unknown levels are left out.
     """
     factors = list(study.factors)
     known: dict[tuple[Any, ...], Quantity | None] = {}

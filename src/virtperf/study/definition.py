@@ -14,43 +14,16 @@ from virtperf.core.errors import Report, StudyError, stop
 from virtperf.core.model import Keyed, Level, Model, Whole, load_model
 from virtperf.core.near import near
 from virtperf.core.yamlio import Document
+from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, RunBlock, Series, listed
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
-from virtperf.study.setup import Guest, Machine, Network, Procedure, RunBlock, Segment
 
 __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study", "run_levels"]
 
 
 class Study(Model):
-    """One study, whole.
-
-    Attributes
-    ----------
-    id : str
-    kind : str
-        "paper": regenerated from what a paper's text says. "measured": it begins with measurements.
-    question : str
-        What a measured study asks.
-    folder : Path
-        `data/published/<id>` of a paper, `data/measured/<id>` of a measured study.
-    exhibits : tuple of Exhibit
-        In the paper's order.
-    derived : tuple of Derived
-        Numbers that follow from plotted quantities; their ranges are computed.
-    data : dict
-        Everything as `study.yaml` has it, for the descriptive parts.
-    findings : tuple of Finding
-        What was found, the most important first.
-    conventions : tuple of str
-        What we had to add to the paper's description to be able to compute.
-    telling : str or None
-        The figure that stands for the study.
-    names : dict
-        What facts of machines, guests, networks, workload and procedure are called whose names are no words.
-    inputs : tuple of Declaration
-        Raw formats of the study's own.
-    """
+    """One study, whole; docs/add-a-study.md explains what `study.yaml` may say."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
     kind: Literal["paper", "measured"] = "paper"
@@ -68,14 +41,14 @@ class Study(Model):
     telling: str | None = None
     inputs: tuple[Declaration, ...] = ()
     runs: tuple[RunBlock, ...] = ()
-    machines: dict[str, Machine] = {}
-    guests: dict[str, Guest] = {}
-    networks: dict[str, Network] = {}
+    machines: dict[str, parts.Machine] = {}
+    guests: dict[str, parts.Guest] = {}
+    networks: dict[str, parts.Network] = {}
     names: dict[str, str] = {}
     software: dict[str, dict[str, Any]] = {}
     workload: dict[str, Any] = {}
-    procedure: Procedure = Procedure()
-    segments: tuple[Segment, ...] = ()
+    procedure: parts.Procedure = parts.Procedure()
+    segments: tuple[parts.Segment, ...] = ()
     errata: tuple[Annotated[str, Field(min_length=10)], ...] = ()
     _document: Document = PrivateAttr()
 
@@ -88,7 +61,6 @@ class Study(Model):
 
     @property
     def document(self) -> Document:
-        """`study.yaml` with its lines."""
         return self._document
 
     @property
@@ -102,18 +74,11 @@ class Study(Model):
         return self._document.data
 
     def quantity(self, text: str) -> Quantity:
-        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names.
-
-        Raises
-        ------
-        ValueError
-            Unknown name, factor or level; a factor without default that is not written.
-        """
-        name, written = split_quantity(text)
-        return self.quantity_at(name, written)
+        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names; raises as `quantity_at`."""
+        return self.quantity_at(*split_quantity(text))
 
     def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
-        """The quantity of that name at those levels, defaults filled in; raises `ValueError` as `quantity` does."""
+        """The quantity of that name and levels, with defaults; raises `ValueError` for what is unknown or missing."""
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
@@ -163,13 +128,7 @@ class Study(Model):
         ]
 
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
-        """The reference point on whose scale a relative quantity stands: the one that shares most levels with it.
-
-        Returns
-        -------
-        (Quantity, value) or None
-            None for quantities on an absolute scale.
-        """
+        """The reference point that shares most levels with a relative quantity, and its value; else None."""
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
         if not references:
@@ -194,19 +153,7 @@ class Study(Model):
 
 
 def load_study(folder: Path, report: Report = stop) -> Study:
-    """Load `study.yaml` of a folder `data/published/<study>` or `data/measured/<study>`.
-
-    Parameters
-    ----------
-    folder : Path
-    report : callable, optional
-        Told of every problem that leaves something to load, so that all can be listed.
-
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, an unknown factor or level, a reference or series that names nothing.
-    """
+    """Load `study.yaml` of a folder; raises `StudyError` with file and line for whatever is wrong in it."""
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document
     if study.id != folder.name:

@@ -41,27 +41,7 @@ _FEWEST = {"line": 2, "usl": 3, "segmented": 4}
 
 
 class Derived(Model):
-    """One declaration.
-
-    Attributes
-    ----------
-    exhibits : tuple of str
-        Where it is shown.
-    label : str
-        In words; ``{guests}`` stands for the level of a factor of `for_each`.
-    of, to : str
-        Sums of quantities, as in claims.
-    over, levels
-        The factor along which a maximum is sought or a model fitted, and its levels.
-    gives : dict
-        The numbers that are wanted of a kind that gives several, each with words that follow the label.
-    load : float or None
-        Where `capacity` is the throughput of the law.
-    dividend : float or None
-        The axis is this number divided by the level, where it is not the level itself.
-    unit, note : str
-        Where the quantities' own unit does not say it; a remark.
-    """
+    """One declaration; docs/add-a-study.md explains it."""
 
     id: Id
     kind: Kind
@@ -94,19 +74,11 @@ class Derived(Model):
 
 @dataclass(frozen=True)
 class Derivation:
-    """One number of a declaration.
+    """One number of a declaration, with levels filled into label and unit.
 
-    Attributes
-    ----------
-    derived : Derived
-    gives : str
-        Which of the declaration's numbers; "" where there is one.
-    label, unit : str
-        With levels filled in.
-    parts : tuple of Expression
-        value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
-    axis : tuple of float
-        Where the parts stand, for models.
+    `gives`: which of the declaration's numbers; "" where there is one.
+    `parts`: value: (of,); difference, ratio, percent_change: (of, to); else one for each level.
+    `axis`: where the parts stand, for models.
     """
 
     derived: Derived
@@ -132,11 +104,8 @@ def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
     if derived.over and derived.over not in study.factors:
         raise ValueError(f"unknown factor {derived.over!r}")
     each = derived.for_each
-    found = [
-        derivation
-        for combo in product(*each.values())
-        for derivation in _instance(study, derived, dict(zip(each, combo, strict=True)))
-    ]
+    combos = (dict(zip(each, combo, strict=True)) for combo in product(*each.values()))
+    found = [derivation for also in combos for derivation in _instance(study, derived, also)]
     labels = [derivation.label for derivation in found]
     if twice := [label for label in labels if labels.count(label) > 1]:
         raise ValueError(f"{twice[0]!r} is the label of several numbers; name the levels of for_each in it")
@@ -160,10 +129,7 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
             raise ValueError(f"{derived.kind} needs levels above 0 here")
         axis = tuple(derived.dividend / level for level in levels) if derived.dividend else tuple(levels)
     label = _filled(study, derived.label, also)
-    if derived.kind not in GIVES:
-        yield Derivation(derived, "", label, derived.unit or _unit(study, derived, "", parts), parts)
-        return
-    for gives, words in derived.gives.items():
+    for gives, words in derived.gives.items() if derived.kind in GIVES else [("", "")]:
         unit = derived.unit or _unit(study, derived, gives, parts)
         yield Derivation(derived, gives, f"{label}: {words}" if words else label, unit, parts, axis)
 

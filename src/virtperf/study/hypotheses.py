@@ -25,15 +25,7 @@ class _From(Model):
 
 
 class Hypothesis(Claim):
-    """One hypothesis.
-
-    Attributes
-    ----------
-    origin : _From or None
-        The claim of a paper that it asks about; `reading` says what corresponds to what.
-    repeats : str
-        What that claim says.
-    """
+    """One hypothesis, perhaps with the paper's claim that it asks about (`origin`) and what that says (`repeats`)."""
 
     origin: _From | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
@@ -53,13 +45,7 @@ def claims_of(study: Study, report: Report = stop, *, reading: Reading = "defaul
 
 
 def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """Load `hypotheses.yaml` of a measured study; arguments as those of `load_claims`.
-
-    Raises
-    ------
-    StudyError
-        As `load_claims`; a hypothesis that repeats a claim which is not there, or without saying what corresponds.
-    """
+    """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that is not there."""
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
     papers: dict[Path, dict[str, Claim]] = {}

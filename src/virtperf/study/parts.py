@@ -1,4 +1,4 @@
-"""The parts of `study.yaml` that the pipeline computes with: factors, quantities, exhibits."""
+"""The parts of `study.yaml`: factors, quantities, exhibits, and how it was measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number, Texts
+from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number, Positive, Texts
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 At = dict[str, Level]
@@ -61,14 +61,9 @@ class _Reference(Model):
 
 
 class QuantityKind(Model):
-    """A quantity's name, unit, natural bounds and how runs observe it.
+    """A quantity's name, unit, natural bounds (None for no bound) and how runs observe it.
 
-    Attributes
-    ----------
-    bounds : tuple of float or None
-        What no value can pass; None for no bound.
-    resolution : float
-        The smallest difference that the paper's wording distinguishes, in the quantity's unit.
+    `resolution`: the smallest difference that the paper's wording distinguishes, in the quantity's unit.
     """
 
     name: str = Field(alias="<name>")
@@ -82,12 +77,10 @@ class QuantityKind(Model):
 
     @property
     def low(self) -> float:
-        """The lower bound, perhaps infinite."""
         return -float("inf") if self.bounds[0] is None else self.bounds[0]
 
     @property
     def high(self) -> float:
-        """The upper bound, perhaps infinite."""
         return float("inf") if self.bounds[1] is None else self.bounds[1]
 
     @property
@@ -126,10 +119,7 @@ class Series(Model):
 
 
 class Finding(Model):
-    """What a study found, in one sentence, and the claims that it rests on.
-
-    `says` may hold ``{claim-id}``: the number that this claim prints, with its unit.
-    """
+    """What a study found, in one sentence; ``{claim-id}`` in it is the number that this claim prints, with its unit."""
 
     says: Annotated[str, Field(min_length=20)]
     claims: Texts = Field(alias="rests_on")
@@ -149,8 +139,7 @@ class Condition(Model):
 class Exhibit(Model, extra="allow"):
     """A table or figure of the paper: what all kinds have. `spec` is the whole entry; the kind's own model checks it.
 
-    `series` are those that plot a quantity over levels; tables and diagrams have none, and a figure over time has one
-    for each of its `marks`.
+    `series` plot a quantity over levels; tables and diagrams have none, a figure over time one for each of its `marks`.
     """
 
     id: Id
@@ -180,3 +169,55 @@ class Exhibit(Model, extra="allow"):
     def spec(self) -> Mapping[str, Any]:
         """The entry as study.yaml has it."""
         return self._spec
+
+
+class Guest(Model, extra="allow"):
+    """A virtual machine; None where the paper does not say."""
+
+    name: str
+    label: str
+    vcpus: Count | None
+    memory_mb: Positive | None
+    networks: tuple[str, ...] = ()
+
+
+class Machine(Model, extra="allow"):
+    """A machine that guests ran on."""
+
+    label: str
+    machine: str
+    cpus: Count | None = None
+
+
+class Procedure(Model, extra="allow"):
+    """How a run went: seconds from its start."""
+
+    run_s: Positive | None = None
+    warmup_s: NotNegative | None = None
+    window_s: tuple[NotNegative, NotNegative] | None = None
+    sample_interval_s: Positive | None = None
+    think_time_s: NotNegative | None = None
+    steps: tuple[str, ...] = ()
+
+
+class Network(Model, extra="allow"):
+    label: str
+
+
+class Segment(Model):
+    """A saved segment: the stated size, and the page ranges that make it up end to end."""
+
+    name: str
+    gb: Positive
+    pages: tuple[Annotated[str, Field(pattern=r"^[0-9A-F]{1,13}-[0-9A-F]{1,13}$")], ...] = Field(min_length=1)
+    types: tuple[Literal["EW", "EN", "ER", "SW", "SN", "SR", "SC"], ...] = ()
+    use: str = ""
+    where: str
+
+
+class RunBlock(Model, extra="allow"):
+    """Runs to be simulated: every combination of `over` at `at`."""
+
+    name: str
+    at: At = {}
+    over: dict[str, Levels] = {}

@@ -1,4 +1,4 @@
-"""Quantities: a measured thing at factor levels, and sums of such things, as claims write them.
+"""Quantities: a measured thing at factor levels; sums of such things, as claims write them; their concrete relations.
 
 ``throughput[system=zvm, guests=12]`` is a quantity; factors that are not written take their default.
 ``response_time[system=xen, guests=9] - response_time[system=xen, guests=6]`` is an expression.
@@ -9,8 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
 
 from virtperf.core.levels import Level, level_text, parse_level
+
+if TYPE_CHECKING:
+    from virtperf.study.claims import Claim
+    from virtperf.study.definition import Study
 
 _QUANTITY = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\[([^\[\]]*)\])?\s*")
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\s*(?:\[[^\[\]]*\])?)\s*")
@@ -18,14 +24,7 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named quantity at one level of every factor of the study.
-
-    Attributes
-    ----------
-    name : str
-    at : tuple of (factor, level)
-        Every factor in the study's order.
-    """
+    """A named quantity at one level of every factor, in the study's order."""
 
     name: str
     at: tuple[tuple[str, Level], ...]
@@ -38,7 +37,6 @@ class Quantity:
         return self.name, [(factor, isinstance(level, str), level) for factor, level in self.at]
 
     def level(self, factor: str) -> Level:
-        """The level of that factor."""
         return dict(self.at)[factor]
 
     def moved(self, changes: Mapping[str, Level]) -> Quantity:
@@ -56,13 +54,9 @@ class Expression:
 
     terms: tuple[tuple[float, Quantity], ...]
 
-    def moved(self, changes: Mapping[str, Level]) -> Expression:
-        """The same sum with some factors at other levels."""
-        return Expression(tuple((c, q.moved(changes)) for c, q in self.terms))
-
-    def value(self, values: Mapping[Quantity, float]) -> float:
-        """The sum at given values of the quantities."""
-        return sum(c * values[q] for c, q in self.terms)
+    def minus(self, *others: Expression) -> Expression:
+        """The sum with others taken away."""
+        return Expression(self.terms + tuple((-c, q) for other in others for c, q in other.terms))
 
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
@@ -92,3 +86,44 @@ def split_expression(text: str) -> list[tuple[float, str]]:
     if not terms:
         raise ValueError("an empty expression")
     return terms
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One concrete relation of a claim (a claim that holds `for_each` of some levels has several).
+
+    `parts`: value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending; argmax,
+        argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total, then its
+        parts; relative_mean: the mean, then each part and its reference; response_law: (response time, throughput).
+    `axis`: the axis positions of `parts` for linear, concave and rule.
+    """
+
+    parts: tuple[Expression, ...]
+    axis: tuple[float, ...] = ()
+
+
+def instances_of(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
+    """The relations of a claim whose kind `needs` these fields; raises `ValueError` on what the study does not have."""
+    each = claim.for_each
+    combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
+    return tuple(_instance(study, claim, needs, also) for also in combos)
+
+
+def _instance(study: Study, claim: Claim, needs: tuple[str, ...], also: Mapping[str, Level]) -> Instance:
+    kind = claim.kind
+    if kind == "relative_mean":
+        at = (also, {**also, **claim.relative_to})
+        pairs = (study.expression(part, levels) for part in claim.parts for levels in at)
+        return Instance((study.expression(claim.of, also), *pairs))
+    if "levels" not in needs:
+        texts = {"ordering": claim.order, "sum": (claim.of, *claim.parts)}.get(
+            kind, tuple(getattr(claim, name) for name in ("of", "to") if name in needs)
+        )
+        parts = tuple(study.expression(text, also) for text in texts)
+        return Instance(parts, (float(also.get(claim.over, 0)),) if kind == "response_law" else ())
+    levels = claim.levels
+    if kind in ("argmax", "argmin"):
+        levels = tuple(sorted(levels, key=lambda level: level != claim.at))  # the winner first
+    parts = tuple(study.expression(claim.of, {**also, claim.over: level}) for level in levels)
+    numeric = all(isinstance(level, int | float) for level in levels)
+    return Instance(parts, tuple(float(level) for level in levels) if numeric else ())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -15,10 +15,8 @@ from virtperf.core.model import Model, NotNegative, Positive, load_model
 from virtperf.core.near import near
 from virtperf.core.params import Reading
 
-READINGS = "readings.yaml"
-"""The file, beside the folder of published studies."""
-
-OF_NUMBER = ("value", "range", "ratio", "difference", "percent_change")
+NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
+"""Kinds of claims that speak of one number with limits."""
 OF_REFERENCE = ("ratio", "percent_change")
 WITHIN = ("equivalence", "linear")
 """Kinds with one margin to either side."""
@@ -72,14 +70,9 @@ _Limits = Annotated[Limits, BeforeValidator(_ends)]
 class Word(Model):
     """One word with its limits under every reading.
 
-    Attributes
-    ----------
-    of : {"number", "reference"}
-        Limits are factors of the claim's printed number, or of what the claim compares with.
-    number : float or None
-        The number that the word itself is; limits are then limits of that number.
-    also : tuple of str
-        Words that are read alike.
+    `of`: limits are factors of the claim's printed number, or of what the claim compares with.
+    `number`: the number that the word itself is; limits are then limits of that number.
+    `also`: words that are read alike.
     """
 
     of: Literal["number", "reference"]
@@ -103,11 +96,10 @@ class _Inverse(Model):
     why: str = Field(min_length=10)
 
 
-def _form(entry: Any) -> str:
-    return "inverse" if isinstance(entry, Mapping) and "inverse" in entry else "word"
-
-
-_Entry = Annotated[Annotated[_Inverse, Tag("inverse")] | Annotated[Word, Tag("word")], Discriminator(_form)]
+_Entry = Annotated[
+    Annotated[_Inverse, Tag("inverse")] | Annotated[Word, Tag("word")],
+    Discriminator(lambda entry: "inverse" if isinstance(entry, Mapping) and "inverse" in entry else "word"),
+]
 
 
 class ReadingsFile(Model):
@@ -118,15 +110,7 @@ class ReadingsFile(Model):
 
 @dataclass(frozen=True)
 class Read:
-    """What a word allows in one claim.
-
-    Attributes
-    ----------
-    low, high : float
-        Limits of the claim's number, in its unit: a level, ratio, difference or percent change.
-    text : str
-        The same in words.
-    """
+    """What a word allows in one claim: limits of its number, in its unit, and the same in words."""
 
     low: float
     high: float
@@ -135,14 +119,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Readings:
-    """All words under one reading.
-
-    Attributes
-    ----------
-    reading : {"strict", "default", "lenient"}
-    words : mapping of str to Word
-        By every word that stands in the file, those under `also` among them.
-    """
+    """All words under one reading, those under `also` among them."""
 
     reading: Reading
     words: Mapping[str, Word]
@@ -150,7 +127,7 @@ class Readings:
     def __getitem__(self, name: str) -> Word:
         """The word; raises `ValueError` with near names where there is none."""
         if name not in self.words:
-            raise ValueError(f"data/{READINGS} has no word {name!r}; {near(name, self.words)}")
+            raise ValueError(f"data/readings.yaml has no word {name!r}; {near(name, self.words)}")
         return self.words[name]
 
     def limits(self, name: str) -> tuple[float, float]:
@@ -160,23 +137,9 @@ class Readings:
         return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
-        """What the word allows in a claim.
+        """What the word allows in a claim of a kind with a printed `value`, whose digits leave `room` to either side.
 
-        Parameters
-        ----------
-        name : str
-            The word.
-        kind : str
-            The claim's kind.
-        value : float, optional
-            Its printed number.
-        room : float
-            The half width that the printed digits of `value` leave.
-
-        Raises
-        ------
-        ValueError
-            An unknown word, one that the kind can't have, a number that is missing or that the word does not take.
+        Raises `ValueError`: an unknown word, one that the kind can't have, a number that is missing or not taken.
         """
         word, (low, high) = self[name], self.limits(name)
         if word.of == "number":
@@ -196,7 +159,7 @@ class Readings:
 
     def _of_number(self, name: str, kind: str, value: float | None, room: float) -> Read:
         word, (low, high) = self[name], self.limits(name)
-        if kind not in OF_NUMBER:
+        if kind not in NUMBERED:
             raise ValueError(f"the word {name!r} can't be read in a claim of the kind {kind}")
         if value is None and kind in ("ratio", "value", "range"):
             value = word.number
@@ -218,54 +181,32 @@ def _words(low: float, high: float, unit: str = "") -> str:
 
 
 def load_readings(path: Path, reading: Reading = "default", report: Report = stop) -> Readings:
-    """Read `readings.yaml`.
-
-    Parameters
-    ----------
-    path : Path
-    reading : {"strict", "default", "lenient"}
-    report : callable, optional
-        Told of every problem that leaves something to load.
-
-    Raises
-    ------
-    StudyError
-        With file and line: against the model, a word that stands twice, the inverse of a word that is not there.
-    """
+    """Read `readings.yaml`; raises `StudyError` with file and line for whatever is wrong in it."""
     file, document = load_model(path, ReadingsFile, report)
     words: dict[str, Word] = {}
-
-    def add(name: str, word: Word, also: tuple[str, ...]) -> None:
-        for each in (name, *also):
+    for name, entry in sorted(file.words.items(), key=lambda item: isinstance(item[1], _Inverse)):
+        word = entry
+        if isinstance(word, _Inverse):
+            of = file.words.get(word.inverse)
+            if not isinstance(of, Word):
+                known = [n for n, e in file.words.items() if isinstance(e, Word)]
+                problem = f"{name!r} is the inverse of {word.inverse!r}, which has no limits of its own"
+                report(document.error(problem, "words", name, "inverse", remedy=near(word.inverse, known)))
+                continue
+            inverse = {each: getattr(of, each).inverse() for each in get_args(Reading)}
+            number = None if of.number is None else 1 / of.number
+            word = Word.model_construct(of=of.of, number=number, also=word.also, why=word.why, **inverse)
+        for each in (name, *word.also):
             if each in words:
                 report(document.error(f"the word {each!r} stands twice", "words", name))
             words[each] = word
-
-    for name, entry in file.words.items():
-        if isinstance(entry, Word):
-            add(name, entry, entry.also)
-    for name, entry in file.words.items():
-        if isinstance(entry, _Inverse):
-            of = file.words.get(entry.inverse)
-            if not isinstance(of, Word):
-                known = [n for n, e in file.words.items() if isinstance(e, Word)]
-                problem = f"{name!r} is the inverse of {entry.inverse!r}, which has no limits of its own"
-                report(document.error(problem, "words", name, "inverse", remedy=near(entry.inverse, known)))
-                continue
-            add(name, _inverted(of, entry), entry.also)
     return Readings(reading, words)
 
 
 def readings_beside(study: Path, reading: Reading) -> Readings:
     """Those of the repository that a study's folder, data/published/<study>, stands in; raises as `load_readings`."""
-    path = study.parent.parent / READINGS
+    path = study.parent.parent / "readings.yaml"
     try:
         return load_readings(path, reading)
     except StudyError as err:  # it stands in another folder than the claims that are read with it
         raise err.restated(StudyError, file=path) from None
-
-
-def _inverted(of: Word, entry: _Inverse) -> Word:
-    limits = {each: getattr(of, each).inverse() for each in ("strict", "default", "lenient")}
-    number = None if of.number is None else 1 / of.number
-    return Word.model_construct(of=of.of, number=number, also=entry.also, why=entry.why, **limits)

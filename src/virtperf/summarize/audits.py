@@ -32,11 +32,8 @@ Row = dict[str, Any]
 
 def audit(run: RunSeries) -> list[Row]:
     """All audits of a run."""
-    return [
-        {"run_id": run.info["run_id"], "provenance": run.info["provenance"], **row}
-        for check in AUDITS
-        for row in check(run)
-    ]
+    head = {name: run.info[name] for name in ("run_id", "provenance")}
+    return [head | row for check in AUDITS for row in check(run)]
 
 
 def response_time_law(run: RunSeries) -> Iterator[Row]:
@@ -49,8 +46,8 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
     source, x = run.of(THROUGHPUT, "driver")
     r = run.of(RESPONSE, "driver", source)[1]
     drivers = sorted(x)
-    same = sorted(r) == drivers and all(np.array_equal(x[d].t, r[d].t) for d in drivers)
-    if not clients or not drivers or not same or any(not np.array_equal(x[d].t, x[drivers[0]].t) for d in drivers):
+    same = sorted(r) == drivers and all(np.array_equal(s.t, x[drivers[0]].t) for s in (*x.values(), *r.values()))
+    if not clients or not drivers or not same:
         return
     think = run.info["think_time_s"]
     z = float(think or 0)
@@ -82,16 +79,15 @@ def declared_clients(run: RunSeries) -> Iterator[Row]:
 
 def processor_accounting(run: RunSeries) -> Iterator[Row]:
     """z/VM: what guests are charged for, and what none is charged for, add up to what the processors did."""
-    busy, guests, system = (
-        _total(run, *what) for what in ((PROCESSORS, "processor"), (GUESTS, "guest"), (SYSTEM, "processor"))
-    )
+    busy, guests = _total(run, PROCESSORS, "processor"), _total(run, GUESTS, "guest")
+    system = _total(run, SYSTEM, "processor")
     if busy is None or guests is None:
         return
-    if system is not None:
-        yield _close("processor time", guests.value + system.value, busy.value, 0.0,
-                     "guests and uncharged hypervisor time, against the processors' own total")  # fmt: skip
-    else:
+    if system is None:
         yield _at_most("processor time", guests.value, busy.value, "guests alone, against the processors' own total")
+    else:
+        note = "guests and uncharged hypervisor time, against the processors' own total"
+        yield _close("processor time", guests.value + system.value, busy.value, 0.0, note)
 
 
 def domain_accounting(run: RunSeries) -> Iterator[Row]:

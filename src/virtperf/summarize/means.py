@@ -72,6 +72,7 @@ def effective_samples(x: np.ndarray) -> float:
 def cosine_mean(x: np.ndarray, level: float) -> Mean:
     """Mean with the standard error from the slowest cosines of the series.
 
+    It covers as promised from few samples on (docs/calibration.md).
     The variance of a mean is the spectrum at frequency zero over n. The squared coefficients of the first B cosines
     estimate the spectrum next to it, each with one degree of freedom, whence Student's t with B (Müller 2007; Lazarus
     et al. 2018, whose ``B = 0.4 n**(2/3)`` is taken, rounded, and at least 2). In short series even these cosines are
@@ -91,11 +92,7 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
 
 
 def too_short(x: np.ndarray) -> bool:
-    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times.
-
-    Its interval may then be too short: the slow part hardly shows (docs/calibration.md). Fewer than `FEWEST_FOR_TIMES`
-    samples can't tell.
-    """
+    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times (docs/calibration.md)."""
     x = np.asarray(x, dtype=float)
     if len(x) < FEWEST_FOR_TIMES or not (power := _powers(x)).any():
         return False
@@ -143,11 +140,6 @@ def _waves(n: int) -> int:
 def _powers(x: np.ndarray) -> np.ndarray:
     """Squared coefficients of the series' cosines but the constant one, scaled so that white noise has its variance."""
     return fft.dct(x - x.mean())[1:] ** 2 / (2 * len(x))  # dct doubles the sums of products with the cosines
-
-
-def steady_mean(x: np.ndarray, level: float) -> Mean:
-    """The mean of a steady state: `cosine_mean`, which covers as promised from few samples on (docs/calibration.md)."""
-    return cosine_mean(x, level)
 
 
 def median(x: np.ndarray, level: float) -> Mean:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.units import conversion_factor
 from virtperf.study.definition import QuantityKind, Study
 from virtperf.study.quantities import Quantity
-from virtperf.summarize.lineage import lineage_rows
 from virtperf.summarize.series import Combined, RunSeries
 
 Row = dict[str, Any]
@@ -22,20 +21,9 @@ _TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
 
 
 def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
-    """What a run says about the quantities that the study says how to observe.
+    """What a run says about the quantities that the study says how to observe: rows of `OBSERVATIONS` and `LINEAGE`.
 
-    Returns
-    -------
-    observations : list of dict
-        One row a quantity, in its unit; NaN and the reason in `note` where this run can't tell. Columns of
-        `stage_tables.OBSERVATIONS` without those of the run.
-    lineage : list of dict
-        The samples behind them: columns of `stage_tables.LINEAGE` without `run_id`.
-
-    Raises
-    ------
-    StudyError
-        A metric's unit can't be converted to the quantity's; the error names both.
+    Values are in the quantity's unit, or NaN with the reason in `note`. Raises as `observed_factor`.
     """
     rows: list[Row] = []
     lineage: list[Row] = []
@@ -78,19 +66,20 @@ def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
     """What a metric in `unit`, divided by one in `per`, is multiplied by to be in the quantity's unit.
 
     A relative quantity is kept in the metric's own unit. A rule with `cpus` speaks of the share of so many processors.
-
-    Raises
-    ------
-    StudyError
-        No such conversion is known; the error names both units.
+    Raises `StudyError` naming both units where no conversion is known.
     """
     if kind.observed.get("relative"):
         return 1.0
+    return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
+
+
+def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
+    """`conversion_factor` for something of study.yaml; raises `StudyError` naming both units where there is none."""
     try:
-        return conversion_factor(unit, kind.unit, per=per) / kind.observed.get("cpus", 1)
+        return conversion_factor(unit, wanted, per=per)
     except VirtperfError as err:
-        remedy = "give the quantity a unit that its metric can be converted to."
-        raise err.restated(StudyError, problem=f"{kind.name}: {err.problem}", file="study.yaml", remedy=remedy) from err
+        remedy = f"give the {what} a unit that its metric can be converted to."
+        raise err.restated(StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy) from err
 
 
 def _found(run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean") -> Combined | None:
@@ -117,16 +106,9 @@ def ratio(of: Mean, to: Mean) -> Mean:
 def add_relative(study: Study, rows: Sequence[Row]) -> None:
     """Fill `relative`, `relative_se` and `relative_df`: the mean of the runs at the reference point is its value.
 
-    A run is compared with runs of its own provenance only. The reference point of a run is the one that shares most
-    factor levels with it (`Study.reference_for`). Errors are those within runs, by the delta method; a run that is part
-    of its reference shares its error with it, so a single reference run has none. Degrees of freedom are Welch and
-    Satterthwaite's over the same terms, the run's and those of its reference, each with the degrees of freedom of its
-    own samples.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Rows of `observe`, with provenance and factors; changed in place.
+    A run is compared with runs of its own provenance only. Errors are those within runs, by the delta method; a run
+    that is part of its reference shares its error with it, so a single reference run has none. Degrees of freedom are
+    Welch and Satterthwaite's over the same terms, the run's and those of its reference.
     """
     by_point: dict[tuple[str, Quantity], list[Row]] = {}
     for row in rows:
@@ -159,3 +141,32 @@ def _relate(row: Row, reference: list[Row], hundred: float, where: str) -> None:
     row["relative"] = hundred * share
     row["relative_se"] = hundred * float(np.sqrt(sum(variances))) / abs(base)
     row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
+
+
+def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str, Any]]:
+    """One row a raw file: columns of `stage_tables.LINEAGE` without run and quantity.
+
+    Samples count where the evaluated stretch has them: after its begin, up to the window's end, at times that all
+    entities have. A total of the run stands without a time and counts as it is.
+    """
+    declared, end = run.window
+    begin = used.steady.begin_s if np.isfinite(used.steady.begin_s) else declared
+    files: dict[str, list[np.ndarray]] = {}
+    for entity in used.entities:
+        series = run.series[used.source, used.entity_kind, entity, used.metric]
+        if series.files is None or series.lines is None:
+            continue
+        timed = (series.t > begin) & (series.t <= end)
+        if used.times is not None:
+            timed &= np.isin(series.t, used.times)
+        inside = timed | np.isnan(series.t)
+        names, lines = series.files[inside], series.lines[inside]
+        for name in dict.fromkeys(names.tolist()):
+            files.setdefault(name, []).append(lines[names == name])
+    for file, parts in sorted(files.items()):
+        lines = np.concatenate(parts)
+        yield {
+            "metric": used.metric, "source": used.source, "entity_kind": used.entity_kind,
+            "entities": list(used.entities), "role": role, "begin_s": begin, "end_s": end, "file": file,
+            "first_line": int(lines.min()), "last_line": int(lines.max()), "samples": len(lines),
+        }  # fmt: skip

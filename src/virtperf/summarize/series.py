@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from virtperf.core.mean import Mean, satterthwaite, student
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.summarize.means import FEWEST_TIMES, maximum, median, steady_mean, too_short, without_error
+from virtperf.summarize.means import FEWEST_TIMES, cosine_mean, maximum, median, too_short, without_error
 from virtperf.summarize.steady import departs, stationarity, warmup
 
 SURE = 0.999
@@ -21,7 +22,7 @@ SURE = 0.999
 worst, so a test at a lower level finds too many."""
 
 
-STATISTICS = {"mean": steady_mean, "median": median, "max": maximum}
+STATISTICS = {"mean": cosine_mean, "median": median, "max": maximum}
 """What a series can be reduced to; all but the mean take the declared window as it is."""
 
 
@@ -42,15 +43,9 @@ class Series:
 class Steady:
     """A series within its run's window.
 
-    Attributes
-    ----------
-    warmup_s : float
-        Detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
-    begin_s : float
-        Where the evaluated stretch begins: the declared window, or later where the warm-up demonstrably lasts longer.
-    stationarity : str
-        As in `virtperf.steady.Stationarity`; "" for totals.
-    flags : tuple of str
+    `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN where the series can't show it.
+    `begin_s`: where the evaluated stretch begins: the window, or later where the warm-up demonstrably lasts longer.
+    `stationarity`: as `steady.stationarity` says; "" for totals.
     """
 
     mean: Mean
@@ -62,10 +57,7 @@ class Steady:
 
 @dataclass(frozen=True)
 class Combined:
-    """Several entities' series as one quantity; `steady` is of their sum or mean.
-
-    `times` are those at which all entities have a sample, where others were left out; else None.
-    """
+    """Several entities' series as one quantity, at the times that all have where others were left out, else at None."""
 
     metric: str
     source: str
@@ -96,25 +88,18 @@ class RunSeries:
     ) -> tuple[str, dict[str, Series]]:
         """Series of a metric by entity, from one format: `source`, or the dictionary's first that has any.
 
-        `entity` is a name or a pattern of names with ``*`` and ``?``. Letters have to be as the tool writes them: Linux
-        and Xen tell `web` from `Web`, and a pattern that matches nothing is told in the observation's note.
+        `entity` is a name or a pattern of names with ``*`` and ``?``; letters have to be as the tool writes them, since
+        Linux and Xen tell `web` from `Web`.
         """
         formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
         for name in formats:
-            found = {
-                k[2]: s
-                for k, s in self.series.items()
-                if k[0] == name
-                and k[1] == entity_kind
-                and k[3] == metric
-                and (k[2] == entity or fnmatchcase(k[2], entity))
-            }
+            same = {k[2]: s for k, s in self.series.items() if (k[0], k[1], k[3]) == (name, entity_kind, metric)}
+            found = {k: s for k, s in same.items() if k == entity or fnmatchcase(k, entity)}
             if found:
                 return name, found
         return "", {}
 
     def steady(self, key: tuple[str, str, str, str]) -> Steady:
-        """The steady state of one series."""
         if key not in self._found:
             self._found[key] = evaluate(self.series[key], self.window, self.level)
         return self._found[key]
@@ -152,13 +137,7 @@ class RunSeries:
 def load_series(
     path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
 ) -> RunSeries:
-    """The series of one run from its samples, which are sorted by series and time.
-
-    Raises
-    ------
-    VirtperfError
-        The file can't be read, or is no table of samples.
-    """
+    """The series of one run from its samples, sorted by series and time; raises `VirtperfError` for another file."""
     table = SAMPLES.read_arrow(path)
     keys = ("source", "entity_kind", "entity", "metric")
     t, value, lines = (table[name].to_numpy() for name in ("t_s", "value", "line"))
@@ -186,7 +165,7 @@ def evaluate(series: Series, window: tuple[float, float], level: float, statisti
     begin, end = window
     t, x = series.t, series.value
     if np.isnan(t).any():  # a total
-        return Steady(steady_mean(x[:1], level), np.nan, np.nan, "", ())
+        return Steady(cosine_mean(x[:1], level), np.nan, np.nan, "", ())
     inside = (t > begin) & (t <= end)
     if not inside.any():
         return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
@@ -208,7 +187,7 @@ def evaluate(series: Series, window: tuple[float, float], level: float, statisti
     used = x[inside]
     if too_short(used):
         flags.append(f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short")
-    return Steady(steady_mean(used, level), warmup_s, begin_s, stationarity(used).kind, tuple(flags))
+    return Steady(cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags))
 
 
 def _nothing(level: float) -> Mean:
@@ -220,9 +199,7 @@ def _together(series: list[Series]) -> Series | None:
     first = series[0]
     if all(len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series):
         return Series(first.t, np.sum([s.value for s in series], axis=0))
-    common = first.t
-    for s in series[1:]:
-        common = np.intersect1d(common, s.t)
+    common = reduce(np.intersect1d, (s.t for s in series))
     if 2 * len(common) < max(len(s.t) for s in series):
         return None
     return Series(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))

@@ -29,21 +29,8 @@ def summarize(
 ) -> None:  # fmt: skip
     """Write the tables of summarize (`core.stage_tables`) into the folder `out`, replacing it as a whole.
 
-    Parameters
-    ----------
-    study : Study
-    samples : Path
-        The output of ingest.
-    level : float
-        Confidence level of intervals.
-    jobs : int, optional
-    scheduler : str
-        As `core.parallel.workers` takes them.
-
-    Raises
-    ------
-    VirtperfError
-        The samples have no index or can't be read; a unit can't be converted to the one that the study wants.
+    `samples` is the output of ingest; `jobs` and `scheduler` are as `core.parallel.workers` takes them.
+    Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be converted.
     """
     index = _index(samples)
     shown = {e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"}

@@ -26,14 +26,9 @@ FEWEST_FOR_TREND = 12
 
 @dataclass(frozen=True)
 class Warmup:
-    """Where a warm-up ends.
+    """Where a warm-up ends: samples to leave out at the beginning, 0 where the series is too short.
 
-    Attributes
-    ----------
-    cut : int
-        Samples to leave out at the beginning: the best cut in the first half; 0 where the series is too short.
-    status : str
-        ``steady``; ``not steady`` where the best cut lies in the second half, which says that the series had not
+    `status`: ``steady``; ``not steady`` where the best cut lies in the second half, which says that the series had not
         settled; ``too short`` to say anything.
     """
 
@@ -41,35 +36,11 @@ class Warmup:
     status: str
 
 
-@dataclass(frozen=True)
-class Stationarity:
-    """Whether a series keeps its level.
-
-    Attributes
-    ----------
-    kind : str
-        ``constant``, ``drift`` (a straight trend), ``step``, or ``undetermined`` (too few samples).
-    change : float
-        From first to last sample of the trend, or the height of the step; 0 where constant.
-    at : int
-        First sample after the step, -1 without one.
-    """
-
-    kind: str
-    change: float = 0.0
-    at: int = -1
-
-
 def mser(x: np.ndarray) -> Warmup:
-    """The cut that minimises the marginal standard error (MSER-5: batches of five).
+    """The cut of equally spaced samples that minimises the marginal standard error (MSER-5: batches of five).
 
     Over means ``z`` of batches, the cut after ``d`` batches minimises ``sum((z[d:] - mean(z[d:]))**2) / (k - d)**2``,
     for k batches. A cut in the first half is taken; a later one means that the series is still moving.
-
-    Parameters
-    ----------
-    x : ndarray, shape (n,)
-        Equally spaced samples from the run's start.
     """
     x = np.asarray(x, dtype=float)
     k = len(x) // BATCH
@@ -94,7 +65,7 @@ def warmup(x: np.ndarray) -> Warmup:
     (`stationarity`).
     """
     found = mser(x)
-    if found.status == "not steady" and stationarity(np.asarray(x, dtype=float)[found.cut :]).kind == "constant":
+    if found.status == "not steady" and stationarity(np.asarray(x, dtype=float)[found.cut :]) == "constant":
         return Warmup(found.cut, "steady")
     return found
 
@@ -115,39 +86,35 @@ def departs(early: np.ndarray, late: np.ndarray, level: float) -> bool:
     return bool(apart > special.stdtrit(steady.df, (1 + level) / 2) * se)
 
 
-def stationarity(x: np.ndarray, alpha: float = 0.01) -> Stationarity:
-    """Constant, drifting or stepping, by least squares with errors that respect autocorrelation.
+def stationarity(x: np.ndarray, alpha: float = 0.01) -> str:
+    """Whether a series keeps its level: ``constant``, ``drift`` (a trend), ``step``; ``undetermined`` for few samples.
 
-    A straight line and the best single step are fitted. Each is tested with the effective number of samples of its own
-    residuals; the step's p-value is multiplied by the number of independent places that it could have (Bonferroni). Of
-    two significant ones the one with less residual variance wins.
-
-    Parameters
-    ----------
-    x : ndarray, shape (n,)
-        Equally spaced samples after the warm-up.
-    alpha : float
-        Chance to call a constant series drifting or stepping, each.
+    A straight line and the best single step are fitted by least squares to equally spaced samples, each with the chance
+    `alpha` to be seen in a constant series. Errors respect autocorrelation: each is tested with the effective number of
+    samples of its own residuals; the step's p-value is multiplied by the number of independent places that it could
+    have (Bonferroni). Of two significant ones the one with less residual variance wins.
     """
     x = np.asarray(x, dtype=float)
-    n = len(x)
-    if n < FEWEST_FOR_TREND:
-        return Stationarity("undetermined")
+    if len(x) < FEWEST_FOR_TREND:
+        return "undetermined"
     if np.ptp(x) <= 1e-12 * np.abs(x).max():
-        return Stationarity("constant")
-    fits = [found for found in (_drift(x, alpha), _step(x, alpha)) if found is not None]
-    return min(fits, key=lambda fit: fit[0])[1] if fits else Stationarity("constant")
+        return "constant"
+    fits = {"drift": _drift(x), "step": _step(x)}
+    found = {kind: squares for kind, (squares, p) in fits.items() if p < alpha}
+    return min(found, key=lambda kind: found[kind]) if found else "constant"
 
 
-def _drift(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
+def _drift(x: np.ndarray) -> tuple[float, float]:
+    """Sum of squares beside the straight line, and its p-value."""
     n = len(x)
     t = np.arange(n) - (n - 1) / 2
     slope = float(t @ x) / float(t @ t)
     squares, p, _ = _tested(slope, x - x.mean() - slope * t, 1 / float(t @ t))
-    return (squares, Stationarity("drift", slope * (n - 1))) if p < alpha else None
+    return squares, p
 
 
-def _step(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
+def _step(x: np.ndarray) -> tuple[float, float]:
+    """The same of the best step."""
     n = len(x)
     z = x - x.mean()
     edge = max(3, n // 10)
@@ -157,8 +124,7 @@ def _step(x: np.ndarray, alpha: float) -> tuple[float, Stationarity] | None:
     at = int(places[np.argmax(gain)])
     low, high = float(z[:at].mean()), float(z[at:].mean())
     squares, p, n_eff = _tested(high - low, z - np.where(np.arange(n) < at, low, high), 1 / at + 1 / (n - at))
-    found = p * max(min(len(places), n_eff), 1.0) < alpha
-    return (squares, Stationarity("step", high - low, at)) if found else None
+    return squares, p * max(min(len(places), n_eff), 1.0)
 
 
 def _tested(estimate: float, residuals: np.ndarray, per_variance: float) -> tuple[float, float, float]:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from virtperf.core.errors import StudyError, VirtperfError
 from virtperf.core.provenance import Provenance
-from virtperf.core.units import conversion_factor
 from virtperf.study.definition import Exhibit, Study
+from virtperf.summarize.observations import converted
 from virtperf.summarize.series import RunSeries, Series
 
 ORDER = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
@@ -30,10 +29,7 @@ def chosen_runs(study: Study, exhibit: Exhibit, runs: Iterable[Mapping[str, Any]
 
 
 def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
-    """Every sample of a run that a figure over time shows, summed over entities; columns of `stage_tables.TIMELINES`.
-
-    Raises as `series_factor` does.
-    """
+    """Every sample of a run that a figure over time shows, summed over entities: rows of `TIMELINES`."""
     for spec in exhibit.spec["series"]:
         _, found = run.of(spec["metric"], spec["entity_kind"], entity=str(spec.get("entity", "*")))
         if not found:
@@ -48,19 +44,8 @@ def timeline(exhibit: Exhibit, run: RunSeries) -> Iterator[dict[str, Any]]:
 
 
 def series_factor(exhibit: Exhibit, spec: Mapping[str, Any], unit: str) -> float:
-    """What a metric in `unit` is multiplied by to be in the unit of a series of a figure over time.
-
-    Raises
-    ------
-    StudyError
-        No such conversion is known; the error names both units.
-    """
-    try:
-        return conversion_factor(unit, spec["unit"])
-    except VirtperfError as err:
-        problem = f"{exhibit.id}, {spec['label']}: {err.problem}"
-        remedy = "give the series a unit that its metric can be converted to."
-        raise err.restated(StudyError, problem=problem, file="study.yaml", remedy=remedy) from err
+    """What a metric in `unit` is multiplied by to be in a series' unit; raises `StudyError` naming both without one."""
+    return converted(f"{exhibit.id}, {spec['label']}", "series", unit, spec["unit"])
 
 
 def thumbnail(study: Study, run: RunSeries) -> Iterator[dict[str, Any]]:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.core.declaration import Declaration, Part
-from virtperf.core.declaration_parts import Condition, FieldRule
+from virtperf.core.declaration import Condition, Declaration, FieldRule, Part
 from virtperf.core.errors import FormatError
 from virtperf.core.near import near
 from virtperf.core.patterns import first_group

@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 
 import numpy as np
 
-from virtperf.core.declaration_parts import Each
+from virtperf.core.declaration import Each
 from virtperf.core.errors import FormatError
 
 MOST = 1_000_000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from virtperf.core.declaration import Part
-from virtperf.core.declaration_parts import FieldRule
+from virtperf.core.declaration import FieldRule, Part
 from virtperf.core.errors import Report, VirtperfError, stop
 from virtperf.core.metrics import Metric, MetricDictionary, Source
 from virtperf.core.near import near

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from virtperf.core.declaration_parts import DURATION, FieldRule
+from virtperf.core.declaration import DURATION, FieldRule
 from virtperf.core.errors import FormatError
 from virtperf.formats.text import FEW, numbers
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
-from virtperf.core.declaration_parts import Time
+from virtperf.core.declaration import Time
 from virtperf.core.errors import FormatError
 from virtperf.formats.declared.numbers import Numbers
 from virtperf.formats.text import DAY, unwrap_midnight
