@@ -16,6 +16,7 @@ from typing import Any
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import json_text, write_atomically
+from virtperf.core.turn import turn
 from virtperf.measure.commands import calls
 from virtperf.measure.definition import PHASES, Definition
 from virtperf.measure.disturbance import uncounted
@@ -23,7 +24,7 @@ from virtperf.measure.machine import machine, versions
 from virtperf.measure.plan import PlannedRun, plan
 from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
 from virtperf.measure.run import Measurement
-from virtperf.measure.session import Interrupted, signals, turn
+from virtperf.measure.session import Interrupted, signals
 from virtperf.study.definition import Study
 
 OWN = ".measure"
@@ -31,6 +32,7 @@ OWN = ".measure"
 GRACE_S = 5.0
 LEAST_FREE = 2**20
 REASON = "reason.txt"
+LOCK = Path(".cache", "measure.lock")
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with turn(self.root), signals() as check:
+        with turn(self.root / LOCK, "", _taken), signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
@@ -236,6 +238,10 @@ class Harness:
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
             say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
+
+
+def _taken(who: str) -> None:
+    raise VirtperfError(f"{who} is measuring here")  # two would disturb each other
 
 
 def _settle(folder: Path) -> None:

@@ -1,15 +1,10 @@
-"""One harness at a time in a repository, and signals that end it in good order."""
+"""Signals that end the harness in good order."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-
-from virtperf.core.errors import VirtperfError
 
 
 class Interrupted(Exception):
@@ -18,23 +13,6 @@ class Interrupted(Exception):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
-
-
-@contextmanager
-def turn(root: Path) -> Iterator[None]:
-    """One harness at a time in a repository: two would disturb each other. The lock ends with its process."""
-    path = root / ".cache" / "measure.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as err:
-            file.seek(0)
-            raise VirtperfError(f"{file.read().strip() or 'another process'} is measuring here") from err
-        file.truncate(0)
-        file.write(f"process {os.getpid()}")
-        file.flush()
-        yield
 
 
 @contextmanager

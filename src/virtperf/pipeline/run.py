@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
+from virtperf.core.turn import turn
 from virtperf.core.warm import ask, warm
 from virtperf.pipeline.lockfiles import mend, settle
 from virtperf.pipeline.stages import in_order, load_stages
 from virtperf.pipeline.state import keep, kept, state
-from virtperf.pipeline.turn import turn
 
 Say = Callable[[str], None]
 
+LOCK = Path(".dvc", "tmp", "virtperf.lock")
 FORKS = "virtperf.cli._warm"
 ALONE = "--single-item"
 """Stages of one file as they are listed: DVC need not look for others in all folders, a second for each study."""
@@ -52,7 +54,8 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
     VirtperfError
         A stage failed; what it and DVC said of it has been said.
     """
-    with turn(layout.root, say) as lock:
+    words = f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+    with turn(layout.root / LOCK, words, lambda who: say(f"waiting for {who}")) as lock:
         mend(layout.root, say)
         # DVC starts `virtperf` by its name: the one of this environment.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
