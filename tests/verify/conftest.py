@@ -12,11 +12,11 @@ import yaml
 from virtperf.core.paths import Layout
 from virtperf.new_study.write import write_study
 from virtperf.pipeline.stages import load_stages
+from virtperf.verify.compare import DEFAULTS
 from virtperf.verify.files import facts
 from virtperf.verify.outcome import Outcome
 from virtperf.verify.replay import Place, own_source, run_stages
 from virtperf.verify.run import verify
-from virtperf.verify.tolerances import DEFAULTS
 
 OUTS = ("data/reconstructed", "data/samples", "data/runs", "data/verdicts", "build", "reports", "metrics")
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from virtperf.core.yamlio import load_yaml
 from virtperf.pipeline.stages import Stage
-from virtperf.verify.compare import AGREEING, IDENTICAL, MISSING, MOVED, NEW, WITHIN, same_words
-from virtperf.verify.tolerances import Tolerances
+from virtperf.verify.compare import AGREEING, IDENTICAL, MISSING, MOVED, NEW, WITHIN, Tolerances, same_words
 
 TEXTS = (".html", ".json", ".csv", ".txt", ".log", ".xml", ".yaml")
 COMPARED = (".parquet", ".ipynb")

@@ -42,20 +42,10 @@ EXPLANATIONS = ("low_by", "high_by", "conflicts")
 
 @dataclass(frozen=True)
 class Item:
-    """One cell.
+    """One cell: its table (``points``) or exhibit (``figure-5``), row and column, and which of `KINDS` it is.
 
-    Attributes
-    ----------
-    place : str
-        A table of a stage (``points``), or the id of an exhibit (``figure-5``).
-    label, field : str
-        Which row, and which of its columns.
-    kind : str
-        One of `KINDS`.
-    value : float or str
-        NaN where there is nothing; an infinite limit is an absent one.
-    width : float
-        Of the interval that stands in the same row; NaN without one.
+    The value is NaN where there is nothing; an infinite limit is an absent one. The width is that of the interval in
+    the same row, NaN without one.
     """
 
     place: str
@@ -64,11 +54,6 @@ class Item:
     kind: str
     value: float | str
     width: float = math.nan
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What the item is matched by."""
-        return self.place, self.label, self.field
 
 
 def table_items(path: Path) -> list[Item]:

@@ -14,14 +14,12 @@ from virtperf.exhibits.records import Record
 from virtperf.render.committed import left_out
 from virtperf.render.normalise import read_notebook
 from virtperf.render.outputs import records_of
-from virtperf.verify.compare import Change, compare_all
+from virtperf.verify.compare import DEFAULTS, Change, Tolerances, compare_all, load_tolerances
 from virtperf.verify.files import Finding, against_locks, compare_files
 from virtperf.verify.items import KEYS, Item, record_items, table_items
-from virtperf.verify.outcome import Outcome
-from virtperf.verify.packages import packages
+from virtperf.verify.outcome import Outcome, packages
 from virtperf.verify.replay import Place, Progress, copy_inputs, own_source, replay, studies_of
 from virtperf.verify.revisions import revision
-from virtperf.verify.tolerances import DEFAULTS, Tolerances, load_tolerances
 
 FOLDERS = ("reconstructed", "runs", "verdicts")
 """Folders below data/ with the stages' tables."""
