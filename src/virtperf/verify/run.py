@@ -35,16 +35,12 @@ def verify(
     layout: Layout, studies: Sequence[str], tolerances: Tolerances, *, against: str = "", jobs: int = 1,
     progress: Progress = lambda _: None,
 ) -> Outcome:  # fmt: skip
-    """Replay studies from what people wrote, and compare with what is stored.
+    """Replay studies (none: all) from what people wrote, `jobs` at the same time, and compare with what is stored.
 
     Parameters
     ----------
-    studies : sequence of str
-        None: all.
     against : str
         A revision, which is replayed with its own package, or a folder of results, in place of what is stored.
-    jobs : int
-        Studies that are replayed at the same time.
 
     Raises
     ------
@@ -79,7 +75,7 @@ def diff(
     first, second : str
         A revision, a folder of results (taken as it stands), or ``.`` for the working tree.
     studies : sequence of str
-        None: all that either has.
+        None: all that either has; `jobs` of them are replayed at the same time.
 
     Raises
     ------
@@ -131,7 +127,7 @@ def _outcome(
     found = [{stage.name + stage.study: stage for stage in place.stages(studies)} for place in (old, new)]
     # Pages over all studies are compared where both places have made them of the same studies.
     stages = [s for name, s in (found[0] | found[1]).items() if s.study or all(name in place for place in found)]
-    if isinstance(old.source, Path) or any((old.root / out).exists() for stage in stages for out in stage.outs):
+    if old.source or any((old.root / out).exists() for stage in stages for out in stage.outs):
         files = compare_files(old.root, new.root, stages, tolerances)
     else:
         files = []  # a fresh clone, where the notebooks' outputs are all that is stored
