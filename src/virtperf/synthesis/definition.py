@@ -21,7 +21,6 @@ class Reference(Model):
 
     Attributes
     ----------
-    study : str
     label : str
         The system or condition, as short as a label of a figure.
     derived : str
