@@ -26,7 +26,7 @@ class Call:
     variables : dict of str to str
         Environment variables of its own: the values, where a shell runs it.
     files : tuple of dict
-        Entries for `files` of run.yaml.
+        What run.yaml says of files that it writes.
     """
 
     name: str

@@ -69,10 +69,8 @@ class Processes:
 
     Attributes
     ----------
-    folder : Path
-        The run folder: where programs run, and what `output` is relative to.
-    logs : Path
-        Folder for all that programs print and no `output` takes.
+    folder, logs : Path
+        The run folder, where programs run and their `output` goes; the folder for all else that they print.
     mark : str
         Tells this study's processes from all others.
     record : callable
@@ -141,7 +139,12 @@ class Processes:
         for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
             if started.look():
                 break
-            _signal_group(started, number)
+            try:
+                os.killpg(started.process.pid, number)  # its children too, as a terminal would
+            except ProcessLookupError:
+                pass
+            except PermissionError as err:
+                raise VirtperfError(f"{started.call.name} can't be stopped: it runs as another user") from err
             until = time.monotonic() + patience_s
             while not started.look() and time.monotonic() < until:
                 time.sleep(LOOK_S)
@@ -166,27 +169,15 @@ class Processes:
         return used
 
 
-def _signal_group(started: Started, number: signal.Signals) -> None:
-    """Send a signal to a program and its children, as a terminal would."""
-    try:
-        os.killpg(started.process.pid, number)
-    except ProcessLookupError:
-        pass
-    except PermissionError as err:
-        raise VirtperfError(f"{started.call.name} can't be stopped: it runs as another user") from err
-
-
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
     """All living processes with the mark, or in one of the sessions."""
     own = os.getpid()
     current = {sid for sid, created in sessions.items() if _same(sid, created)}
     for process in psutil.process_iter():
         try:
-            if (
-                process.pid != own
-                and process.status() != psutil.STATUS_ZOMBIE
-                and (os.getsid(process.pid) in current or process.environ().get(MARK) == mark)
-            ):
+            if process.pid == own or process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            if os.getsid(process.pid) in current or process.environ().get(MARK) == mark:
                 yield process
         except (psutil.Error, OSError):  # it has ended, or it is another user's
             continue

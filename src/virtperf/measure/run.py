@@ -51,10 +51,8 @@ class Measurement:
 
     Attributes
     ----------
-    folder : Path
-        Where it is made; its name is the run's.
-    here, root : Path
-        Folder of measure.yaml; of the repository.
+    folder, here, root : Path
+        Where it is made, under the run's name; the folder of measure.yaml; the repository.
     described : dict
         What is said of every run: machine, tools.
     say : callable
@@ -86,10 +84,9 @@ class Measurement:
         """
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
-        if wanted and not quiet(wanted, own.cpu_s, own.pause, self._waits):
-            self.flags.append(
-                f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
-            )
+        if wanted and not quiet(wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")):
+            words = f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
+            self.flags.append(words)
         torn: Failure | None = None
         try:
             for call in self._calls("setup"):
@@ -103,9 +100,6 @@ class Measurement:
             raise torn
         self._describe(times)
         return self.flags
-
-    def _waits(self, words: str) -> None:
-        self.say(f"{self.planned.run_id} {words}")
 
     def tear_down(self) -> Failure | None:
         """Run the teardown, all of it, and end what is left; the first failure, which does not hide another."""

@@ -35,19 +35,16 @@ FIXED = {
 
 
 def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: bool = False) -> None:
-    """Run what is out of date by DVC.
+    """Run what is out of date by DVC; with `force` everything.
 
     Parameters
     ----------
-    layout : Layout
     studies : sequence of str
         Only these, and nothing that all studies share; none: everything.
     say : callable
         Takes what DVC and the stages say on standard error, and what was repaired, a line at a time.
     jobs : int
         Studies that run at the same time.
-    force : bool
-        Run the stages whether or not they are out of date.
 
     Raises
     ------
@@ -96,12 +93,9 @@ def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs:
         return _dvc(layout.root, [*how, *alone, file], study, say, address)
 
     for study in studies:
-        if not layout.pipeline(layout.known(study).name).is_file():
-            raise VirtperfError(
-                "the study's stages are missing",
-                file=layout.pipeline(study),
-                remedy="`virtperf check` says what to do.",
-            )
+        file = layout.pipeline(layout.known(study).name)
+        if not file.is_file():
+            raise VirtperfError("the study's stages are missing", file=file, remedy="`virtperf check` says what to do.")
     stages = load_stages(layout.root)
     longest_first = sorted(studies, key=lambda study: -_bytes(layout, study))  # the last one runs alone
     with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
