@@ -120,7 +120,8 @@ def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
         assert_covers(found)
 
 
-def test_results_depend_neither_on_processes_nor_on_other_cells(cells):
+def test_results_depend_neither_on_processes_nor_on_other_cells(cells, monkeypatch):
+    monkeypatch.setattr(coverage, "CHUNK", 40)
     chosen = [c for c in cells if c.model in ("line", "ratio") and c.settings["replicates"] != 5][:3]
     chosen = [Cell(c.model, c.design, c.noise, {**c.settings, "times": 1}) for c in chosen]
     size = coverage.CHUNK + 30  # two chunks, the second not full
