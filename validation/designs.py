@@ -114,8 +114,8 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
             raise error(f"{name} has other coefficients", name, expected=expected, found=repr(entry[name]))
     varied = [name for name in VARIED if name in entry]
     for name in varied:
-        values, (expected, allowed) = entry[name], VARIED[name]
-        if not (isinstance(values, list) and values and all(isinstance(v, int | float) and allowed(v) for v in values)):
+        values, (expected, fits) = entry[name], VARIED[name]
+        if not (isinstance(values, list) and values and all(isinstance(v, int | float) and fits(v) for v in values)):
             raise error(f"{name} is no list of levels", name, expected=expected, found=repr(values))
     for values in itertools.product(*(entry[name] for name in varied)):
         chosen = {**settings, **dict(zip(varied, values, strict=True))}
