@@ -28,12 +28,8 @@ CHUNK = 250
 class Outcome(NamedTuple):
     """What one method made of one data set.
 
-    Parameters
-    ----------
-    estimate, method : str
-    values : tuple of float or None
-        For intervals: whether they contain the truth, one for each of `LEVELS`. Other cases have other measures. None
-        where the method refuses.
+    Values of intervals are whether they contain the truth, one for each of `LEVELS`; other cases have other measures.
+    None where the method refuses.
     """
 
     estimate: str
@@ -43,23 +39,12 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One model on one design at one level of noise.
+    """One model on one design at one level of noise."""
 
-    Parameters
-    ----------
-    model : str
-        Key of the case.
-    design : str
-    noise : float
-        Standard deviation between replicates, as a share of the mean.
-    settings : mapping
-        What else the case needs: x, truth, replicates and so on.
-    """
-
-    model: str
+    model: str  # key of the case
     design: str
-    noise: float
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    noise: float  # standard deviation between replicates, as a share of the mean
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what else the case needs: x, truth, replicates
 
     @property
     def id(self) -> str:

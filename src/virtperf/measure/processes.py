@@ -67,21 +67,13 @@ class Started:
 class Processes:
     """What one run starts.
 
-    Attributes
-    ----------
-    folder, logs : Path
-        The run folder, where programs run and their `output` goes; the folder for all else that they print.
-    mark : str
-        Tells this study's processes from all others.
-    record : callable
-        Keeps `sessions` for a later harness, each time before the next program is started.
-    check : callable
-        Called while something is waited for; raises what is to end the run.
+    `record` keeps `sessions` for a later harness, each time before the next program is started. `check` is called while
+    something is waited for, and raises what is to end the run.
     """
 
-    folder: Path
-    logs: Path
-    mark: str
+    folder: Path  # of the run: where programs run, and where their output goes
+    logs: Path  # folder for all that programs print and no output takes
+    mark: str  # tells this study's processes from all others
     record: Callable[[Sessions], None] = lambda _: None
     check: Callable[[], None] = lambda: None
     sessions: dict[int, float] = field(default_factory=dict)

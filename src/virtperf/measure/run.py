@@ -47,26 +47,16 @@ class Said(Model):
 
 @dataclass
 class Measurement:
-    """A planned run on its way to become a run folder.
-
-    Attributes
-    ----------
-    folder, here, root : Path
-        Where it is made, under the run's name; the folder of measure.yaml; the repository.
-    described : dict
-        What is said of every run: machine, tools.
-    say : callable
-        Takes a line about what the run waits for.
-    """
+    """A planned run on its way to become a run folder."""
 
     study: Study
     planned: PlannedRun
-    folder: Path
-    here: Path
-    root: Path
+    folder: Path  # where it is made, under the run's name
+    here: Path  # the folder of measure.yaml
+    root: Path  # the repository
     processes: Processes
-    described: dict[str, Any]
-    say: Callable[[str], None] = lambda _: None
+    described: dict[str, Any]  # what is said of every run: machine, tools
+    say: Callable[[str], None] = lambda _: None  # takes a line about what the run waits for
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)

@@ -13,18 +13,10 @@ from virtperf.synthesis.values import Piece, Value
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a comparison of the values of one row found.
+    """What a comparison of the values of one row found."""
 
-    Attributes
-    ----------
-    apart : tuple of (Value, Value)
-        Pairs of different studies that have no value in common.
-    common : tuple of (low, high)
-        What all of them have in common.
-    """
-
-    apart: tuple[tuple[Value, Value], ...]
-    common: tuple[Piece, ...]
+    apart: tuple[tuple[Value, Value], ...]  # pairs of different studies that have no value in common
+    common: tuple[Piece, ...]  # what all of them have in common
 
     @property
     def words(self) -> str:

@@ -45,12 +45,8 @@ class Course:
 class Allowed:
     """What one curve says at a ratio.
 
-    Attributes
-    ----------
-    tested : tuple of float
-        The tested ratio, or those on both sides; of a ratio outside, the smallest and the largest.
-    outside : bool
-        Whether the ratio lies beyond all tested ones: then nothing is said.
+    `tested` is the tested ratio, or those on both sides; of a ratio outside all tested ones, of which nothing is said,
+    the smallest and the largest.
     """
 
     tested: tuple[float, ...]

@@ -37,31 +37,19 @@ _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 class Value:
     """One study's number for a quantity.
 
-    Attributes
-    ----------
-    number : str
-        The number's name in the study's own report.
-    kind : {"allows", "states", "measured", "reference"}
-        What the pieces are: the range of a text, the limits of one statement, the interval of measured runs, 1.
-    words : str
-        The number in words, without its kind.
-    pieces : tuple of (low, high)
-        In ascending order; infinite ends are open. Empty for a statement without a number.
-    link : str
-        To where the study shows it.
-    value : float
-        The measured value, else NaN.
+    Its kind says what the pieces are: the range that a text "allows", the limits that one statement "states", the
+    interval of runs that "measured" it, or the 1 of a "reference".
     """
 
     study: str
     label: str
-    number: str
+    number: str  # its name in the study's own report
     kind: str
-    words: str
-    pieces: tuple[Piece, ...]
+    words: str  # the number in words, without its kind
+    pieces: tuple[Piece, ...]  # in ascending order; infinite ends are open; none for a statement without a number
     provenance: Provenance
-    link: str
-    value: float = math.nan
+    link: str  # to where the study shows it
+    value: float = math.nan  # as measured
     reading: str = field(default="", compare=False)
 
     @property

@@ -27,23 +27,14 @@ _Share = Annotated[float, Strict(), Field(ge=0, le=1)]
 class Tolerance(Model):
     """How far two numbers may lie apart.
 
-    Attributes
-    ----------
-    relative : float
-        Of the larger of the two magnitudes.
-    absolute : float
-        In the numbers' own unit, for numbers near zero.
-    exported_digits : int
-        Numbers were rounded to so many significant digits when they were written, and a difference of one unit of the
-        last of them may be rounding; 0 where they are kept in full.
-    widths : float
-        Of the width of its interval, for a value between two limits: what the solver that places it leaves open.
+    Numbers that were rounded to `exported_digits` significant digits when they were written (0: kept in full) may
+    differ by one unit of the last of them.
     """
 
-    relative: _Share
-    absolute: NotNegative
+    relative: _Share  # of the larger of the two magnitudes
+    absolute: NotNegative  # in the numbers' own unit, for numbers near zero
     exported_digits: Annotated[int, Strict(), Field(ge=0, le=15)] = 0
-    widths: _Share = 0.0
+    widths: _Share = 0.0  # of its interval, for a value between two limits: what the solver that places it leaves open
 
     def same(self, a: float, b: float, width: float = math.nan) -> bool:
         """Whether two numbers agree; NaN agrees with NaN, and an absent limit with an absent one.

@@ -51,26 +51,13 @@ def packages(root: Path) -> list[Used]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Two places compared.
-
-    Attributes
-    ----------
-    old, new : Place
-    changes : dict of str to list of Change
-        Of every study the items of its tables and records.
-    files : list of File
-        Every output file.
-    findings : list of Finding
-        What is wrong with files that are stored.
-    packages : list of Used
-    tolerances : dict of str to Tolerance
-    """
+    """Two places compared."""
 
     old: Place
     new: Place
-    changes: dict[str, list[Change]]
+    changes: dict[str, list[Change]]  # of every study the items of its tables and records
     files: list[File]
-    findings: list[Finding]
+    findings: list[Finding]  # what is wrong with files that are stored
     packages: list[Used]
     tolerances: Tolerances
 

@@ -136,7 +136,7 @@ def _outcome(
 
 def _changes(old: Place, new: Place, study: str, tolerances: Tolerances) -> list[Change]:
     tables = [_items(place.root, study) for place in (old, new)]
-    records = [[*record_items(_records(place.root, study))] for place in (old, new)]
+    records = [record_items(_records(place.root, study)) for place in (old, new)]
     if not Layout(old.root).executed(study).is_file():
         records[1] = _kept(Layout(old.root).notebook(study), *records)
     if not tables[0] and old.source is None:
@@ -168,9 +168,8 @@ def _stale_notebooks(layout: Layout, new: Place, studies: Sequence[str], toleran
     found = []
     for study in studies:
         path = layout.notebook(study)
-        kept = [*record_items(records_of(path))]
-        now = [*record_items(records_of(Layout(new.root).executed(study)))]
-        now = _kept(path, kept, now)
+        kept = record_items(records_of(path))
+        now = _kept(path, kept, record_items(records_of(Layout(new.root).executed(study))))
         changed = dict.fromkeys(c.item.place for c in compare_all(kept, now, tolerances) if not c.agrees)
         if kept and changed:
             name = path.relative_to(layout.root).as_posix()
