@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -80,8 +80,9 @@ Tally = dict[tuple[str, str], np.ndarray]
 """By estimate and method: data sets with a value, data sets without, sum of each value."""
 
 
-def simulate(make: Callable[[Cell], Case], cell: Cell, chunk: int, size: int, seed: int) -> Tally:
-    """Return the tally of one chunk of a cell's data sets."""
+def _simulate(given: tuple[Callable[[Cell], Case], Cell, int, int, int]) -> Tally:
+    """The tally of one chunk of a cell's data sets: what makes its case, the cell, chunk, size and seed are given."""
+    make, cell, chunk, size, seed = given
     case = make(cell)
     rng = np.random.default_rng([seed, zlib.crc32(cell.id.encode()), chunk])
     tally: Tally = {}
@@ -131,17 +132,23 @@ def run(
         default, boundary, n, none`` and the case's measures. `n` counts the data sets with an interval, `none` those
         without, and a measure is a mean over `n`.
     """
-    tallies: list[list[Tally | None]] = [[None] * chunks(cell, replicates) for cell in cells]
-    for place, chunk, tally in _all(cells, cases, replicates, seed, jobs, scheduler):
-        tallies[place][chunk] = tally
-        step()
+    work = []
+    for place, cell in enumerate(cells):
+        size = replicates * cell.settings.get("times", 1)
+        work += [
+            (place, (cases[cell.model], cell, chunk, min(CHUNK, size - chunk * CHUNK), seed))
+            for chunk in range(chunks(cell, replicates))
+        ]
+    totals: list[Tally] = [{} for _ in cells]
+    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as each:
+        found = each(_simulate, [given for _, given in work])
+        for (place, _), tally in zip(work, found, strict=True):
+            for key, sums in tally.items():
+                totals[place][key] = totals[place].get(key, 0.0) + sums
+            step()
     rows = []
-    for place, (cell, parts) in enumerate(zip(cells, tallies, strict=True)):
+    for place, (cell, total) in enumerate(zip(cells, totals, strict=True)):
         case = cases[cell.model](cell)
-        total: Tally = {}
-        for part in parts:
-            for key, sums in (part or {}).items():
-                total[key] = total.get(key, 0.0) + sums
         for (estimate, method), (n, none, *values) in total.items():
             row: dict[str, Any] = {"cell": place, "model": cell.model, "design": cell.design, "noise": cell.noise}
             row |= {"estimate": estimate, "method": method, "default": case.defaults.get(estimate) == method}
@@ -158,27 +165,3 @@ def chunks(cell: Cell, replicates: int) -> int:
 def error(cover: float, n: int) -> float:
     """Monte Carlo standard error of a simulated coverage."""
     return math.sqrt(cover * (1 - cover) / n) if n else math.nan
-
-
-def _all(
-    cells: Sequence[Cell],
-    cases: Mapping[str, Callable[[Cell], Case]],
-    replicates: int,
-    seed: int,
-    jobs: int,
-    scheduler: str,
-) -> Iterator[tuple[int, int, Tally]]:
-    work = []
-    for place, cell in enumerate(cells):
-        size = replicates * cell.settings.get("times", 1)
-        work += [
-            (place, chunk, (cases[cell.model], cell, chunk, min(CHUNK, size - chunk * CHUNK), seed))
-            for chunk in range(chunks(cell, replicates))
-        ]
-    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as each:
-        found = each(_given, [given for _, _, given in work])
-        yield from ((place, chunk, tally) for (place, chunk, _), tally in zip(work, found, strict=True))
-
-
-def _given(given: tuple[Any, ...]) -> Tally:
-    return simulate(*given)

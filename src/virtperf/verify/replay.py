@@ -101,13 +101,7 @@ def replay(places: Sequence[Place], studies: Sequence[str], progress: Progress, 
     live = [place for place in places if place.source is not None]
     tasks = [(place, study) for place in live for study in studies if study in studies_of(place.root)]
     with ThreadPoolExecutor(max(1, min(jobs, len(tasks)))) as pool:
-        running = [pool.submit(run_stages, place, study, progress) for place, study in tasks]
-        try:
-            for done in running:
-                done.result()
-        finally:
-            for waiting in running:
-                waiting.cancel()
+        list(pool.map(lambda task: run_stages(task[0], task[1], progress), tasks))  # the first error cancels what waits
     for place in live:
         if any(not stage.study for stage in place.stages(studies)):
             run_stages(place, "", progress)
