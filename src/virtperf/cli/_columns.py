@@ -135,41 +135,31 @@ def _csv(data: bytes, file: str) -> Columns:
         raise VirtperfError(
             "not UTF-8", file=file, line=line, expected="a CSV, Parquet or JSON table", remedy="save it as UTF-8"
         ) from err
-    head = text.partition("\n")[0]
-    separator = max(SEPARATORS, key=head.count)
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    names: list[str] = []
-    rows: list[list[str]] = []
-    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text), delimiter=max(SEPARATORS, key=text.partition("\n")[0].count))
+    rows: dict[int, list[str]] = {}
+    line = 1
     try:
-        before = 0
         for cells in reader:
-            line, before = before + 1, reader.line_num
-            if not cells:
-                continue
-            if not names:
-                names = _names([cell.strip() for cell in cells], file, line)
-            elif len(cells) != len(names):
-                raise VirtperfError(
-                    "a row of another length", file=file, line=line, expected=f"{len(names)} cells, as in the heading",
-                    found=f"{len(cells)}", remedy="put text that holds a separator into double quotes",
-                )  # fmt: skip
-            else:
-                rows.append(cells)
-                lines.append(line)
+            if cells:
+                rows[line] = cells
+            line = reader.line_num + 1
     except csv.Error as err:
         raise VirtperfError(f"not a CSV table: {err}", file=file, line=reader.line_num) from err
-    return Columns(file, pd.DataFrame(rows, index=lines, columns=names, dtype=object), "line")
-
-
-def _names(names: list[str], file: str, line: int) -> list[str]:
+    first = next(iter(rows), 1)
+    names = [cell.strip() for cell in rows.pop(first, [])]
     for name in names:
         if not name or names.count(name) > 1:
             raise VirtperfError(
-                f"the column {name!r} is named twice" if name else "a column without a name", file=file, line=line,
+                f"the column {name!r} is named twice" if name else "a column without a name", file=file, line=first,
                 expected="a heading with one name for each column",
             )  # fmt: skip
-    return names
+    for line, cells in rows.items():
+        if len(cells) != len(names):
+            raise VirtperfError(
+                "a row of another length", file=file, line=line, expected=f"{len(names)} cells, as in the heading",
+                found=f"{len(cells)}", remedy="put text that holds a separator into double quotes",
+            )  # fmt: skip
+    return Columns(file, pd.DataFrame(rows.values(), index=list(rows), columns=names, dtype=object), "line")
 
 
 def _parquet(data: bytes, file: str) -> Columns:

@@ -14,21 +14,15 @@ def turn(file: Path, words: str, taken: Callable[[str], None]) -> Iterator[int]:
     """Hold a lock while the block runs; wait for it where another process holds it, unless `taken` raises.
 
     The lock is the system's (`flock`): it ends with the last process that has the file open, however that process
-    ends, so that nothing is left to clean up.
+    ends, so that nothing is left to clean up. Processes that inherit the open file, whose number the block gets, hold
+    it too, if this one is killed before they end. The file is made where it is missing.
 
     Parameters
     ----------
-    file : Path
-        What is locked. It is made where it is missing, and is empty while nobody holds it.
     words : str
-        What this process says of itself in the file.
+        What is known of this process beside its number, for `taken` of another one.
     taken : callable
-        Told what the process that holds the lock says of itself.
-
-    Yields
-    ------
-    int
-        The open file. Processes that inherit it hold the lock too, if this one is killed before they end.
+        Told of the process that holds the lock.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+b", buffering=0) as held:

@@ -70,7 +70,7 @@ def table_items(path: Path) -> list[Item]:
         width = _width(row)
         for field in rest:
             cells = row[field]
-            if _are_numbers(cells):
+            if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
                 found += [Item(path.stem, label, f"{field} {k}", kind, float(v), width) for k, v in enumerate(cells, 1)]
             else:
                 found.append(Item(path.stem, label, field, kind, _value(cells), width))
@@ -148,10 +148,6 @@ def _value(cell: Any) -> float | str:
         listed = cell.tolist() if hasattr(cell, "tolist") else cell
         return ";".join(map(str, listed)) if isinstance(listed, list | tuple) else _value(listed)
     return float(cell)
-
-
-def _are_numbers(cells: Any) -> bool:
-    return isinstance(cells, np.ndarray) and cells.dtype.kind == "f"
 
 
 def _width(row: dict[Any, Any]) -> float:
