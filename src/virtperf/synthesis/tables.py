@@ -18,7 +18,6 @@ from virtperf.synthesis.capacity import Course
 from virtperf.synthesis.definition import Question, Row
 from virtperf.synthesis.values import Value
 
-KIND = "synthesis"
 SILENT = "silent"
 KINDS_OF_WORDS = (
     "Allows: the range of all values that agree with a paper's text. States: one statement of a paper, with the room "
@@ -30,12 +29,13 @@ Found = Mapping[str, Sequence[Value]]
 """Values by the id of their row."""
 
 
-def record(name: str, title: str, *blocks: Block, values: Sequence[Value] = (), numbers: pd.DataFrame | None = None,
-           caption: str = "") -> Record:  # fmt: skip
+def record(
+    name: str, title: str, *blocks: Block, values: Sequence[Value] = (), numbers: pd.DataFrame | None = None
+) -> Record:
     """A record of the synthesis; its provenance is that of all its values."""
     kinds = dict.fromkeys(value.provenance for value in values)
     return Record(
-        kind=KIND, id=name, study="", title=title, caption=caption, blocks=blocks,
+        kind="synthesis", id=name, study="", title=title, blocks=blocks,
         provenance=tuple(kind for kind in Provenance if kind in kinds),
         numbers=() if numbers is None else (Numbers.of(numbers, f"synthesis-{name}"),),
     )  # fmt: skip
