@@ -77,7 +77,6 @@ class Measurement:
         if wanted and not quiet(wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")):
             words = f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
             self.flags.append(words)
-        torn: Failure | None = None
         try:
             for call in self._calls("setup"):
                 self.processes.finish(call)
