@@ -54,24 +54,14 @@ class Cell:
 
 
 class Case(Protocol):
-    """A cell made ready: a call draws one data set and says what its intervals contain.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Names of the outcomes' values; `COVERAGE` for intervals.
-    defaults : mapping of str to str
-        The default method of each estimate.
-    boundary : str
-        Why nominal coverage is not to be expected here; "" otherwise.
-    """
+    """A cell made ready: a call draws one data set and says what its intervals contain."""
 
     @property
-    def measures(self) -> tuple[str, ...]: ...
+    def measures(self) -> tuple[str, ...]: ...  # names of the outcomes' values; `COVERAGE` for intervals
     @property
-    def defaults(self) -> Mapping[str, str]: ...
+    def defaults(self) -> Mapping[str, str]: ...  # the default method of each estimate
     @property
-    def boundary(self) -> str: ...
+    def boundary(self) -> str: ...  # why nominal coverage is not to be expected here, else ""
 
     def __call__(self, rng: np.random.Generator) -> Sequence[Outcome]: ...
 
@@ -107,21 +97,15 @@ def run(
     scheduler: str = "",
     step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Simulate all cells.
+    """Simulate all cells, each with so many replicates; `jobs` and `scheduler` are those of `parallel.workers`.
 
     Parameters
     ----------
-    cells : sequence of Cell
     cases : mapping of str to callable
         Makes the case of a cell, by its model.
-    replicates : int
-        Data sets a cell.
     seed : int
         Each chunk of each cell has its own generator from the seed, the cell's name and the chunk's number: the result
         depends neither on the number of processes nor on the other cells.
-    jobs : int
-    scheduler : str
-        As `virtperf.core.parallel.workers` takes them.
     step : callable
         Called after each chunk.
 

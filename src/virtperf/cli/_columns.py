@@ -24,21 +24,11 @@ SEPARATORS = (",", ";", "\t")
 
 @dataclass(frozen=True)
 class Columns:
-    """A table of cells.
-
-    Attributes
-    ----------
-    file : str
-        Its name, for errors.
-    cells : DataFrame
-        Every cell a text, a number, a truth value or None. Its index is where each row stands in the file.
-    unit : str
-        What the index counts, from 1: ``"line"`` or ``"row"``.
-    """
+    """A table of cells: texts, numbers, truth values or None; its index is where each row stands in the file."""
 
     file: str
     cells: pd.DataFrame
-    unit: str
+    unit: str  # what the index counts, from 1: "line" or "row"
 
     def __len__(self) -> int:
         return len(self.cells)
