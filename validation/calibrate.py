@@ -41,7 +41,7 @@ def calibrate(
     """Count how often 90 % and 95 % intervals contain the truth; with the defaults on two processors half an hour."""
     try:
         document = load_yaml(designs)
-        cells = expand(document.data, list(CASES), file=document.path.name, line=document.line)
+        cells = expand(document, list(CASES))
         cells = [cell for cell in cells if not models or cell.model in models]
         with _bar(sum(coverage.chunks(cell, replicates) for cell in cells)) as step:
             found = coverage.run(

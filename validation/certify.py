@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from virtperf.models.linear import LinearResult, fit_line, fit_linear, fit_polyn
 
 ROOT = Path(__file__).parent.parent
 Reference = dict[str, Any]
-CERTIFIED = {"linear": 15}  # models with the digits that NIST certifies
+CERTIFIED = 15  # digits
 QUANTITIES = ("params", "bse")
 LEVELS = ("Lower", "Average", "Higher")
 KEYS = ("options", "x", "y", "expected", "rtol")
@@ -88,7 +87,7 @@ def digits(reference: Reference) -> pd.DataFrame:
     rows = []
     for q in QUANTITIES:
         found = getattr(fit, q)
-        matching = np.nan_to_num(matching_digits(found, expected[q], CERTIFIED[reference["model"]]), nan=0.0)
+        matching = np.nan_to_num(matching_digits(found, expected[q], CERTIFIED), nan=0.0)
         for k, (value, certified, d) in enumerate(zip(found, expected[q], matching, strict=True)):
             rows.append((q, f"b{k}", value, certified, max(float(d), 0.0)))
     return pd.DataFrame(rows, columns=["quantity", "name", "found", "certified", "digits"])
@@ -110,7 +109,7 @@ def certified_references(folder: Path) -> list[Reference]:
             raise ModelError("the reference can't be read", file=path, expected="a JSON file", found=str(err)) from err
         if not isinstance(reference, dict) or reference.get("authority") != "certified by NIST":
             continue
-        if reference.get("model") in CERTIFIED:
+        if reference.get("model") == "linear":
             missing = [key for key in KEYS if key not in reference]
             missing += [key for key in ("set", "level") if key not in reference.get("options", {})]
             if missing:
@@ -121,24 +120,23 @@ def certified_references(folder: Path) -> list[Reference]:
             "no certified reference is there", file=folder, expected="JSON files with the authority of NIST",
             remedy="name the folder of references",
         )  # fmt: skip
-    return sorted(found, key=_order)
-
-
-def _order(reference: Reference) -> tuple[int, int, str]:
-    options = reference["options"]
-    return list(CERTIFIED).index(reference["model"]), LEVELS.index(options["level"]), options["set"].lower()
+    return sorted(found, key=lambda r: (LEVELS.index(r["options"]["level"]), r["options"]["set"].lower()))
 
 
 def certified_table(folder: Path) -> str:
     """Return the digits reached for each certified set of a folder as Markdown: a table, with notes."""
-    chosen = certified_references(folder)
-    measured = [_least(reference) for reference in chosen]
-    solved = sum(_meets(r, least) for r, least in zip(chosen, measured, strict=True))
+    chosen, solved = certified_references(folder), 0
     heads = ["set", "difficulty", "rows", "coefficients", "parameters", "SDs", "required (parameters / SDs)"]
-    lines = [
-        f"{solved} of {len(chosen)} sets have their required digits.", "", _row(heads),
-        _row(["---"] * 2 + ["---:"] * 5), *(_line(r, least) for r, least in zip(chosen, measured, strict=True)),
-    ]  # fmt: skip
+    rows = [heads, ["---"] * 2 + ["---:"] * 5]
+    for reference in chosen:
+        options, required = reference["options"], [required_digits(reference, q) for q in QUANTITIES]
+        reached = digits(reference).groupby("quantity")["digits"].min()[list(QUANTITIES)].tolist()
+        solved += all(d >= wanted for d, wanted in zip(reached, required, strict=True))
+        size = [str(len(reference["y"])), str(len(reference["expected"]["params"]))]
+        wanted = " / ".join(f"{d:.0f}" for d in required)
+        rows.append([options["set"], options["level"].lower(), *size, *(f"{d:.1f}" for d in reached), wanted])
+    lines = [f"{solved} of {len(chosen)} sets have their required digits.", ""]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
     notes = [f"- {r['options']['set']}: {r['reason']}" for r in chosen if "reason" in r]
     return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
 
@@ -146,27 +144,6 @@ def certified_table(folder: Path) -> str:
 def certified_page(folder: Path) -> str:
     """Return the page of certified digits: what they mean, how to make it again, and `certified_table`."""
     return f"{HEAD}\n{certified_table(folder)}"
-
-
-def _least(reference: Reference) -> list[float]:
-    """The fewest digits of the parameters and of the standard deviations."""
-    least = digits(reference).groupby("quantity")["digits"].min()
-    return [float(least[q]) for q in QUANTITIES]
-
-
-def _meets(reference: Reference, least: Sequence[float]) -> bool:
-    return all(d >= required_digits(reference, QUANTITIES[k % 2]) for k, d in enumerate(least))
-
-
-def _line(reference: Reference, least: Sequence[float]) -> str:
-    options, expected = reference["options"], reference["expected"]
-    required = " / ".join(f"{required_digits(reference, q):.0f}" for q in QUANTITIES)
-    size = [str(len(reference["y"])), str(len(expected["params"]))]
-    return _row([options["set"], options["level"].lower(), *size, *(f"{d:.1f}" for d in least), required])
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 @click.command()

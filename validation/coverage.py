@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -28,12 +28,8 @@ CHUNK = 250
 class Outcome(NamedTuple):
     """What one method made of one data set.
 
-    Parameters
-    ----------
-    estimate, method : str
-    values : tuple of float or None
-        For intervals: whether they contain the truth, one for each of `LEVELS`. Other cases have other measures. None
-        where the method refuses.
+    Values of intervals are whether they contain the truth, one for each of `LEVELS`; other cases have other measures.
+    None where the method refuses.
     """
 
     estimate: str
@@ -43,23 +39,12 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One model on one design at one level of noise.
+    """One model on one design at one level of noise."""
 
-    Parameters
-    ----------
-    model : str
-        Key of the case.
-    design : str
-    noise : float
-        Standard deviation between replicates, as a share of the mean.
-    settings : mapping
-        What else the case needs: x, truth, replicates and so on.
-    """
-
-    model: str
+    model: str  # key of the case
     design: str
-    noise: float
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    noise: float  # standard deviation between replicates, as a share of the mean
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what else the case needs: x, truth, replicates
 
     @property
     def id(self) -> str:
@@ -69,24 +54,14 @@ class Cell:
 
 
 class Case(Protocol):
-    """A cell made ready: a call draws one data set and says what its intervals contain.
-
-    Attributes
-    ----------
-    measures : tuple of str
-        Names of the outcomes' values; `COVERAGE` for intervals.
-    defaults : mapping of str to str
-        The default method of each estimate.
-    boundary : str
-        Why nominal coverage is not to be expected here; "" otherwise.
-    """
+    """A cell made ready: a call draws one data set and says what its intervals contain."""
 
     @property
-    def measures(self) -> tuple[str, ...]: ...
+    def measures(self) -> tuple[str, ...]: ...  # names of the outcomes' values; `COVERAGE` for intervals
     @property
-    def defaults(self) -> Mapping[str, str]: ...
+    def defaults(self) -> Mapping[str, str]: ...  # the default method of each estimate
     @property
-    def boundary(self) -> str: ...
+    def boundary(self) -> str: ...  # why nominal coverage is not to be expected here, else ""
 
     def __call__(self, rng: np.random.Generator) -> Sequence[Outcome]: ...
 
@@ -95,8 +70,9 @@ Tally = dict[tuple[str, str], np.ndarray]
 """By estimate and method: data sets with a value, data sets without, sum of each value."""
 
 
-def simulate(make: Callable[[Cell], Case], cell: Cell, chunk: int, size: int, seed: int) -> Tally:
-    """Return the tally of one chunk of a cell's data sets."""
+def _simulate(given: tuple[Callable[[Cell], Case], Cell, int, int, int]) -> Tally:
+    """The tally of one chunk of a cell's data sets: what makes its case, the cell, chunk, size and seed are given."""
+    make, cell, chunk, size, seed = given
     case = make(cell)
     rng = np.random.default_rng([seed, zlib.crc32(cell.id.encode()), chunk])
     tally: Tally = {}
@@ -121,21 +97,15 @@ def run(
     scheduler: str = "",
     step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Simulate all cells.
+    """Simulate all cells, each with so many replicates; `jobs` and `scheduler` are those of `parallel.workers`.
 
     Parameters
     ----------
-    cells : sequence of Cell
     cases : mapping of str to callable
         Makes the case of a cell, by its model.
-    replicates : int
-        Data sets a cell.
     seed : int
         Each chunk of each cell has its own generator from the seed, the cell's name and the chunk's number: the result
         depends neither on the number of processes nor on the other cells.
-    jobs : int
-    scheduler : str
-        As `virtperf.core.parallel.workers` takes them.
     step : callable
         Called after each chunk.
 
@@ -146,17 +116,23 @@ def run(
         default, boundary, n, none`` and the case's measures. `n` counts the data sets with an interval, `none` those
         without, and a measure is a mean over `n`.
     """
-    tallies: list[list[Tally | None]] = [[None] * chunks(cell, replicates) for cell in cells]
-    for place, chunk, tally in _all(cells, cases, replicates, seed, jobs, scheduler):
-        tallies[place][chunk] = tally
-        step()
+    work = []
+    for place, cell in enumerate(cells):
+        size = replicates * cell.settings.get("times", 1)
+        work += [
+            (place, (cases[cell.model], cell, chunk, min(CHUNK, size - chunk * CHUNK), seed))
+            for chunk in range(chunks(cell, replicates))
+        ]
+    totals: list[Tally] = [{} for _ in cells]
+    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as each:
+        found = each(_simulate, [given for _, given in work])
+        for (place, _), tally in zip(work, found, strict=True):
+            for key, sums in tally.items():
+                totals[place][key] = totals[place].get(key, 0.0) + sums
+            step()
     rows = []
-    for place, (cell, parts) in enumerate(zip(cells, tallies, strict=True)):
+    for place, (cell, total) in enumerate(zip(cells, totals, strict=True)):
         case = cases[cell.model](cell)
-        total: Tally = {}
-        for part in parts:
-            for key, sums in (part or {}).items():
-                total[key] = total.get(key, 0.0) + sums
         for (estimate, method), (n, none, *values) in total.items():
             row: dict[str, Any] = {"cell": place, "model": cell.model, "design": cell.design, "noise": cell.noise}
             row |= {"estimate": estimate, "method": method, "default": case.defaults.get(estimate) == method}
@@ -173,27 +149,3 @@ def chunks(cell: Cell, replicates: int) -> int:
 def error(cover: float, n: int) -> float:
     """Monte Carlo standard error of a simulated coverage."""
     return math.sqrt(cover * (1 - cover) / n) if n else math.nan
-
-
-def _all(
-    cells: Sequence[Cell],
-    cases: Mapping[str, Callable[[Cell], Case]],
-    replicates: int,
-    seed: int,
-    jobs: int,
-    scheduler: str,
-) -> Iterator[tuple[int, int, Tally]]:
-    work = []
-    for place, cell in enumerate(cells):
-        size = replicates * cell.settings.get("times", 1)
-        work += [
-            (place, chunk, (cases[cell.model], cell, chunk, min(CHUNK, size - chunk * CHUNK), seed))
-            for chunk in range(chunks(cell, replicates))
-        ]
-    with workers(jobs=jobs, scheduler=scheduler, preload=__name__) as each:
-        found = each(_given, [given for _, _, given in work])
-        yield from ((place, chunk, tally) for (place, chunk, _), tally in zip(work, found, strict=True))
-
-
-def _given(given: tuple[Any, ...]) -> Tally:
-    return simulate(*given)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from validation.coverage import Cell
-from virtperf.core.errors import ModelError
+from virtperf.core.errors import StudyError
+from virtperf.core.yamlio import Document
 
-VARIED = ("noise", "correlation", "relations")
-"""Settings that are given as lists: one cell for each value."""
+VARIED: Mapping[str, tuple[str, Callable[[float], bool]]] = {
+    "noise": ("a list of positive numbers", lambda v: 0 < v < math.inf),
+    "correlation": ("a list of numbers from 0 to below 1", lambda v: 0 <= v < 1),
+    "relations": ("a list of counts", lambda v: isinstance(v, int) and v >= 1),
+}
+"""Settings that are given as lists, one cell for each value, and what each value has to be."""
 KNOWN = {
     "model", "design", "second_design", "truth", "second", "noise", "spread", "replicates", "times", "form", "ratio",
     "shared", "margin", "correlation", "shape", "depth", "length", "reason", "predict", "slopes",
@@ -47,120 +52,76 @@ TRUTHS: Mapping[str, tuple[str, ...]] = {
 """The coefficients of each model's truth; those of a breakpoint depend on the form."""
 
 
-def expand(
-    document: Mapping[str, Any],
-    models: Sequence[str],
-    *,
-    file: str | None = None,
-    line: Callable[..., int] | None = None,
-) -> list[Cell]:
-    """Return the cells of a file with ``replicates``, ``designs`` and ``cells``.
-
-    Parameters
-    ----------
-    document : mapping
-        As in `calibration.yaml`.
-    models : sequence of str
-        Models that have a case.
-    file : str, optional
-        Name that errors give the document.
-    line : callable, optional
-        The line on which a part stands, by its path: ``line("cells", 3, "noise")``.
+def expand(document: Document, models: Sequence[str]) -> list[Cell]:
+    """Return the cells of a file with ``replicates``, ``designs`` and ``cells``, for the `models` that have a case.
 
     Raises
     ------
-    ModelError
+    StudyError
         A part or a setting that is missing; a model, design, setting, word or coefficient that is not known; a number
         out of range; two cells that are the same.
     """
-    place = _File(document, file, line)
     for part, kind in (("replicates", int), ("designs", Mapping), ("cells", list)):
-        if not isinstance(place.data.get(part), kind):
-            raise place.error(f"the designs have no {part!r}", expected="replicates, designs and cells")
+        if not isinstance(document.data.get(part), kind):
+            raise document.error(f"the designs have no {part!r}", expected="replicates, designs and cells")
     cells: dict[str, tuple[Cell, int]] = {}
-    for number, entry in enumerate(place.data["cells"], 1):
-        for cell in _cells(place, entry, number, models):
+    for number in range(1, len(document.data["cells"]) + 1):
+        for cell in _cells(document, number, models):
             if cell.id in cells:
-                raise place.error(f"cell {number} is the same as cell {cells[cell.id][1]}", number, found=cell.id)
+                problem = f"cell {number} is the same as cell {cells[cell.id][1]}"
+                raise document.error(problem, "cells", number - 1, found=cell.id)
             cells[cell.id] = cell, number
     return [cell for cell, _ in cells.values()]
 
 
-class _File:
-    """The designs, and where their parts stand."""
-
-    def __init__(self, data: Mapping[str, Any], name: str | None, line: Callable[..., int] | None) -> None:
-        self.data, self.name, self.line = data, name, line
-
-    def error(self, problem: str, number: int = 0, setting: str = "", **parts: str) -> ModelError:
-        """An error of a cell, by its number from 1, or of the file as a whole."""
-        where: tuple[str | int, ...] = ("cells", number - 1, *([setting] if setting else [])) if number else ()
-        line = self.line(*where) if self.line else None
-        return ModelError(problem, file=self.name, line=line, expected=parts.get("expected"), found=parts.get("found"))
-
-
-def _cells(file: _File, entry: Any, number: int, models: Sequence[str]) -> list[Cell]:
+def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[Cell]:
+    entry, place = document.data["cells"][number - 1], ("cells", number - 1)
     if not isinstance(entry, Mapping):
-        raise file.error(f"cell {number} is not a mapping", number, expected="model, design and settings")
+        raise document.error(f"cell {number} is not a mapping", *place, expected="model, design and settings")
+
+    def error(problem: str, *setting: str, **parts: str) -> StudyError:
+        return document.error(f"cell {number}: {problem}", *place, *setting, **parts)
 
     def known(value: object, allowed: Sequence[str], what: str, setting: str) -> None:
         if value not in allowed:
             expected = f"one of {', '.join(allowed)}"
-            raise file.error(
-                f"cell {number}: {what} is not known", number, setting, expected=expected, found=repr(value)
-            )
+            raise error(f"{what} is not known", setting, expected=expected, found=repr(value))
 
     def design(key: str) -> Mapping[str, Any]:
-        known(entry.get(key), sorted(file.data["designs"]), key, key)
-        return file.data["designs"][entry[key]]
+        known(entry.get(key), sorted(document.data["designs"]), key, key)
+        return document.data["designs"][entry[key]]
 
     known(entry.get("model"), models, "model", "model")
     for key in entry:
         known(key, sorted(KNOWN), "setting", key)
-    words = WORDS | ({"spread": (SPREADS[entry["model"]],)} if entry["model"] in SPREADS else {})
-    words |= {"form": FORMS.get(entry["model"], ())}
+    model = entry["model"]
+    words = WORDS | ({"spread": (SPREADS[model],)} if model in SPREADS else {}) | {"form": FORMS.get(model, ())}
     for name, allowed in words.items():
         if name in entry:
             known(entry[name], allowed, name, name)
-    settings = {"replicates": file.data["replicates"], **design("design"), **entry}
-    for name in NEEDS.get(entry["model"], ()):
-        if name not in settings:
-            raise file.error(f"cell {number}: {entry['model']} needs {name!r}", number)
+    settings = {"replicates": document.data["replicates"], **design("design"), **entry}
+    if missing := [name for name in NEEDS.get(model, ()) if name not in settings]:
+        raise error(f"{model} needs {missing[0]!r}")
     if "second_design" in entry:
         settings["second_x"] = design("second_design")["x"]
     for name in COUNTS:
         if name in settings and not (isinstance(settings[name], int) and settings[name] >= 1):
-            found = repr(settings[name])
-            raise file.error(f"cell {number}: {name} is no count", number, name, expected="at least 1", found=found)
-    truths = TRUTHS.get(entry["form"] if entry["model"] == "breakpoint" else entry["model"])
-    for name in ("truth", "second") if truths else ():
-        if name in entry and (not isinstance(entry[name], Mapping) or set(entry[name]) != set(truths or ())):
-            expected = f"exactly {', '.join(truths or ())}"
-            raise file.error(f"cell {number}: {name} has other coefficients", number, name,
-                             expected=expected, found=repr(entry[name]))  # fmt: skip
+            raise error(f"{name} is no count", name, expected="at least 1", found=repr(settings[name]))
+    truths = TRUTHS.get(entry["form"] if model == "breakpoint" else model, ())
+    for name in ("truth", "second"):
+        if truths and name in entry and not (isinstance(entry[name], Mapping) and set(entry[name]) == set(truths)):
+            expected = f"exactly {', '.join(truths)}"
+            raise error(f"{name} has other coefficients", name, expected=expected, found=repr(entry[name]))
     varied = [name for name in VARIED if name in entry]
     for name in varied:
-        _check_list(file, number, name, entry[name])
-    made = []
+        values, (expected, fits) = entry[name], VARIED[name]
+        if not (isinstance(values, list) and values and all(isinstance(v, int | float) and fits(v) for v in values)):
+            raise error(f"{name} is no list of levels", name, expected=expected, found=repr(values))
     for values in itertools.product(*(entry[name] for name in varied)):
         chosen = {**settings, **dict(zip(varied, values, strict=True))}
         for key in ("model", "design", "second_design", "source"):
             chosen.pop(key, None)
-        made.append(Cell(entry["model"], entry["design"], float(chosen.pop("noise", 0.0)), chosen))
-    return made
-
-
-def _check_list(file: _File, number: int, name: str, values: object) -> None:
-    """A noise is positive, a correlation at least 0 and below 1, a number of relations a count."""
-    expected, allowed = {
-        "noise": ("a list of positive numbers", lambda v: 0 < v < math.inf),
-        "correlation": ("a list of numbers from 0 to below 1", lambda v: 0 <= v < 1),
-        "relations": ("a list of counts", lambda v: isinstance(v, int) and v >= 1),
-    }[name]
-    if not isinstance(values, list) or not values or not all(isinstance(v, int | float) and allowed(v) for v in values):
-        raise file.error(
-            f"cell {number}: {name} is no list of levels", number, name, expected=expected, found=repr(values)
-        )
+        yield Cell(model, entry["design"], float(chosen.pop("noise", 0.0)), chosen)
 
 
 def conditions(cell: Cell) -> str:

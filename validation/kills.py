@@ -42,10 +42,7 @@ def main(study: str, kills: int, seed: int) -> None:
 def disturbed(copy: Path, study: str, kills: int, seed: int) -> list[int]:
     """The numbers of the kills after which the next start did not end well, or not in the bytes of the first run.
 
-    Parameters
-    ----------
-    copy : Path
-        A repository; what its stages have written is lost.
+    What the stages have written in the repository `copy` is lost.
     """
     begin = time.monotonic()
     if start(copy, study).wait() != 0:

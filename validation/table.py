@@ -65,15 +65,7 @@ side of covering too often on the bound. Such cases stand apart and are not coun
 
 
 def page(found: pd.DataFrame, cells: Sequence[Cell], document: Mapping[str, Any], replicates: int, seed: int) -> str:
-    """Return the page as Markdown.
-
-    Parameters
-    ----------
-    found : DataFrame
-        Result of `coverage.run` for `cells`.
-    document : mapping
-        The file with the designs.
-    """
+    """Return what `coverage.run` found for `cells` as a page of Markdown; `document` is the file with the designs."""
     parts = [HEAD.format(replicates=replicates, seed=seed, low=100 * BAND[0], high=100 * BAND[1])]
     parts.append(_summary(found, cells))
     for model in dict.fromkeys(c.model for c in cells):

@@ -31,8 +31,8 @@ _HOMES = {
     "Estimate": "virtperf.models.result",
     "load_study": "virtperf.exhibits.loaded",
     "load_synthesis": "virtperf.synthesis.loaded",
-    "models": "virtperf",
-    "plot": "virtperf.exhibits",
+    "models": "virtperf.models",
+    "plot": "virtperf.exhibits.plot",
     "read": "virtperf.ingest.own",
 }
 
@@ -40,10 +40,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'virtperf' has no attribute {name!r}; it has {', '.join(__all__)}")
-    home = _HOMES[name]
-    if name in ("models", "plot"):
-        return importlib.import_module(f"{home}.{name}")
-    return getattr(importlib.import_module(home), name)
+    home = importlib.import_module(_HOMES[name])
+    return home if name in ("models", "plot") else getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -88,14 +88,9 @@ class Group:
         return self
 
     def set_up(
-        self,
-        *,
-        weight: int = 1024,
-        quota: float | None = None,
-        memory: int | None = None,
-        cpus: str | None = None,
+        self, *, weight: int = 1024, quota: float | None = None, memory: int | None = None, cpus: str | None = None,
         reads: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Set limits.
 
         Parameters

@@ -16,7 +16,6 @@ SIZE = 512 * 2**20
 MEMORY = 320 * 2**20
 """Of a guest: two of them hold the file together, one does not."""
 
-
 JOB = """\
 [reader{n}]
 filename={name}
@@ -57,9 +56,8 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
         made(f"reader{n}.fio", job.encode())
     if data not in ("shared", "private"):
         return
-    for n, group in enumerate(
-        groups, start=1
-    ):  # each guest is charged for the part of a shared file that it reads first
+    # each guest is charged for the part of a shared file that it reads first
+    for n, group in enumerate(groups, start=1):
         part = SIZE // guests if data == "shared" else SIZE
         begin = (n - 1) * part if data == "shared" else 0
         if os.fork() == 0:

@@ -52,13 +52,9 @@ def write_run(
     shutil.copyfile(source / "xentop.txt", run / "xentop.txt")
     if len(sampled) != SAMPLES:
         raise ValueError(f"{condition.name}: {len(sampled)} samples of xentop, expected {SAMPLES}")
+    interval_s = round((during[-1] - during[0]) / (len(during) - 1), 4)
     files: list[dict[str, str | float]] = [
-        {
-            "path": "xentop.txt",
-            "format": "xentop",
-            "start_s": round(sampled[0] - start, 3),
-            "interval_s": round((during[-1] - during[0]) / (len(during) - 1), 4),
-        }
+        {"path": "xentop.txt", "format": "xentop", "start_s": round(sampled[0] - start, 3), "interval_s": interval_s}
     ]
     for number in range(1, len(condition.shares) + 1):
         _guest_log(out, f"busy{number}", condition.name, run / f"guests/busy{number}/burn.csv")

@@ -101,14 +101,14 @@ def test_a_missing_program_is_said_before_anything_is_measured(repository):
 
 
 def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
-    repository.write(window_s=1.5, replicates=1)
+    repository.write(window_s=1, replicates=1, experiments=[{"name": "one", "at": {"guests": 1}}])
     first = repository.start()
     wait_for((repository.own / "running" / "state.json").exists, first)
     with pytest.raises(VirtperfError, match=f"process {first.pid} is measuring here"):
         repository.measure()
     out, _ = first.communicate(timeout=30)
     assert first.returncode == 0, out
-    assert repository.present() == ["cpu-guests-1-r1", "cpu-guests-2-r1"]
+    assert repository.present() == ["one-r1"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -264,6 +264,7 @@ def test_real_monitors_around_busy_processes(repository, root):
     """One, two and four busy processes for two seconds each, three times, beside sar, vmstat and files of their own."""
     repository.write(
         replicates=3, window_s=2, tools={"sysstat": "sar -V"},
+        workload=[{"run": ["{here}/work", "{seconds}", "work{n}.csv", "busy"], "count": "guests"}],
         monitors=[{"run": "sar -u 1", "output": "sar.txt", "stop": "SIGINT"},
                   {"run": "vmstat -n -t 1", "output": "host/vmstat.txt"}],
         experiments=[{"name": "cpu", "over": {"guests": [1, 2, 4]}}],

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from virtperf.core.paths import Layout
-from virtperf.new_study.pipeline import pipeline_text
+from virtperf.new_study.write import pipeline_text
 
 
 def test_the_stages_are_named_after_the_study():

@@ -6,9 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from virtperf.cli import main
+from virtperf.core.warm import warm
+from virtperf.pipeline.run import FIXED, FORKS
 
 STAGES = """\
 vars: [{{study: {study}}}]
@@ -63,7 +70,32 @@ def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def all_run(nothing_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A process that forks commands, as each `virtperf pipeline` starts one; to load what it needs takes seconds."""
+    folder = tmp_path_factory.mktemp("warm")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, **FIXED, "PATH": path}
+    with (folder / "lock").open("w") as lock, warm(FORKS, folder, environment, lock.fileno()) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def pipeline(address: str) -> Callable[..., str]:
+    """A function that runs it in this process, checks its status, and returns what it said."""
+
+    def run(root: Path, *arguments: str, status: int = 0) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("virtperf.pipeline.run.warm", lambda *_: nullcontext(address))
+            done = CliRunner().invoke(main, ["--root", str(root), "pipeline", *arguments])
+        assert done.exit_code == status, done.output
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        return done.output
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def all_run(nothing_run: Path, pipeline: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same after the pipeline; tests copy it."""
     root = Path(shutil.copytree(nothing_run, tmp_path_factory.mktemp("pipeline") / "repository"))
     assert pipeline(root) == ""
@@ -82,19 +114,9 @@ def done(all_run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(all_run, tmp_path / "repository"))
 
 
-def command(root: Path, *arguments: str) -> list[str]:
+def command(root: Path) -> list[str]:
     """`virtperf pipeline` as a process."""
-    return [str(Path(sys.executable).parent / "virtperf"), "--root", str(root), "pipeline", *arguments]
-
-
-def pipeline(root: Path, *arguments: str, status: int = 0, **environment: str) -> str:
-    """Run it, check its status, return what it said."""
-    done = subprocess.run(
-        command(root, *arguments), capture_output=True, text=True, env={**os.environ, **environment}, check=False
-    )
-    said = done.stdout + done.stderr
-    assert done.returncode == status, said
-    return said
+    return [str(Path(sys.executable).parent / "virtperf"), "--root", str(root), "pipeline"]
 
 
 def locks(root: Path) -> dict[str, bytes]:

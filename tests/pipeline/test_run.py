@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import command, locks, pipeline
+from tests.pipeline.conftest import command, locks
 
 
 def ran(root: Path) -> list[str]:
@@ -31,7 +31,7 @@ def wait_for(condition):
 ALL = ["a-1.txt", "a-2.txt", "b-1.txt", "b-2.txt", "site.txt"]
 
 
-def test_everything_runs_once_and_then_only_what_changed(done):
+def test_everything_runs_once_and_then_only_what_changed(done, pipeline):
     assert ran(done) == ALL
     before = locks(done)
     assert sorted(before) == ["dvc.lock", "pipelines/a/dvc.lock", "pipelines/b/dvc.lock"]
@@ -47,20 +47,20 @@ def test_everything_runs_once_and_then_only_what_changed(done):
     assert locks(done) == before
 
 
-def test_everything_by_force(done):
+def test_everything_by_force(done, pipeline):
     before = locks(done)
     ran(done)
     pipeline(done, "--force")
     assert ran(done) == ALL and locks(done) == before
 
 
-def test_one_study_alone(repository):
+def test_one_study_alone(repository, pipeline):
     pipeline(repository, "a")
     assert ran(repository) == ["a-1.txt", "a-2.txt"]
     assert "there is no study 'c'" in pipeline(repository, "c", status=1)
 
 
-def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository):
+def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository, pipeline):
     (repository / "in" / "a.txt").write_text("fail")
     said = pipeline(repository, status=1)
     assert "a: the input says fail" in said and "failed to reproduce 'pipelines/a/dvc.yaml:first'" in said
@@ -69,7 +69,7 @@ def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository):
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2.0'\nstages:\n  first:\n    cmd: py"])
-def test_broken_lock_files_are_mended_and_the_end_is_the_same(done, text):
+def test_broken_lock_files_are_mended_and_the_end_is_the_same(done, text, pipeline):
     before = locks(done)
     ran(done)
     for path in before:
@@ -80,7 +80,7 @@ def test_broken_lock_files_are_mended_and_the_end_is_the_same(done, text):
     assert locks(done) == before and ran(done) == []
 
 
-def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(done):
+def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(done, pipeline):
     before = locks(done)
     (done / "pipelines" / "a" / "dvc.lock").write_text("")
     (done / ".dvc" / "tmp" / "virtperf-locks" / "pipelines" / "a" / "dvc.lock").unlink()
@@ -90,7 +90,7 @@ def test_a_broken_lock_file_without_a_copy_runs_again_to_the_same_end(done):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", [0, 3], ids=["in the first stages", "after three stages"])
-def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended):
+def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipeline):
     before = locks(done)
     ran(done)
     for name in ("in", "out"):
@@ -118,7 +118,7 @@ def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended):
     assert locks(done) == before
 
 
-def test_a_second_one_waits_and_says_for_whom(repository):
+def test_a_second_one_waits_and_says_for_whom(repository, pipeline):
     first = subprocess.Popen(command(repository), env={**os.environ, "PAUSE": "1"}, stderr=subprocess.PIPE, text=True)
     file = repository / ".dvc" / "tmp" / "virtperf.lock"
     wait_for(lambda: file.exists() and file.read_text())
@@ -129,7 +129,7 @@ def test_a_second_one_waits_and_says_for_whom(repository):
     assert ran(repository) == ALL
 
 
-def test_an_input_that_is_not_there_is_one_line(repository):
+def test_an_input_that_is_not_there_is_one_line(repository, pipeline):
     (repository / "dvc.yaml").unlink()
     said = pipeline(repository, status=1)
     assert "Traceback" not in said

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import STAGES, pipeline
+from tests.pipeline.conftest import STAGES
 from virtperf.pipeline.stages import Stage, in_order, load_stages
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_a_stage_needs_what_is_made_before(stages, expected):
     assert in_order(stages, "a") is expected
 
 
-def test_stages_listed_in_another_order_run_in_the_right_one(repository):
+def test_stages_listed_in_another_order_run_in_the_right_one(repository, pipeline):
     head, first, second = STAGES.format(study="a").partition("  first:")
     first, between, second = (first + second).partition("  second:")
     (repository / "pipelines" / "a" / "dvc.yaml").write_text(head + between + second + first)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import pipeline
 from virtperf.pipeline.state import KEPT, keep, kept, state
 
 
@@ -71,7 +70,7 @@ def test_a_broken_file_is_none(root):
         assert kept(root) is None
 
 
-def test_dvc_is_not_asked_where_nothing_changed(done):
+def test_dvc_is_not_asked_where_nothing_changed(done, pipeline):
     pipeline(done)  # its stages write where those of studies do not
     config = (done / ".dvc" / "config").read_text()
     (done / ".dvc" / "config").write_text("[broken")  # DVC would say so

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from pathlib import Path
@@ -12,20 +11,13 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tests.pipeline.conftest import locks, pipeline
+from tests.pipeline.conftest import locks
 from virtperf import __version__
-from virtperf.core.warm import ADDRESS, KERNEL, KILLED, OTHER, Command, ask, warm
+from virtperf.core.warm import ADDRESS, KERNEL, KILLED, OTHER, Command, ask
 from virtperf.pipeline.run import FORKS
 from virtperf.render.execute import execute
 
 POWER = ("power", "--cv", "3", "--effect", "5", "-o", "power.svg")
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("warm")
-    with (folder / "lock").open("w") as lock, warm(FORKS, folder, os.environ, lock.fileno()) as found:
-        yield found
 
 
 def ran(address: str, folder: Path, *words: str) -> tuple[int, str, str]:
@@ -101,7 +93,7 @@ stages:
 """
 
 
-def test_stages_of_ours_and_others_in_one_pipeline(repository):
+def test_stages_of_ours_and_others_in_one_pipeline(repository, pipeline):
     (repository / "pipelines" / "a" / "dvc.yaml").write_text(STAGES)
     said = pipeline(repository, "a", status=1)
     assert "a: Error: there is no study 'none'" in said and "failed to run: virtperf judge none, exited with 1" in said

@@ -18,7 +18,7 @@ from scipy import stats
 from validation import coverage, curves, lines, series, table, verdicts
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
-from virtperf.core.errors import ModelError
+from virtperf.core.errors import ModelError, StudyError
 from virtperf.core.yamlio import load_yaml
 from virtperf.verdicts import regions
 
@@ -44,7 +44,7 @@ def document(root):
 
 @pytest.fixture(scope="module")
 def cells(document):
-    return expand(document.data, list(CASES))
+    return expand(document, list(CASES))
 
 
 def limits(n, low=BAND[0], high=BAND[1]):
@@ -120,7 +120,8 @@ def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
         assert_covers(found)
 
 
-def test_results_depend_neither_on_processes_nor_on_other_cells(cells):
+def test_results_depend_neither_on_processes_nor_on_other_cells(cells, monkeypatch):
+    monkeypatch.setattr(coverage, "CHUNK", 40)
     chosen = [c for c in cells if c.model in ("line", "ratio") and c.settings["replicates"] != 5][:3]
     chosen = [Cell(c.model, c.design, c.noise, {**c.settings, "times": 1}) for c in chosen]
     size = coverage.CHUNK + 30  # two chunks, the second not full
@@ -214,18 +215,16 @@ def designs(tmp_path, *entries, head=DESIGNS):
 )
 def test_a_bad_cell_is_named_with_its_line(tmp_path, entry, message):
     document = designs(tmp_path, LINE, entry)
-    with pytest.raises(ModelError, match=rf"^designs\.yaml line 8: .*{message}"):
-        expand(document.data, list(CASES), file=document.path.name, line=document.line)
-    with pytest.raises(ModelError, match=rf"^{message}|^cell 2.*{message}"):  # without a file, the cell alone
-        expand(document.data, list(CASES))
+    with pytest.raises(StudyError, match=rf"^designs\.yaml line 8: .*{message}"):
+        expand(document, list(CASES))
 
 
 @pytest.mark.parametrize("part", ["replicates", "designs", "cells"])
 def test_a_missing_part_is_named(tmp_path, part):
     document = designs(tmp_path, LINE)
     del document.data[part]
-    with pytest.raises(ModelError, match=f"the designs have no '{part}'"):
-        expand(document.data, list(CASES))
+    with pytest.raises(StudyError, match=f"the designs have no '{part}'"):
+        expand(document, list(CASES))
 
 
 def test_curves_that_do_not_cross_are_no_truth_of_a_crossing():
@@ -236,7 +235,7 @@ def test_curves_that_do_not_cross_are_no_truth_of_a_crossing():
 
 
 def test_varied_settings_make_a_cell_each(tmp_path):
-    cells = expand(designs(tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]")).data, list(CASES))
+    cells = expand(designs(tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]")), list(CASES))
     assert [c.noise for c in cells] == [0.1, 0.2]
     assert cells[0].settings["replicates"] == 3
     assert len({c.id for c in cells}) == 2
@@ -256,7 +255,7 @@ def row(cell, estimate, method, cover, *, default=False, boundary="", n=1000, no
 def page(tmp_path):
     why = LINE.replace("[0.1]", "[0.3]").replace("{model", "{reason: it is small, model")
     document = designs(tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]"), why, LINE.replace("[0.1]", "[0.4]"))
-    cells = expand(document.data, list(CASES))
+    cells = expand(document, list(CASES))
     found = pd.DataFrame(
         [
             row(0, "slope", "t", 0.95, default=True),
@@ -306,7 +305,7 @@ def test_warm_ups_have_their_own_columns(tmp_path):
     document = designs(
         tmp_path, "{model: warm-up, design: series, shape: step, depth: 5, length: 10, correlation: [0]}"
     )
-    cells = expand(document.data, list(CASES))
+    cells = expand(document, list(CASES))
     text = table.page(run(cells, CASES, replicates=20, seed=3), cells, document.data, 20, 3)
     text = text.replace("\N{NO-BREAK SPACE}", " ")
     assert "| samples late | bias of the mean | RMS error of the mean | called not steady |" in text
@@ -316,7 +315,7 @@ def test_warm_ups_have_their_own_columns(tmp_path):
 
 def test_verdicts_have_rates_and_their_errors_are_marked(tmp_path):
     document = designs(tmp_path, VERDICT)
-    cells = expand(document.data, list(CASES))
+    cells = expand(document, list(CASES))
     wrong = [("true, at the limit", 0.06, 0.2), ("true, 10 % inside", 0.01, 0.9), ("false, just outside", 0.9, 0.04)]
     found = run(cells, CASES, replicates=10, seed=1)
     found[list(verdicts.RATES)] = [rates[1:] for rates in wrong]

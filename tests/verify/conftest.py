@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,14 @@ import pytest
 import yaml
 
 from virtperf.core.paths import Layout
+from virtperf.core.turn import turn
 from virtperf.new_study.write import write_study
 from virtperf.pipeline.stages import load_stages
+from virtperf.verify.compare import DEFAULTS
 from virtperf.verify.files import facts
 from virtperf.verify.outcome import Outcome
 from virtperf.verify.replay import Place, own_source, run_stages
 from virtperf.verify.run import verify
-from virtperf.verify.tolerances import DEFAULTS
 
 OUTS = ("data/reconstructed", "data/samples", "data/runs", "data/verdicts", "build", "reports", "metrics")
 
@@ -36,10 +38,17 @@ def record(root: Path) -> None:
 
 @pytest.fixture(scope="session")
 def stored(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    """The repository with the results of all stages; tests copy it, those of other folders too."""
-    place = tmp_path_factory.getbasetemp() / "verify" / "stored"
-    if place.exists():
-        return place
+    """The repository with the results of all stages, made once; tests copy it, those of other folders too."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "verify"  # one for all workers
+    with turn(folder / "lock", "", lambda _: None):
+        if not (folder / "stored").exists():
+            _make(folder / "making", root)
+            (folder / "making").rename(folder / "stored")
+    return folder / "stored"
+
+
+def _make(place: Path, root: Path) -> None:
     (place / "data" / "published").mkdir(parents=True)
     shutil.copy(root / "data" / "metrics.yaml", place / "data")
     shutil.copy(root / "params.yaml", place)
@@ -48,7 +57,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     run_stages(Place("toy", place, own_source()), "toy", lambda _: None)
     shutil.copy(place / "build" / "toy.ipynb", place / "notebooks" / "toy.ipynb")
     record(place)
-    return place
 
 
 @pytest.fixture

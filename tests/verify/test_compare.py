@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.verify.compare import IDENTICAL, MISSING, MOVED, NEW, WITHIN, compare, compare_all, same_words
+from virtperf.verify.compare import (
+    DEFAULTS,
+    IDENTICAL,
+    MISSING,
+    MOVED,
+    NEW,
+    WITHIN,
+    Tolerance,
+    compare,
+    compare_all,
+    same_words,
+)
 from virtperf.verify.items import KINDS, Item
-from virtperf.verify.tolerances import DEFAULTS, Tolerance
 
 EXCHANGED = {IDENTICAL: IDENTICAL, WITHIN: WITHIN, MOVED: MOVED, MISSING: NEW, NEW: MISSING}
 values = st.one_of(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from virtperf.core.errors import StudyError
+from virtperf.verify.compare import DEFAULTS, Tolerance, load_tolerances
 from virtperf.verify.items import KINDS
-from virtperf.verify.tolerances import DEFAULTS, Tolerance, load_tolerances
 
 
 def test_the_repositorys_file_declares_the_defaults(root: Path) -> None:

@@ -16,9 +16,9 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.stage_tables import POINTS
 from virtperf.exhibits.records import MIME, unpacked
+from virtperf.verify.compare import DEFAULTS
 from virtperf.verify.replay import Place, copy_inputs, own_source, run_stages
 from virtperf.verify.run import diff
-from virtperf.verify.tolerances import DEFAULTS
 
 POINTS_FILE = Path("data", "reconstructed", "toy", POINTS.file)
 

@@ -6,11 +6,10 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,35 +24,27 @@ SEPARATORS = (",", ";", "\t")
 
 @dataclass(frozen=True)
 class Columns:
-    """A table of cells.
-
-    Attributes
-    ----------
-    file : str
-        Its name, for errors.
-    cells : mapping of str to list
-        Columns of equal length, every cell a text, a number, a truth value or None.
-    lines : list of int
-        Where each row stands in the file: its line in CSV, else its number from 1.
-    unit : str
-        What `lines` counts: ``"line"`` or ``"row"``.
-    """
+    """A table of cells: texts, numbers, truth values or None; its index is where each row stands in the file."""
 
     file: str
-    cells: Mapping[str, Sequence[Any]]
-    lines: Sequence[int]
-    unit: str
+    cells: pd.DataFrame
+    unit: str  # what the index counts, from 1: "line" or "row"
 
     def __len__(self) -> int:
-        return len(self.lines)
+        return len(self.cells)
 
-    def column(self, name: str) -> Sequence[Any]:
-        """One column; raises `VirtperfError` listing the known ones."""
+    @property
+    def lines(self) -> pd.Index:
+        """Where each row stands in the file."""
+        return self.cells.index
+
+    def labels(self, name: str) -> list[str]:
+        """A column as text; raises `VirtperfError` where there is none."""
         if name not in self.cells:
             raise VirtperfError(
                 f"there is no column {name!r}", file=self.file, expected=f"one of {', '.join(map(str, self.cells))}"
             )
-        return self.cells[name]
+        return ["" if cell is None else str(cell) for cell in self.cells[name]]
 
     def numbers(self, name: str) -> np.ndarray:
         """A column as float64, shape (n,); NaN where a cell is missing (`MISSING`).
@@ -64,23 +55,18 @@ class Columns:
             No such column, or the first cell that is neither a number nor missing.
         """
         values = np.empty(len(self))
-        for row, cell in enumerate(self.column(name)):
-            text = "" if cell is None else str(cell).strip()
+        for row, text in enumerate(map(str.strip, self.labels(name))):
             try:
                 values[row] = math.nan if text.lower() in MISSING else float(text)
             except ValueError as err:
                 comma = "," in text and "." not in text
-                raise self.error(
-                    f"column {name!r} holds something that is no number", row, found=repr(text),
-                    remedy="write a point for the decimal comma" if comma else None,
+                raise self._error(
+                    f"column {name!r} holds something that is no number", row, text,
+                    "write a point for the decimal comma" if comma else None,
                 ) from err  # fmt: skip
             if math.isinf(values[row]):
-                raise self.error(f"column {name!r} holds an infinite number", row, found=repr(text))
+                raise self._error(f"column {name!r} holds an infinite number", row, text)
         return values
-
-    def labels(self, name: str) -> list[str]:
-        """A column as text."""
-        return ["" if cell is None else str(cell) for cell in self.column(name)]
 
     def where(self, name: str, level: str) -> Columns:
         """The rows whose cell is `level`, as a number where both are numbers.
@@ -90,27 +76,24 @@ class Columns:
         VirtperfError
             No such column, or no such cell.
         """
-        wanted = parse_level(level)
-        keep = [parse_level(cell) == wanted for cell in self.labels(name)]
-        if not any(keep):
-            known = list(dict.fromkeys(self.labels(name)))
+        labels, wanted = self.labels(name), parse_level(level)
+        keep = np.array([parse_level(label) == wanted for label in labels])
+        if not keep.any():
+            known = list(dict.fromkeys(labels))
             more = ", ..." if len(known) > 10 else ""
             raise VirtperfError(
                 f"no row has {name} = {level}", file=self.file, expected=f"one of {', '.join(known[:10])}{more}"
             )
-        return self.rows(np.array(keep))
+        return self.rows(keep)
 
     def rows(self, keep: np.ndarray) -> Columns:
         """Some of the rows; `keep` is bool, shape (n,)."""
-        places = np.flatnonzero(keep).tolist()
-        cells = {name: [column[i] for i in places] for name, column in self.cells.items()}
-        return Columns(self.file, cells, [self.lines[i] for i in places], self.unit)
+        return Columns(self.file, self.cells[keep], self.unit)
 
-    def error(self, problem: str, row: int, *, found: str | None = None, remedy: str | None = None) -> VirtperfError:
-        """An error at a row, counted from 0."""
-        if self.unit == "line":
-            return VirtperfError(problem, file=self.file, line=self.lines[row], found=found, remedy=remedy)
-        return VirtperfError(f"{problem} in row {self.lines[row]}", file=self.file, found=found, remedy=remedy)
+    def _error(self, problem: str, row: int, found: str, remedy: str | None = None) -> VirtperfError:
+        place = int(self.lines[row])
+        line, where = (place, "") if self.unit == "line" else (None, f" in row {place}")
+        return VirtperfError(f"{problem}{where}", file=self.file, line=line, found=repr(found), remedy=remedy)
 
 
 def parse_columns(data: bytes, *, file: str) -> Columns:
@@ -142,50 +125,40 @@ def _csv(data: bytes, file: str) -> Columns:
         raise VirtperfError(
             "not UTF-8", file=file, line=line, expected="a CSV, Parquet or JSON table", remedy="save it as UTF-8"
         ) from err
-    head = text.partition("\n")[0]
-    separator = max(SEPARATORS, key=head.count)
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    names: list[str] = []
-    rows: list[list[str]] = []
-    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text), delimiter=max(SEPARATORS, key=text.partition("\n")[0].count))
+    rows: dict[int, list[str]] = {}
+    line = 1
     try:
-        before = 0
         for cells in reader:
-            line, before = before + 1, reader.line_num
-            if not cells:
-                continue
-            if not names:
-                names = _names([cell.strip() for cell in cells], file, line)
-            elif len(cells) != len(names):
-                raise VirtperfError(
-                    "a row of another length", file=file, line=line, expected=f"{len(names)} cells, as in the heading",
-                    found=f"{len(cells)}", remedy="put text that holds a separator into double quotes",
-                )  # fmt: skip
-            else:
-                rows.append(cells)
-                lines.append(line)
+            if cells:
+                rows[line] = cells
+            line = reader.line_num + 1
     except csv.Error as err:
         raise VirtperfError(f"not a CSV table: {err}", file=file, line=reader.line_num) from err
-    return Columns(file, {name: [row[i] for row in rows] for i, name in enumerate(names)}, lines, "line")
-
-
-def _names(names: list[str], file: str, line: int) -> list[str]:
+    first = next(iter(rows), 1)
+    names = [cell.strip() for cell in rows.pop(first, [])]
     for name in names:
         if not name or names.count(name) > 1:
             raise VirtperfError(
-                f"the column {name!r} is named twice" if name else "a column without a name", file=file, line=line,
+                f"the column {name!r} is named twice" if name else "a column without a name", file=file, line=first,
                 expected="a heading with one name for each column",
             )  # fmt: skip
-    return names
+    for line, cells in rows.items():
+        if len(cells) != len(names):
+            raise VirtperfError(
+                "a row of another length", file=file, line=line, expected=f"{len(names)} cells, as in the heading",
+                found=f"{len(cells)}", remedy="put text that holds a separator into double quotes",
+            )  # fmt: skip
+    return Columns(file, pd.DataFrame(rows.values(), index=list(rows), columns=names, dtype=object), "line")
 
 
 def _parquet(data: bytes, file: str) -> Columns:
     try:
         table = pq.read_table(pa.BufferReader(data))
-        cells = {name: table[name].to_pylist() for name in table.column_names}
+        rows = table.to_pylist()
     except (pa.ArrowException, OSError, ValueError) as err:
         raise VirtperfError(f"not a Parquet table: {str(err).splitlines()[0]}", file=file) from err
-    return Columns(file, cells, range(1, table.num_rows + 1), "row")
+    return _of_rows(rows, table.column_names, file)
 
 
 def _json(data: bytes, file: str) -> Columns:
@@ -197,10 +170,13 @@ def _json(data: bytes, file: str) -> Columns:
     records = content.get("records") if isinstance(content, dict) else content
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise VirtperfError("no table", file=file, expected="a list of objects, or an object with that list as records")
-    names = list(dict.fromkeys(name for record in records for name in record))
     for row, record in enumerate(records, start=1):
         for name, cell in record.items():
             if isinstance(cell, list | dict):
                 raise VirtperfError(f"column {name!r} holds a nested value in row {row}", file=file)
-    cells = {name: [record.get(name) for record in records] for name in names}
-    return Columns(file, cells, range(1, len(records) + 1), "row")
+    return _of_rows(records, list(dict.fromkeys(name for record in records for name in record)), file)
+
+
+def _of_rows(rows: list[dict[str, object]], names: list[str], file: str) -> Columns:
+    cells = [[row.get(name) for name in names] for row in rows]
+    return Columns(file, pd.DataFrame(cells, index=range(1, len(rows) + 1), columns=names, dtype=object), "row")

@@ -41,9 +41,8 @@ def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], r
     from virtperf.cli._terminal import say
     from virtperf.exhibits.wording import plural
     from virtperf.measure.definition import FILE
-    from virtperf.measure.harness import Harness
+    from virtperf.measure.harness import Harness, Interrupted
     from virtperf.measure.plan import load_definition, plan
-    from virtperf.measure.session import Interrupted
     from virtperf.study.definition import load_study
 
     place = layout.measured(study_id)
@@ -101,9 +100,9 @@ def _duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
-    return (
-        f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-    )
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 @contextmanager
@@ -129,12 +128,7 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
         def render(self, task: Task) -> Text:
             return Text(f"{_duration(max(0.0, task.fields['until'] - time.monotonic()))} left")
 
-    columns = (
-        MofNCompleteColumn(),
-        BarColumn(),
-        Left(),
-        TextColumn("{task.description}"),
-    )
+    columns = (MofNCompleteColumn(), BarColumn(), Left(), TextColumn("{task.description}"))
     # a bar that is drawn often would be a disturbance itself
     with Progress(*columns, console=console(err=True), refresh_per_second=1, transient=True) as bar:
         task = bar.add_task("", total=of, until=time.monotonic() + left_s)

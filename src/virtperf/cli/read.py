@@ -112,7 +112,7 @@ def _preview(raw: RawTables, file: str, translated: bool) -> None:
     from virtperf.cli._terminal import say, show, warn
     from virtperf.exhibits.wording import number, plural
 
-    seen = Seen(MOST_FIELDS)
+    seen = Seen()
     for table in raw.tables():
         seen.add(table)
     say(f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})")
@@ -128,14 +128,15 @@ def _preview(raw: RawTables, file: str, translated: bool) -> None:
     numeric = ("t", "value", "line", "metric_value", "samples", "mean", "lowest", "highest")
     rows = [[_cell(v) for v in row] for row in first[columns].itertuples(index=False)]
     show(columns, rows, title=f"The first of {plural(seen.records, 'record')}", right=numeric)
-    rows = []
-    for (report, kind, name), field in seen.fields.items():
-        stats = [number(s) for s in (field.mean, field.low, field.high)]
-        rows.append([report, kind, name, field.metric or "-", field.unit or "as printed", field.samples, *stats])
+    fields = seen.fields()
+    rows = [
+        [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, numbers)]
+        for report, kind, name, metric, unit, samples, *numbers in fields.head(MOST_FIELDS).itertuples(index=False)
+    ]
     columns = ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"]
     show(columns, rows, title="Fields", right=numeric)
-    if seen.more:
-        say(f"... and {seen.more} more fields; -o writes everything to a file.")
+    if len(fields) > MOST_FIELDS:
+        say(f"... and {len(fields) - MOST_FIELDS} more fields; -o writes everything to a file.")
 
 
 def _certainty(raw: RawTables) -> str:

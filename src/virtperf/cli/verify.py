@@ -11,8 +11,6 @@ from virtperf.cli._comparison import options, report
 from virtperf.cli._terminal import status
 from virtperf.core.paths import Layout
 
-DIFFERENT = 1
-
 
 @click.command()
 @click.argument("studies", metavar="[STUDY]...", nargs=-1)
@@ -50,9 +48,8 @@ def verify(
     from virtperf.verify.run import verify as run
 
     with status("verifying") as progress:
-        outcome = run(
-            layout, studies, tolerances_of(layout, tolerances), against=against, jobs=jobs, progress=progress
-        )  # fmt: skip
+        limits = tolerances_of(layout, tolerances)
+        outcome = run(layout, studies, limits, against=against, jobs=jobs, progress=progress)
     report(outcome, "verify", output or layout.root / "reports" / "verify.json", as_json=as_json)
     if not outcome.agrees:
-        raise SystemExit(DIFFERENT)
+        raise SystemExit(1)

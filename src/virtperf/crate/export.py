@@ -10,11 +10,10 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from virtperf.core.errors import VirtperfError
@@ -23,6 +22,7 @@ from virtperf.core.paths import Layout
 from virtperf.core.yamlio import load_yaml
 from virtperf.pipeline.stages import Stage, load_stages
 from virtperf.verify.files import against_locks
+from virtperf.verify.revisions import git
 
 METADATA = "ro-crate-metadata.json"
 LEFT_OUT = ("data/samples/*/*.parquet", "data/reconstructed/*/runs/*")
@@ -41,7 +41,7 @@ _MEDIA = {
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export did: number of files, their size in bytes, and what is missing or not as recorded."""
+    """Number of files, their size in bytes, and what is missing or not as recorded."""
 
     files: int
     size: int
@@ -90,11 +90,10 @@ def export(layout: Layout, out: Path, progress: Callable[[str], None] = lambda _
 
 
 def _git(root: Path, *arguments: str) -> str:
-    program = shutil.which("git")
-    done = program and subprocess.run([program, "-C", str(root), *arguments], capture_output=True, check=False)  # noqa: S603
-    if not done or done.returncode:
+    said = git(root, *arguments)
+    if said is None:
         raise VirtperfError("a crate is made of a git repository with a commit", file=root)
-    return done.stdout.decode()
+    return said
 
 
 def _kept(root: Path) -> list[str]:
@@ -108,15 +107,11 @@ def _outputs(root: Path, stages: list[Stage]) -> tuple[list[str], list[str]]:
     for out in (out for stage in stages for out in stage.outs):
         path = root / out
         files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
-        names = [PurePosixPath(p.relative_to(root).as_posix()) for p in files]
-        made += [str(name) for name in names if not any(_below(name, pattern) for pattern in LEFT_OUT)]
+        names = [p.relative_to(root) for p in files]
+        made += [n.as_posix() for n in names if not any(p.match(left) for p in (n, *n.parents) for left in LEFT_OUT)]
         if not path.exists():
             missing.append(out)
     return made, missing
-
-
-def _below(path: PurePosixPath, pattern: str) -> bool:
-    return any(part.match(pattern) for part in (path, *path.parents))
 
 
 def _file(path: str, copy: Path) -> dict[str, Any]:
@@ -164,12 +159,8 @@ def _metadata(
 def _paper(layout: Layout, study: str) -> dict[str, Any]:
     data = load_yaml(layout.definition(study) / "study.yaml").data
     source = json.dumps(data.get("bibliography", {}), ensure_ascii=False, default=str)
-    return {
-        "@id": f"#paper-{study}",
-        "@type": "CreativeWork",
-        "name": str(data.get("title", study)),
-        "description": source,
-    }
+    name = str(data.get("title", study))
+    return {"@id": f"#paper-{study}", "@type": "CreativeWork", "name": name, "description": source}
 
 
 def _action(stage: Stage, paths: set[str]) -> dict[str, Any] | None:

@@ -17,23 +17,13 @@ Values = Mapping[str, Level]
 
 @dataclass(frozen=True)
 class Call:
-    """A program as it is started.
+    """A program as it is started."""
 
-    Attributes
-    ----------
-    name : str
-        Phase and number, such as ``workload-2``.
-    variables : dict of str to str
-        Environment variables of its own: the values, where a shell runs it.
-    files : tuple of dict
-        Entries for `files` of run.yaml.
-    """
-
-    name: str
+    name: str  # phase and number, such as workload-2
     argv: tuple[str, ...]
-    variables: Mapping[str, str]
+    variables: Mapping[str, str]  # its own environment: the values, where a shell runs it
     output: str | None
-    files: tuple[dict[str, Any], ...]
+    files: tuple[dict[str, Any], ...]  # what run.yaml says of files that it writes
     stop: str | None
     timeout_s: float
 

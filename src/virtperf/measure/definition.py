@@ -21,26 +21,15 @@ PHASES: tuple[Phase, ...] = ("setup", "monitors", "workload", "collect", "teardo
 class Command(Model):
     """A program to start: a list of arguments, or text that is split as a shell would, but given to none.
 
-    Attributes
-    ----------
-    shell : bool
-        The text goes to ``sh -c`` as it stands. Values reach it as environment variables, never as part of the text.
-    output : str or None
-        File of the run folder that standard output goes to.
-    files : tuple of RawFile
-        What run.yaml says of files that the command writes.
-    count : str, int or None
-        Start it so many times at once: a number, or the factor whose level is the number. ``{n}`` counts from 1.
-    stop : str or None
-        The signal that ends it. A workload without one ends by itself.
+    With `shell` the text goes to ``sh -c`` as it stands. Values reach it as environment variables, never as part of it.
     """
 
     run: Annotated[tuple[Annotated[Level, AfterValidator(str)], ...], Field(min_length=1)]
     shell: Flag = False
-    output: Annotated[str, Field(min_length=1)] | None = None
-    files: tuple[RawFile, ...] = ()
-    count: str | Count | None = None
-    stop: Signal | None = None
+    output: Annotated[str, Field(min_length=1)] | None = None  # file of the run folder that standard output goes to
+    files: tuple[RawFile, ...] = ()  # what run.yaml says of files that the command writes
+    count: str | Count | None = None  # start so many at once, or as many as this factor's level; {n} counts from 1
+    stop: Signal | None = None  # the signal that ends it; a workload without one ends by itself
     timeout_s: Positive = 600.0
 
     @model_validator(mode="before")
@@ -71,45 +60,23 @@ class Quiet(Model):
 
 
 class Rules(Model):
-    """The most that may be observed in the window; above it the run is flagged.
+    """The most that may be observed in the window; above it the run is flagged."""
 
-    Attributes
-    ----------
-    steal_percent : float
-        Of all processor time, what the hypervisor gave to others.
-    others_cpus : float
-        Processors that were busy with anything but the run.
-    thermal_throttles, quota_throttles : float
-        How often processors were slowed down for heat; how often the harness's own control group had used up its quota.
-    """
-
-    steal_percent: NotNegative | None = None
-    others_cpus: NotNegative | None = None
-    thermal_throttles: NotNegative | None = None
-    quota_throttles: NotNegative | None = None
+    steal_percent: NotNegative | None = None  # of all processor time, what the hypervisor gave to others
+    others_cpus: NotNegative | None = None  # processors that were busy with anything but the run
+    thermal_throttles: NotNegative | None = None  # how often processors were slowed down for heat
+    quota_throttles: NotNegative | None = None  # how often the harness's own control group had used up its quota
 
 
 class Settings(Model):
-    """How runs are made. An experiment replaces what it says itself; times are seconds.
-
-    Attributes
-    ----------
-    lead_s : float
-        Between the start of the monitors, which is t = 0, and that of the workload.
-    warmup_s, window_s : float
-        From the start of the workload. Without `window_s` the window ends when the workload does.
-    grace_s : float
-        What a monitor may take to end after its signal; then it is killed.
-    attempts : int
-        How often a run that fails is tried, once each time the harness is started.
-    """
+    """How runs are made. An experiment replaces what it says itself; times are seconds."""
 
     replicates: Annotated[Count, Field(le=1000)] = 3
-    attempts: Count = 2
-    lead_s: Seconds = 0.0
-    warmup_s: Seconds = 0.0
-    window_s: Annotated[Seconds, Field(gt=0)] | None = None
-    grace_s: Positive = 5.0
+    attempts: Count = 2  # at a run that fails, one each time the harness is started
+    lead_s: Seconds = 0.0  # between the start of the monitors, which is t = 0, and that of the workload
+    warmup_s: Seconds = 0.0  # from the start of the workload
+    window_s: Annotated[Seconds, Field(gt=0)] | None = None  # without it the window ends when the workload does
+    grace_s: Positive = 5.0  # what a monitor may take to end after its signal; then it is killed
     wait_quiet: Quiet | None = None
     disturbed: Rules = Rules()
     setup: Commands = ()
@@ -134,16 +101,8 @@ class Experiment(Settings, RunBlock, extra="forbid"):
 
 
 class Definition(Settings):
-    """All of `measure.yaml`. Once loaded, every experiment has all settings.
+    """All of `measure.yaml`. Once loaded, every experiment has all settings."""
 
-    Attributes
-    ----------
-    seed : int
-        Of the order of runs, and of every run's own ``{seed}``.
-    tools : dict of str to Command
-        Commands that print a version.
-    """
-
-    seed: Annotated[Whole, Field(ge=0)]
-    tools: dict[str, Command] = {}
+    seed: Annotated[Whole, Field(ge=0)]  # of the order of runs, and of every run's own {seed}
+    tools: dict[str, Command] = {}  # commands that print a version
     experiments: tuple[Experiment, ...] = Field(min_length=1)

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import json_text, write_atomically
+from virtperf.core.turn import turn
 from virtperf.measure.commands import calls
 from virtperf.measure.definition import PHASES, Definition
 from virtperf.measure.disturbance import uncounted
@@ -23,7 +26,6 @@ from virtperf.measure.machine import machine, versions
 from virtperf.measure.plan import PlannedRun, plan
 from virtperf.measure.processes import FULL, Failure, Processes, Sessions, end_all
 from virtperf.measure.run import Measurement
-from virtperf.measure.session import Interrupted, signals, turn
 from virtperf.study.definition import Study
 
 OWN = ".measure"
@@ -31,18 +33,22 @@ OWN = ".measure"
 GRACE_S = 5.0
 LEAST_FREE = 2**20
 REASON = "reason.txt"
+LOCK = Path(".cache", "measure.lock")
+
+
+class Interrupted(Exception):
+    """A signal asked the harness to end; `number` is the signal's."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something to tell a user: a run begins (no words), or ended.
+    """Something to tell a user: a run, `number` of so many, begins (no words), or ended.
 
-    Attributes
-    ----------
-    number, of : int
-        Its place among the runs of this start.
-    left_s : float
-        Expected seconds until all runs have ended.
+    `left_s` seconds are expected to pass until all runs have ended.
     """
 
     run_id: str
@@ -66,12 +72,7 @@ class Outcome:
 class Harness:
     """A study's runs and what is known of them.
 
-    Attributes
-    ----------
-    runs : Path
-        Where run folders stand, `data/measured/<study>`; measure.yaml is there.
-    root : Path
-        The repository's folder.
+    They stand in `runs`, `data/measured/<study>` of the repository in `root`, beside measure.yaml.
     """
 
     study: Study
@@ -109,23 +110,15 @@ class Harness:
 
     def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
         """Programs, called by a name alone, that are not there."""
-        named = {
-            call.argv[0]
-            for run in runs
-            for phase in PHASES
-            for call in run.calls(phase, self.runs, self.root, self.runs)
-        }
+        started = [call for run in runs for p in PHASES for call in run.calls(p, self.runs, self.root, self.runs)]
+        named = {call.argv[0] for call in started}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
 
     def measure(self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]) -> Outcome:
         """Measure these runs in their order.
 
-        Parameters
-        ----------
-        tell : callable
-            Told when a run begins and ends.
-        say : callable
-            Takes a line about what an interrupted harness had left, and what a run waits for.
+        `tell` is told when a run begins and ends; `say` takes a line about what an interrupted harness had left, and
+        what a run waits for.
 
         Raises
         ------
@@ -135,7 +128,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with turn(self.root), signals() as check:
+        with turn(self.root / LOCK, "", _taken), _signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
@@ -157,13 +150,9 @@ class Harness:
         return outcome
 
     def _one(
-        self,
-        run: PlannedRun,
-        described: dict[str, Any],
-        check: Callable[[], None],
-        outcome: Outcome,
+        self, run: PlannedRun, described: dict[str, Any], check: Callable[[], None], outcome: Outcome,
         say: Callable[[str], None],
-    ) -> tuple[str, bool]:
+    ) -> tuple[str, bool]:  # fmt: skip
         """Measure one run; returns what to say of it, and whether all is well."""
         began = time.monotonic()
         try:
@@ -238,9 +227,37 @@ class Harness:
             say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
 
 
+def _taken(who: str) -> None:
+    raise VirtperfError(f"{who} is measuring here")  # two would disturb each other
+
+
 def _settle(folder: Path) -> None:
     """Bring a run folder to the disk, so that no crash of the machine leaves empty files behind a name."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
+
+
+@contextmanager
+def _signals() -> Iterator[Callable[[], None]]:
+    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has come.
+
+    A handler also gives programs that are started the default: they would inherit that a shell's background job ignores
+    SIGINT, and monitors that are stopped by it would never end. Such a job goes on ignoring it itself.
+    """
+    came: list[int] = []
+
+    def check() -> None:
+        if came:
+            raise Interrupted(came[0])
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        ignored = handler == signal.SIG_IGN
+        signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))
+    try:
+        yield check
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from virtperf.core.errors import Report, StudyError, VirtperfError, stop
@@ -18,23 +18,6 @@ from virtperf.study.definition import Study, run_levels
 
 FIELDS = ".fields.yaml"
 """File of the run folder in which commands may say fields of run.yaml that are known only afterwards."""
-RESERVED = frozenset(
-    (
-        "experiment",
-        "run",
-        "replicate",
-        "seed",
-        "warmup_s",
-        "window_s",
-        "seconds",
-        "run_dir",
-        "here",
-        "root",
-        "fields",
-        "n",
-    )
-)
-"""Values that are no factors."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +33,7 @@ class PlannedRun:
     def values(self, here: Path, root: Path, folder: Path) -> dict[str, Level]:
         """What commands may name: levels, and what is known of the run.
 
-        Parameters
-        ----------
-        here, root, folder : Path
-            Folder of measure.yaml, of the repository, of the run.
+        `here`, `root` and `folder` are those of measure.yaml, of the repository, of the run.
         """
         experiment = self.experiment
         window = experiment.window_s or 0.0
@@ -89,18 +69,15 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
         own = {name: getattr(written, name) for name in said}
         experiments.append(Experiment.model_construct(said, **{**given, **own}))
     definition = definition.model_copy(update={"experiments": tuple(experiments)})
-    problems = len(experiments)
     for name, command in definition.tools.items():
         try:
             list(calls(name, (command,), {}))
         except ValueError as err:
             report(document.error(f"{name}: {err}", "tools", name))
-    for position, experiment in enumerate(experiments):
-        found = list(_problems(experiment, position, study, document))
-        for problem in found:
-            report(problem)
-        problems -= not found
-    names = [run.run_id for run in plan(definition, study, 1)] if not problems else []
+    found = [p for place, e in enumerate(experiments) for p in _problems(e, place, study, document)]
+    for problem in found:
+        report(problem)
+    names = [run.run_id for run in plan(definition, study, 1)] if not found else []
     for name in sorted({name for name in names if names.count(name) > 1}):
         report(document.error(f"two runs would be called {name}", "experiments"))
     return definition
@@ -120,10 +97,10 @@ def _problems(experiment: Experiment, position: int, study: Study, document: Doc
     if missing := [factor for factor, level in runs[0].levels.items() if level is None]:
         yield document.error(f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place)
         return
-    if taken := sorted(RESERVED & study.factors.keys()):
-        yield document.error(
-            f"the study has a factor {taken[0]!r}, which is the name of a value of the harness", *place
-        )
+    own = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
+    if taken := sorted(own & study.factors.keys()):
+        problem = f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
+        yield document.error(problem, *place)
     if not experiment.workload:
         yield document.error(f"{experiment.name} has no workload", *place)
     elif experiment.window_s is None and all(command.stop for command in experiment.workload):

@@ -67,23 +67,13 @@ class Started:
 class Processes:
     """What one run starts.
 
-    Attributes
-    ----------
-    folder : Path
-        The run folder: where programs run, and what `output` is relative to.
-    logs : Path
-        Folder for all that programs print and no `output` takes.
-    mark : str
-        Tells this study's processes from all others.
-    record : callable
-        Keeps `sessions` for a later harness, each time before the next program is started.
-    check : callable
-        Called while something is waited for; raises what is to end the run.
+    `record` keeps `sessions` for a later harness, each time before the next program is started. `check` is called while
+    something is waited for, and raises what is to end the run.
     """
 
-    folder: Path
-    logs: Path
-    mark: str
+    folder: Path  # of the run: where programs run, and where their output goes
+    logs: Path  # folder for all that programs print and no output takes
+    mark: str  # tells this study's processes from all others
     record: Callable[[Sessions], None] = lambda _: None
     check: Callable[[], None] = lambda: None
     sessions: dict[int, float] = field(default_factory=dict)
@@ -141,7 +131,12 @@ class Processes:
         for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
             if started.look():
                 break
-            _signal_group(started, number)
+            try:
+                os.killpg(started.process.pid, number)  # its children too, as a terminal would
+            except ProcessLookupError:
+                pass
+            except PermissionError as err:
+                raise VirtperfError(f"{started.call.name} can't be stopped: it runs as another user") from err
             until = time.monotonic() + patience_s
             while not started.look() and time.monotonic() < until:
                 time.sleep(LOOK_S)
@@ -166,27 +161,15 @@ class Processes:
         return used
 
 
-def _signal_group(started: Started, number: signal.Signals) -> None:
-    """Send a signal to a program and its children, as a terminal would."""
-    try:
-        os.killpg(started.process.pid, number)
-    except ProcessLookupError:
-        pass
-    except PermissionError as err:
-        raise VirtperfError(f"{started.call.name} can't be stopped: it runs as another user") from err
-
-
 def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
     """All living processes with the mark, or in one of the sessions."""
     own = os.getpid()
     current = {sid for sid, created in sessions.items() if _same(sid, created)}
     for process in psutil.process_iter():
         try:
-            if (
-                process.pid != own
-                and process.status() != psutil.STATUS_ZOMBIE
-                and (os.getsid(process.pid) in current or process.environ().get(MARK) == mark)
-            ):
+            if process.pid == own or process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            if os.getsid(process.pid) in current or process.environ().get(MARK) == mark:
                 yield process
         except (psutil.Error, OSError):  # it has ended, or it is another user's
             continue

@@ -47,28 +47,16 @@ class Said(Model):
 
 @dataclass
 class Measurement:
-    """A planned run on its way to become a run folder.
-
-    Attributes
-    ----------
-    folder : Path
-        Where it is made; its name is the run's.
-    here, root : Path
-        Folder of measure.yaml; of the repository.
-    described : dict
-        What is said of every run: machine, tools.
-    say : callable
-        Takes a line about what the run waits for.
-    """
+    """A planned run on its way to become a run folder."""
 
     study: Study
     planned: PlannedRun
-    folder: Path
-    here: Path
-    root: Path
+    folder: Path  # where it is made, under the run's name
+    here: Path  # the folder of measure.yaml
+    root: Path  # the repository
     processes: Processes
-    described: dict[str, Any]
-    say: Callable[[str], None] = lambda _: None
+    described: dict[str, Any]  # what is said of every run: machine, tools
+    say: Callable[[str], None] = lambda _: None  # takes a line about what the run waits for
     monitors: list[Started] = field(default_factory=list)
     workload: list[Started] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
@@ -86,11 +74,9 @@ class Measurement:
         """
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
-        if wanted and not quiet(wanted, own.cpu_s, own.pause, self._waits):
-            self.flags.append(
-                f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
-            )
-        torn: Failure | None = None
+        if wanted and not quiet(wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")):
+            words = f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
+            self.flags.append(words)
         try:
             for call in self._calls("setup"):
                 self.processes.finish(call)
@@ -103,9 +89,6 @@ class Measurement:
             raise torn
         self._describe(times)
         return self.flags
-
-    def _waits(self, words: str) -> None:
-        self.say(f"{self.planned.run_id} {words}")
 
     def tear_down(self) -> Failure | None:
         """Run the teardown, all of it, and end what is left; the first failure, which does not hide another."""

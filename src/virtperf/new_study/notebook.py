@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+
+from nbformat import NotebookNode, writes
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from virtperf.core.params import Parameters
 from virtperf.study.definition import Study
 
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
 
 def notebook_text(study: Study, parameters: Parameters) -> str:
     """A notebook without outputs, as a file's text: the same bytes for the same study and parameters."""
-    sources = _measured(study, parameters) if study.kind == "measured" else _paper(study, parameters)
-    cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(sources)]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    made = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    cells = list((_measured if study.kind == "measured" else _paper)(study, parameters))
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number:03d}"
+    return writes(new_notebook(cells=cells, metadata=METADATA)) + "\n"
 
 
-def _paper(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
-    yield "markdown", f"# {study.title}\n\nEXAMPLE, replace this text: what the paper is about."
+def _paper(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
+    yield new_markdown_cell(f"# {study.title}\n\nEXAMPLE, replace this text: what the paper is about.")
     yield from _begin(study, parameters)
     yield from _parts(("What was found", "summary()"))
-    yield "markdown", "## Results"
+    yield new_markdown_cell("## Results")
     for exhibit in study.exhibits:
         name = exhibit.id.replace("-", " ").capitalize()
-        yield "markdown", f"### {name}. {exhibit.title}"
-        yield "code", f'study.show("{exhibit.id}")'
-        yield "code", f'study.claims("{exhibit.id}")'
+        yield new_markdown_cell(f"### {name}. {exhibit.title}")
+        yield new_code_cell(f'study.show("{exhibit.id}")')
+        yield new_code_cell(f'study.claims("{exhibit.id}")')
     yield from _parts(
         ("How it was measured", "setup()"), ("What the paper says elsewhere", 'claims("text")'),
         ("Contradictions", "contradictions()"), ("Readings of words", "readings()"), ("Assumptions", "assumptions()"),
@@ -36,47 +41,33 @@ def _paper(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
     )  # fmt: skip
 
 
-def _measured(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
+def _measured(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
     """The title, figures, fits and comparisons come from study.yaml: a new figure needs no new cell."""
     yield from _begin(study, parameters)
     yield from _parts(("What was found", "summary()"), ("Hypotheses", "hypotheses()"))
-    yield "markdown", "## Results"
-    yield "code", "from IPython.display import display\n\nfor result in study.results():\n    display(result)"
+    yield new_markdown_cell("## Results")
+    yield new_code_cell("from IPython.display import display\n\nfor result in study.results():\n    display(result)")
     yield from _parts(("How it was measured", "setup()"), ("Data quality", "quality()"))
 
 
-def _begin(study: Study, parameters: Parameters) -> Iterator[tuple[str, str]]:
-    yield "parameters", _parameters(parameters)
-    yield (
-        "code",
-        (
-            "import virtperf as vp\n\n"
-            f'study = vp.load_study("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
-            "show_examples=show_examples)"
-        ),
-    )
-
-
-def _parts(*parts: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    for title, method in parts:
-        yield "markdown", f"## {title}"
-        yield "code", f"study.{method}"
-
-
-def _cell(number: int, kind: str, source: str) -> dict[str, object]:
-    cell = {"id": f"cell-{number:03d}", "metadata": {}, "source": source.splitlines(keepends=True)}
-    if kind == "markdown":
-        return {"cell_type": "markdown", **cell}
-    tags = {"metadata": {"tags": ["parameters"]}} if kind == "parameters" else {}
-    return {"cell_type": "code", "execution_count": None, "outputs": [], **cell, **tags}
-
-
-def _parameters(parameters: Parameters) -> str:
+def _begin(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
     report = parameters.report
-    return "\n".join([
+    values = [
         'data = ""  # the repository\'s data folder; empty: found from here upwards',
         f"level = {parameters.level!r}  # confidence level of every interval",
         f"seed = {parameters.seed!r}  # of everything that draws random numbers",
         f"assumptions = {report.assumptions!r}  # False: what a paper's text allows without our assumptions",
         f"show_examples = {report.show_examples!r}  # True: draw made-up example runs too, with their own marker",
-    ])  # fmt: skip
+    ]
+    yield new_code_cell("\n".join(values), metadata={"tags": ["parameters"]})
+    yield new_code_cell(
+        "import virtperf as vp\n\n"
+        f'study = vp.load_study("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
+        "show_examples=show_examples)"
+    )
+
+
+def _parts(*parts: tuple[str, str]) -> Iterator[NotebookNode]:
+    for title, method in parts:
+        yield new_markdown_cell(f"## {title}")
+        yield new_code_cell(f"study.{method}")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from contextlib import ExitStack
+from importlib import resources
 from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
 
 from virtperf.core.errors import StudyError
 from virtperf.core.files import replaced_folder, write_atomically
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
 from virtperf.new_study.notebook import notebook_text
-from virtperf.new_study.pipeline import pipeline_text
-from virtperf.new_study.template import rendered
 from virtperf.study.definition import load_study
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
@@ -27,23 +29,14 @@ _MEASURED = {
 
 
 def write_study(layout: Layout, study_id: str, title: str = "", *, measured: bool = False) -> list[Path]:
-    """Write the files of a new study, its stages among them; an error leaves nothing behind.
+    """Write the files of a new study, and return them; an error leaves nothing behind.
 
     Parameters
     ----------
-    layout : Layout
-        An existing repository of studies.
-    study_id : str
-        Lower-case letters, digits and hyphens.
     title : str, optional
         Without it the title says that it is to be replaced.
     measured : bool
-        Of a study that begins with measurements, not with a paper.
-
-    Returns
-    -------
-    list of Path
-        What was written, its `dvc.yaml` last.
+        Whether the study begins with measurements, not with a paper.
 
     Raises
     ------
@@ -75,14 +68,28 @@ def write_study(layout: Layout, study_id: str, title: str = "", *, measured: boo
         with replaced_folder(folder) as fresh:
             for name, template in names.items():
                 (fresh / name).parent.mkdir(exist_ok=True)
-                (fresh / name).write_text(rendered(template, values), encoding="utf-8")
+                (fresh / name).write_text(_rendered(template, values), encoding="utf-8")
         if not measured:
             undo.callback(shutil.rmtree, runs, ignore_errors=True)
             written.append(runs / "README.md")
-            write_atomically(written[-1], rendered("README.md.j2", values))
+            write_atomically(written[-1], _rendered("README.md.j2", values))
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
         write_atomically(pipeline, pipeline_text(study_id, measured=measured))
         undo.pop_all()
     return [*written, notebook, pipeline]
+
+
+def pipeline_text(study_id: str, *, measured: bool = False) -> str:
+    """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind."""
+    home = "measured" if measured else "published"
+    return _rendered("stages.yaml.j2", {"id": study_id, "measured": measured, "home": home})
+
+
+def _rendered(name: str, values: Mapping[str, object]) -> str:
+    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - YAML, no HTML
+    environment.keep_trailing_newline = environment.trim_blocks = environment.lstrip_blocks = True
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+    text = resources.files("virtperf.new_study").joinpath(name).read_text(encoding="utf-8")
+    return environment.from_string(text).render(values)

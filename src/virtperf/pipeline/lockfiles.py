@@ -14,13 +14,12 @@ import psutil
 import yaml
 
 from virtperf.core.files import write_atomically
-from virtperf.core.yamlio import SafeLoader
+from virtperf.core.yamlio import SafeLoader, load_yaml
 
 Say = Callable[[str], None]
 
 COPIES = Path(".dvc", "tmp", "virtperf-locks")
 RWLOCK = Path(".dvc", "tmp", "rwlock")
-_INDENT = "  "
 
 
 def pipeline_files(root: Path) -> list[Path]:
@@ -59,7 +58,7 @@ def settle(root: Path) -> None:
     for path, copy in _locks(root):
         if path.is_file() and not broken(path.read_bytes()):
             text = path.read_text(encoding="utf-8")
-            ordered = in_order(text, _stage_names(path.with_suffix(".yaml")))
+            ordered = in_order(text, list(load_yaml(path.with_suffix(".yaml")).data.get("stages", {})))
             if ordered != text:
                 write_atomically(path, ordered)
             write_atomically(copy, ordered)
@@ -89,24 +88,14 @@ def broken(data: bytes) -> str:
 
 def in_order(text: str, names: list[str]) -> str:
     """The text of a `dvc.lock` with its stages in that order; those that are not named come last, as they stood."""
-    head, blocks = _blocks(text)
-    rank = {name: position for position, name in enumerate(names)}
-    ordered = sorted(blocks, key=lambda name: rank.get(name, len(rank)))
-    return head + "".join(blocks[name] for name in ordered)
-
-
-def _blocks(text: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first stage, and the lines of every stage by its name."""
-    head, blocks, name = "", {}, None
+    blocks, name = {"": ""}, ""  # what stands before the first stage, then the lines of every stage
     for line in text.splitlines(keepends=True):
-        if line.startswith(_INDENT) and line[len(_INDENT)] not in " -":
+        if line.startswith("  ") and line[2] not in " -":
             name = line.strip().rstrip(":").strip("'\"")
-            blocks[name] = line
-        elif name is None:
-            head += line
-        else:
-            blocks[name] += line
-    return head, blocks
+            blocks[name] = ""
+        blocks[name] += line
+    rank = {name: position for position, name in enumerate(["", *names])}
+    return "".join(blocks[name] for name in sorted(blocks, key=lambda name: rank.get(name, len(rank))))
 
 
 def _entries(stage: dict[str, Any]) -> Iterator[Any]:
@@ -127,11 +116,6 @@ def _locks(root: Path) -> Iterator[tuple[Path, Path]]:
     for file in pipeline_files(root):
         path = file.with_suffix(".lock")
         yield path, root / COPIES / path.relative_to(root)
-
-
-def _stage_names(path: Path) -> list[str]:
-    content = yaml.load(path.read_bytes(), Loader=SafeLoader)  # noqa: S506 - a safe one
-    return [str(name) for name in content.get("stages", {})]
 
 
 def _left_behind(rwlock: Path) -> str:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
+from virtperf.core.turn import turn
 from virtperf.core.warm import ask, warm
 from virtperf.pipeline.lockfiles import mend, settle
 from virtperf.pipeline.stages import in_order, load_stages
 from virtperf.pipeline.state import keep, kept, state
-from virtperf.pipeline.turn import turn
 
 Say = Callable[[str], None]
 
+LOCK = Path(".dvc", "tmp", "virtperf.lock")
 FORKS = "virtperf.cli._warm"
 ALONE = "--single-item"
 """Stages of one file as they are listed: DVC need not look for others in all folders, a second for each study."""
@@ -33,26 +35,24 @@ FIXED = {
 
 
 def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: bool = False) -> None:
-    """Run what is out of date by DVC.
+    """Run what is out of date by DVC; with `force` everything.
 
     Parameters
     ----------
-    layout : Layout
     studies : sequence of str
         Only these, and nothing that all studies share; none: everything.
     say : callable
         Takes what DVC and the stages say on standard error, and what was repaired, a line at a time.
     jobs : int
         Studies that run at the same time.
-    force : bool
-        Run the stages whether or not they are out of date.
 
     Raises
     ------
     VirtperfError
         A stage failed; what it and DVC said of it has been said.
     """
-    with turn(layout.root, say) as lock:
+    words = f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+    with turn(layout.root / LOCK, words, lambda who: say(f"waiting for {who}")) as lock:
         mend(layout.root, say)
         # DVC starts `virtperf` by its name: the one of this environment.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
@@ -93,12 +93,9 @@ def _lanes(layout: Layout, studies: Sequence[str], say: Say, address: str, jobs:
         return _dvc(layout.root, [*how, *alone, file], study, say, address)
 
     for study in studies:
-        if not layout.pipeline(layout.known(study).name).is_file():
-            raise VirtperfError(
-                "the study's stages are missing",
-                file=layout.pipeline(study),
-                remedy="`virtperf check` says what to do.",
-            )
+        file = layout.pipeline(layout.known(study).name)
+        if not file.is_file():
+            raise VirtperfError("the study's stages are missing", file=file, remedy="`virtperf check` says what to do.")
     stages = load_stages(layout.root)
     longest_first = sorted(studies, key=lambda study: -_bytes(layout, study))  # the last one runs alone
     with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:

@@ -15,19 +15,9 @@ from virtperf.pipeline.lockfiles import pipeline_files
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage.
+    """One stage of the `dvc.yaml` in `file`: commands, each as words; inputs and outputs below the repository's folder.
 
-    Attributes
-    ----------
-    file : Path
-        The `dvc.yaml` that holds it.
-    study : str
-        Of which it is a stage; "" for what all studies share.
-    name : str
-    commands : tuple of tuple of str
-        What it runs, each as words.
-    deps, outs : tuple of str
-        Paths below the repository's folder; metrics and plots are outputs.
+    The study is "" for what all studies share. Metrics and plots are outputs.
     """
 
     file: Path
@@ -39,13 +29,7 @@ class Stage:
 
 
 def load_stages(root: Path) -> list[Stage]:
-    """All stages, the studies' in alphabetical order, then those that all studies share.
-
-    Raises
-    ------
-    StudyError
-        A file is not YAML, or holds no stages.
-    """
+    """All stages, those that all studies share last; raises `StudyError` where a file is not YAML or holds none."""
     return [stage for path in pipeline_files(root) if path.is_file() for stage in _stages(path, root)]
 
 
@@ -54,10 +38,9 @@ def in_order(stages: Sequence[Stage], study: str) -> bool:
     unmade = [stage.outs for stage in stages if stage.study != study]
     own = [stage for stage in stages if stage.study == study]
     for place, stage in enumerate(own):
-        outs = {out for made in (*unmade, *(later.outs for later in own[place:])) for out in made}
-        if any(
-            PurePath(a).is_relative_to(b) for dep in stage.deps for out in outs for a, b in ((dep, out), (out, dep))
-        ):
+        later = {PurePath(out) for outs in (*unmade, *(s.outs for s in own[place:])) for out in outs}
+        deps = [PurePath(dep) for dep in stage.deps]
+        if any(dep.is_relative_to(out) or out.is_relative_to(dep) for dep in deps for out in later):
             return False
     return True
 

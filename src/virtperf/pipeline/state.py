@@ -15,7 +15,6 @@ from virtperf.core.files import write_atomically
 KEPT = Path(".dvc", "tmp", "virtperf-state")
 MADE = ("data/reconstructed", "data/samples", "data/runs", "data/verdicts", "build", "metrics", "reports")
 """Folders in which nothing but stages writes."""
-LOCK = "dvc.lock"
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ def state(root: Path) -> State:
     made = tuple(f"{name}/" for name in MADE)
     by_people, by_stages = hashlib.sha256(), hashlib.sha256()
     for name, about in _files(os.fspath(root), "", frozenset()):
-        digest = by_stages if name.rpartition("/")[2] == LOCK or name.startswith(made) else by_people
+        digest = by_stages if name.rpartition("/")[2] == "dvc.lock" or name.startswith(made) else by_people
         digest.update(f"{name}\0{about.st_size}\0{about.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return State(by_people.hexdigest(), by_stages.hexdigest())
 

@@ -13,27 +13,17 @@ from virtperf.synthesis.values import Piece, Value
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a comparison of the values of one row found.
+    """What a comparison of the values of one row found."""
 
-    Attributes
-    ----------
-    compared : int
-        Values that have limits.
-    apart : tuple of (Value, Value)
-        Pairs of different studies that have no value in common.
-    common : tuple of (low, high)
-        What all of them have in common.
-    """
-
-    compared: int
-    apart: tuple[tuple[Value, Value], ...]
-    common: tuple[Piece, ...]
+    apart: tuple[tuple[Value, Value], ...]  # pairs of different studies that have no value in common
+    common: tuple[Piece, ...]  # what all of them have in common
 
     @property
     def words(self) -> str:
         """The outcome in one sentence."""
         if self.apart:
-            return f"They differ: {plural(len(self.apart), 'pair')} of values {_have(self.apart)} nothing in common."
+            have = "has" if len(self.apart) == 1 else "have"
+            return f"They differ: {plural(len(self.apart), 'pair')} of values {have} nothing in common."
         if not self.common:
             return "Within a study the values differ; between studies each pair has values in common."
         said = " or ".join(map(_ends, self.common))
@@ -53,17 +43,13 @@ def agreement(values: Sequence[Value]) -> Agreement | None:
     common: tuple[Piece, ...] = ((-math.inf, math.inf),)
     for value in limited:
         common = overlap(common, value.pieces)
-    return Agreement(len(limited), tuple(apart), common)
+    return Agreement(tuple(apart), common)
 
 
 def overlap(first: Sequence[Piece], second: Sequence[Piece]) -> tuple[Piece, ...]:
     """What two unions of ranges have in common; touching ends count."""
     both = ((max(a, c), min(b, d)) for a, b in first for c, d in second)
     return tuple(sorted((low, high) for low, high in both if low <= high))
-
-
-def _have(pairs: Sequence[object]) -> str:
-    return "has" if len(pairs) == 1 else "have"
 
 
 def _ends(piece: Piece) -> str:

@@ -17,55 +17,38 @@ from virtperf.study.derived import Derivation
 from virtperf.synthesis.definition import RATIO, Curve, Reference
 from virtperf.synthesis.values import REFERENCE, Value, derived_values, instances, study_named, useful
 
-RATIOS = {
-    "cpu": "Virtual CPUs for each real CPU", "memory": "Memory needed or defined / real memory"
-}  # fmt: skip
+RATIOS = {"cpu": "Virtual CPUs for each real CPU", "memory": "Memory needed or defined / real memory"}
 """Overcommitment ratios in words."""
 _SAME = 1e-6  # of a ratio, for one that was tested to be met
 
 
 @dataclass(frozen=True)
 class Course:
-    """A curve of `synthesis.yaml` with its values.
-
-    Attributes
-    ----------
-    curve : Curve
-    points : tuple of (ratio, values)
-        In ascending order of the overcommitment ratio.
-    """
+    """A curve of `synthesis.yaml` with its values, in ascending order of the overcommitment ratio."""
 
     curve: Curve
     points: tuple[tuple[float, tuple[Value, ...]], ...]
 
     def at(self, ratio: float) -> Allowed:
         """What is known at an overcommitment ratio: of a tested one its own values, else those on both sides."""
-        tested = [r for r, _ in self.points]
         for where, found in self.points:
             if math.isclose(where, ratio, rel_tol=_SAME):
-                return Allowed(self.curve, (where,), found)
-        below, above = [r for r in tested if r < ratio], [r for r in tested if r > ratio]
+                return Allowed((where,), found)
+        below, above = [p for p in self.points if p[0] < ratio], [p for p in self.points if p[0] > ratio]
         if not below or not above:
-            return Allowed(self.curve, (tested[0], tested[-1]), (), outside=True)
-        sides = (max(below), min(above))
-        return Allowed(self.curve, sides, tuple(v for r, found in self.points if r in sides for v in found))
+            return Allowed((self.points[0][0], self.points[-1][0]), (), outside=True)
+        (lower, before), (upper, after) = below[-1], above[0]
+        return Allowed((lower, upper), (*before, *after))
 
 
 @dataclass(frozen=True)
 class Allowed:
     """What one curve says at a ratio.
 
-    Attributes
-    ----------
-    curve : Curve
-    tested : tuple of float
-        The tested ratio, or those on both sides; of a ratio outside, the smallest and the largest.
-    values : tuple of Value
-    outside : bool
-        Whether the ratio lies beyond all tested ones: then nothing is said.
+    `tested` is the tested ratio, or those on both sides; of a ratio outside all tested ones, of which nothing is said,
+    the smallest and the largest.
     """
 
-    curve: Curve
     tested: tuple[float, ...]
     values: tuple[Value, ...]
     outside: bool = False
@@ -79,16 +62,16 @@ class Allowed:
     @property
     def words(self) -> str:
         """``allows 0.9 to 1.1``, with the tested ratios where this one was not tested."""
-        places = " and ".join(f"{r:g}" for r in (pretty_ratio(t) for t in self.tested))
+        tested = [f"{pretty_ratio(ratio):g}" for ratio in self.tested]
         if self.outside:
-            return f"not tested (only {' to '.join(f'{pretty_ratio(r):g}' for r in self.tested)})"
+            return f"not tested (only {' to '.join(tested)})"
         if not self.values:
             return "silent"
         if len(self.tested) == 1:
             return "; ".join(value.said for value in self.values)
         kinds = " and ".join(dict.fromkeys(value.kind for value in self.values if value.kind != REFERENCE))
         words = range_words(useful(self.ends), Bounds(0.0))
-        return f"{kinds} {words} between the tested ratios {places}"
+        return f"{kinds} {words} between the tested ratios {' and '.join(tested)}"
 
 
 def pretty_ratio(ratio: float) -> float:
@@ -98,18 +81,17 @@ def pretty_ratio(ratio: float) -> float:
 
 def courses(studies: Mapping[str, StudyData], curves: Sequence[Curve], level: float) -> list[Course]:
     """The values of every curve; raises `StudyError` where one names what its study does not have."""
-    return [_course(studies, curve, level) for curve in curves]
-
-
-def _course(studies: Mapping[str, StudyData], curve: Curve, level: float) -> Course:
-    data = study_named(studies, curve.study)
-    asked = Reference(study=curve.study, label=curve.label, derived=curve.derived, at=curve.at)
-    found: list[tuple[float, tuple[Value, ...]]] = []
-    for at, number in along(data.study, curve):
-        values = tuple(derived_values(data, number, asked, RATIO, level))
-        if values:
-            found.append((curve.ratio(at), values))
-    return Course(curve, tuple(sorted(found, key=lambda point: point[0])))
+    found = []
+    for curve in curves:
+        data = study_named(studies, curve.study)
+        asked = Reference(study=curve.study, label=curve.label, derived=curve.derived, at=curve.at)
+        points = [
+            (curve.ratio(at), tuple(derived_values(data, number, asked, RATIO, level)))
+            for at, number in along(data.study, curve)
+        ]
+        known = [(ratio, values) for ratio, values in points if values]
+        found.append(Course(curve, tuple(sorted(known, key=lambda point: point[0]))))
+    return found
 
 
 def along(study: Study, curve: Curve) -> list[tuple[float, Derivation]]:

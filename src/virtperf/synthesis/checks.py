@@ -17,28 +17,16 @@ Known = Mapping[str, tuple[Study, Iterable[Claim]]]
 
 def check_synthesis(file: SynthesisFile, known: Known, report: Report) -> None:
     """Tell `report` of everything that is named and is not there."""
-    for row in file.rows.values():
-        for cell in row.cells:
-            _told(report, _check_cell, cell, row.unit, known)
-    for curve in file.curves:
-        _told(report, _check_curve, curve, known)
-
-
-def _told(report: Report, check: object, *given: object) -> None:
-    try:
-        check(*given)  # type: ignore[operator]
-    except VirtperfError as err:
-        report(err)
-
-
-def _check_cell(cell: Reference, unit: str, known: Known) -> None:
-    study, claims = study_named(known, cell.study)
-    if cell.claim:
-        claim_named(cell.study, claims, cell.claim)
-    else:
-        turned_to(instance(study, cell), unit)
-
-
-def _check_curve(curve: Curve, known: Known) -> None:
-    study, _ = study_named(known, curve.study)
-    along(study, curve)
+    named: list[tuple[Reference | Curve, str]] = [(c, row.unit) for row in file.rows.values() for c in row.cells]
+    named += [(curve, "") for curve in file.curves]
+    for asked, unit in named:
+        try:
+            study, claims = study_named(known, asked.study)
+            if isinstance(asked, Curve):
+                along(study, asked)
+            elif asked.claim:
+                claim_named(asked.study, claims, asked.claim)
+            else:
+                turned_to(instance(study, asked), unit)
+        except VirtperfError as err:
+            report(err)

@@ -17,29 +17,15 @@ RATIO = "ratio"
 
 
 class Reference(Model):
-    """A number of a study: one that it derives, or one that a claim of it prints.
-
-    Attributes
-    ----------
-    study : str
-    label : str
-        The system or condition, as short as a label of a figure.
-    derived : str
-        The id of an entry of `derived` in the study's study.yaml; `at` names levels of its `for_each`, `gives` one of
-        its numbers.
-    claim : str
-        The id of a claim, in place of `derived`.
-    reading : str
-        What corresponds to the question's words, where that is not plain.
-    """
+    """A number of a study: one that it derives, or one that a claim of it prints."""
 
     study: str
-    label: str = Field(min_length=1)
-    derived: str = ""
-    claim: str = ""
-    at: dict[str, Level] = {}
-    gives: str = ""
-    reading: str = ""
+    label: str = Field(min_length=1)  # the system or condition, as short as a label of a figure
+    derived: str = ""  # the id of an entry of `derived` in the study's study.yaml
+    claim: str = ""  # the id of a claim, in its place
+    at: dict[str, Level] = {}  # levels of the entry's `for_each`
+    gives: str = ""  # one of the entry's numbers
+    reading: str = ""  # what corresponds to the question's words, where that is not plain
 
     @model_validator(mode="after")
     def _one(self) -> Reference:
@@ -49,25 +35,13 @@ class Reference(Model):
 
 
 class Row(Model):
-    """One quantity that several studies speak of.
-
-    Attributes
-    ----------
-    says : str
-        The quantity in words.
-    unit : str
-        "ratio", or the unit that all its numbers have.
-    shared : bool
-        Whether the numbers are of the same quantity, so that they can agree or disagree.
-    cells : tuple of Reference
-        A study that has none is silent.
-    """
+    """One quantity that several studies speak of."""
 
     id: Id
-    says: str = Field(min_length=1)
-    unit: str = RATIO
-    shared: bool = True
-    cells: Annotated[tuple[Reference, ...], Field(min_length=1)]
+    says: str = Field(min_length=1)  # the quantity in words
+    unit: str = RATIO  # or the unit that all its numbers have
+    shared: bool = True  # whether the numbers are of the same quantity, so that they can agree or disagree
+    cells: Annotated[tuple[Reference, ...], Field(min_length=1)]  # a study that has none is silent
 
 
 class Question(Model):
@@ -87,32 +61,18 @@ class Sentence(Model):
 
 
 class Curve(Model):
-    """A derived number with one factor in `for_each`, taken along an overcommitment ratio.
-
-    Attributes
-    ----------
-    of : {"cpu", "memory"}
-        Of which resource there is more promised than real.
-    measure : str
-        What changes, as a ratio.
-    against : str
-        The condition that its values are relative to, in words.
-    one : float or None
-        The ratio is the level, and `plus` more, divided by this number.
-    over : float or None
-        The ratio is this number divided by the level.
-    """
+    """A derived number with one factor in `for_each`, taken along an overcommitment ratio."""
 
     study: str
     label: str = Field(min_length=1)
     derived: Id
     at: dict[str, Level] = {}
-    of: Literal["cpu", "memory"]
-    measure: Literal["throughput", "CPU cost", "response time"]
-    against: str = Field(min_length=1)
-    one: Positive | None = None
+    of: Literal["cpu", "memory"]  # the resource of which more is promised than real
+    measure: Literal["throughput", "CPU cost", "response time"]  # what changes, as a ratio
+    against: str = Field(min_length=1)  # the condition that its values are relative to, in words
+    one: Positive | None = None  # the ratio is the level, and `plus` more, divided by this number
     plus: NotNegative = 0.0
-    over: Positive | None = None
+    over: Positive | None = None  # the ratio is this number divided by the level
 
     @model_validator(mode="after")
     def _one(self) -> Curve:

@@ -18,7 +18,6 @@ from virtperf.synthesis.capacity import Course
 from virtperf.synthesis.definition import Question, Row
 from virtperf.synthesis.values import Value
 
-KIND = "synthesis"
 SILENT = "silent"
 KINDS_OF_WORDS = (
     "Allows: the range of all values that agree with a paper's text. States: one statement of a paper, with the room "
@@ -30,12 +29,13 @@ Found = Mapping[str, Sequence[Value]]
 """Values by the id of their row."""
 
 
-def record(name: str, title: str, *blocks: Block, values: Sequence[Value] = (), numbers: pd.DataFrame | None = None,
-           caption: str = "") -> Record:  # fmt: skip
+def record(
+    name: str, title: str, *blocks: Block, values: Sequence[Value] = (), numbers: pd.DataFrame | None = None
+) -> Record:
     """A record of the synthesis; its provenance is that of all its values."""
     kinds = dict.fromkeys(value.provenance for value in values)
     return Record(
-        kind=KIND, id=name, study="", title=title, caption=caption, blocks=blocks,
+        kind="synthesis", id=name, study="", title=title, blocks=blocks,
         provenance=tuple(kind for kind in Provenance if kind in kinds),
         numbers=() if numbers is None else (Numbers.of(numbers, f"synthesis-{name}"),),
     )  # fmt: skip
@@ -83,9 +83,8 @@ def question(asked: Question, found: Found) -> Record:
         compared = agreement(found[row.id]) if row.shared else None
         if compared is not None:
             remarks.append(Paragraph(words=(Span(text=f"{row.says}. ", style="strong"), compared.words)))
-    grid = Grid(
-        label=asked.label, columns=("Quantity", "Study", "System", "Value", "Evidence"), rows=tuple(lines), stacks=True
-    )
+    columns = ("Quantity", "Study", "System", "Value", "Evidence")
+    grid = Grid(label=asked.label, columns=columns, rows=tuple(lines), stacks=True)
     numbers = frame({row.id: row for row in asked.rows}, {row.id: found[row.id] for row in asked.rows})
     return record(asked.id, asked.asks, grid, *remarks, values=shown, numbers=numbers)
 
@@ -106,13 +105,8 @@ def agreements(questions: Sequence[Question], found: Found) -> Record:
         "Computed from ranges, statements and intervals alone. Studies that differ need not contradict each other: "
         "systems, workloads and machines differ."
     )
-    return record(
-        "agreements",
-        "Where studies agree and where they differ",
-        grid,
-        Paragraph(words=note, style="small"),
-        values=shown,
-    )
+    remark = Paragraph(words=note, style="small")
+    return record("agreements", "Where studies agree and where they differ", grid, remark, values=shown)
 
 
 def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Record:
@@ -125,12 +119,8 @@ def capacities(found: Sequence[Course], of: str, ratios: Sequence[float]) -> Rec
         rows.append((curve.measure, system, *(course.at(ratio).words for ratio in ratios)))
     title = f"{capacity.RATIOS[of]}: {joined(f'{ratio:g}' for ratio in ratios)}"
     values = [value for course in chosen for _, values in course.points for value in values]
-    grid = Grid(
-        label=title,
-        columns=("Measure", "System", *(f"at {ratio:g}" for ratio in ratios)),
-        rows=tuple(rows),
-        stacks=True,
-    )
+    columns = ("Measure", "System", *(f"at {ratio:g}" for ratio in ratios))
+    grid = Grid(label=title, columns=columns, rows=tuple(rows), stacks=True)
     return record(f"capacity-{of}", title, grid, values=values, numbers=capacity.frame(chosen))
 
 
@@ -156,24 +146,12 @@ def coverage(studies: Mapping[str, StudyData]) -> Record:
             f"{line['encoded']} of {noted}" if noted else "none", f"{kinds[1]} {kinds[0]}",
             str(line["contradicted"]) if data.study.kind != "measured" else "none", plural(runs, "run"), str(judged),
         ))  # fmt: skip
-    columns = (
-        "Study",
-        "Exhibits",
-        "Notes encoded",
-        "Statements",
-        "Contradicted or dependent",
-        "Measured",
-        "Judged by runs",
-    )
+    columns = ("Study", "Exhibits", "Notes encoded", "Statements", "Contradicted or dependent", "Measured",
+               "Judged by runs")  # fmt: skip
     note = "Notes that are not encoded stand in each study's claims.yaml with a reason."
+    remark = Paragraph(words=note, style="small")
     grid = Grid(label="Studies", columns=columns, rows=tuple(rows), stacks=True)
-    return record(
-        "studies",
-        "What is encoded of each study",
-        grid,
-        Paragraph(words=note, style="small"),
-        numbers=pd.DataFrame(numbers),
-    )
+    return record("studies", "What is encoded of each study", grid, remark, numbers=pd.DataFrame(numbers))
 
 
 def spoken(values: Sequence[Value]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 Piece = tuple[float, float]
 REFERENCE = "reference"
 """The kind of a ratio to itself."""
+_problem = partial(StudyError, file="data/synthesis.yaml")
 WIDE = 20.0
 """How many times its lowest value a range may reach before only one of its ends is told."""
 _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
@@ -35,33 +37,19 @@ _RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
 class Value:
     """One study's number for a quantity.
 
-    Attributes
-    ----------
-    study, label, reading : str
-    number : str
-        The number's name in the study's own report.
-    kind : {"allows", "states", "measured", "reference"}
-        What the pieces are: the range of a text, the limits of one statement, the interval of measured runs, 1.
-    words : str
-        The number in words, without its kind.
-    pieces : tuple of (low, high)
-        In ascending order; infinite ends are open. Empty for a statement without a number.
-    value : float
-        The measured value, else NaN.
-    provenance : Provenance
-    link : str
-        To where the study shows it.
+    Its kind says what the pieces are: the range that a text "allows", the limits that one statement "states", the
+    interval of runs that "measured" it, or the 1 of a "reference".
     """
 
     study: str
     label: str
-    number: str
+    number: str  # its name in the study's own report
     kind: str
-    words: str
-    pieces: tuple[Piece, ...]
+    words: str  # the number in words, without its kind
+    pieces: tuple[Piece, ...]  # in ascending order; infinite ends are open; none for a statement without a number
     provenance: Provenance
-    link: str
-    value: float = math.nan
+    link: str  # to where the study shows it
+    value: float = math.nan  # as measured
     reading: str = field(default="", compare=False)
 
     @property
@@ -81,15 +69,14 @@ def values(studies: Mapping[str, StudyData], row: Row, level: float) -> list[Val
     StudyError
         The row names a study, a derived number or a claim that there is not, or a number of another unit.
     """
-    return [value for cell in row.cells for value in reference_values(studies, cell, row.unit, level)]
-
-
-def reference_values(studies: Mapping[str, StudyData], asked: Reference, unit: str, level: float) -> list[Value]:
-    """The numbers behind one reference; raises as `values` does."""
-    data = study_named(studies, asked.study)
-    if asked.claim:
-        return [_stated(data, asked, unit)]
-    return derived_values(data, instance(data.study, asked), asked, unit, level)
+    found = []
+    for cell in row.cells:
+        data = study_named(studies, cell.study)
+        if cell.claim:
+            found.append(_stated(data, cell, row.unit))
+        else:
+            found += derived_values(data, instance(data.study, cell), cell, row.unit, level)
+    return found
 
 
 def derived_values(data: StudyData, number: Derivation, asked: Reference, unit: str, level: float) -> list[Value]:
@@ -140,7 +127,9 @@ def instance(study: Study, asked: Reference) -> Derivation:
     """The one derived number that a reference names; raises `StudyError` where there is none, or several."""
     found = instances(study, asked.derived, asked.at, asked.gives)
     if len(found) != 1:
-        raise _problem(f"{study.id}: {asked.derived} stands for {len(found)} numbers", "one: name levels under `at`")
+        raise _problem(
+            f"{study.id}: {asked.derived} stands for {len(found)} numbers", expected="one: name levels under `at`"
+        )
     return found[0][1]
 
 
@@ -148,32 +137,21 @@ def instances(
     study: Study, derived: str, at: Mapping[str, Level], gives: str = ""
 ) -> list[tuple[tuple[Level, ...], Derivation]]:
     """The numbers of an entry of `derived` at levels of its `for_each`, each with the levels that are left open."""
-    entries = {entry.id: entry for entry in study.derived}
-    if derived not in entries:
-        raise _problem(f"{study.id} derives no {derived!r}", remedy=near(derived, entries))
-    entry = entries[derived]
+    entry = _known({entry.id: entry for entry in study.derived}, derived, f"{study.id} derives no")
     if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
         raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
+    left = [name for name in entry.for_each if name not in at]
     made = []
-    for level in _open_levels(entry.for_each, at):
-        fixed = {name: (level.get(name, at.get(name)),) for name in entry.for_each}
-        one = entry.model_copy(update={"for_each": fixed})
-        made += [(tuple(level.values()), number) for number in derivations_of(study, one)
-                 if not gives or number.gives == gives]  # fmt: skip
+    for levels in product(*(entry.for_each[name] for name in left)):
+        fixed = {**at, **dict(zip(left, levels, strict=True))}
+        one = entry.model_copy(update={"for_each": {name: (fixed[name],) for name in entry.for_each}})
+        made += [(levels, number) for number in derivations_of(study, one) if not gives or number.gives == gives]
     return made
-
-
-def _open_levels(for_each: Mapping[str, tuple[Level, ...]], at: Mapping[str, Level]) -> list[dict[str, Level]]:
-    """Every combination of the levels that `at` leaves open."""
-    names = [name for name in for_each if name not in at]
-    return [dict(zip(names, levels, strict=True)) for levels in product(*(for_each[name] for name in names))]
 
 
 def study_named(studies: Mapping[str, T], name: str) -> T:
     """A study by its id; raises `StudyError` naming near ones."""
-    if name not in studies:
-        raise _problem(f"there is no study {name!r}", remedy=near(name, studies))
-    return studies[name]
+    return _known(studies, name, "there is no study")
 
 
 def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
@@ -192,10 +170,13 @@ def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
 
 def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
     """A claim by its id; raises `StudyError` naming near ones."""
-    known = {claim.id: claim for claim in claims}
-    if name not in known:
-        raise _problem(f"{study} has no claim {name!r}", remedy=near(name, known))
-    return known[name]
+    return _known({claim.id: claim for claim in claims}, name, f"{study} has no claim")
+
+
+def _known(among: Mapping[str, T], name: str, problem: str) -> T:
+    if name not in among:
+        raise _problem(f"{problem} {name!r}", remedy=near(name, among))
+    return among[name]
 
 
 def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
@@ -203,9 +184,8 @@ def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
     if unit == RATIO and number.derived.kind == "percent_change":
         return _percent
     if unit == RATIO and (number.derived.kind != "ratio" or number.unit):
-        raise _problem(
-            f"{number.derived.id} is no ratio", "a ratio of two numbers of one unit, or a change in per cent"
-        )
+        expected = "a ratio of two numbers of one unit, or a change in per cent"
+        raise _problem(f"{number.derived.id} is no ratio", expected=expected)
     return _same
 
 
@@ -215,7 +195,3 @@ def _percent(change: float) -> float:
 
 def _same(value: float) -> float:
     return value
-
-
-def _problem(problem: str, expected: str | None = None, remedy: str | None = None) -> StudyError:
-    return StudyError(problem, file="data/synthesis.yaml", expected=expected, remedy=remedy)

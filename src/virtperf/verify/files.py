@@ -6,17 +6,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from virtperf.core.yamlio import load_yaml
 from virtperf.pipeline.stages import Stage
-from virtperf.verify.compare import AGREEING, IDENTICAL, MISSING, MOVED, NEW, WITHIN, same_words
-from virtperf.verify.tolerances import Tolerances
+from virtperf.verify.compare import AGREEING, IDENTICAL, MISSING, MOVED, NEW, WITHIN, Tolerances, same_words
 
 TEXTS = (".html", ".json", ".csv", ".txt", ".log", ".xml", ".yaml")
 COMPARED = (".parquet", ".ipynb")
-"""Files whose content is compared by what it holds."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ def compare_files(old: Path, new: Path, stages: Iterable[Stage], tolerances: Tol
     """Every file that the stages write, in two folders.
 
     Text agrees where it differs in nothing but numbers within the tolerance of `registers` or, in pages with figures,
-    of `drawings`. Parquet files and notebooks that have other bytes are within tolerance here: their content is
-    compared cell by cell.
+    of `drawings`. Parquet files and notebooks with other bytes are within tolerance: their cells are compared as items.
     """
     paths = sorted({
         path.relative_to(root).as_posix() for root in (old, new) for stage in stages for out in stage.outs
@@ -67,11 +65,9 @@ def _compared(path: str, old: Path, new: Path, tolerances: Tolerances) -> File:
         return File(path, MOVED)
     lines = before.decode(errors="replace").splitlines(), now.decode(errors="replace").splitlines()
     kind = tolerances["drawings" if old.suffix == ".html" else "registers"]
-    for number, (a, b) in enumerate(zip(*lines, strict=False), start=1):
-        if a != b and not (same_words(a, b, tolerances["registers"]) or same_words(a, b, kind)):
+    for number, (a, b) in enumerate(zip_longest(*lines), start=1):
+        if a is None or b is None or not (same_words(a, b, tolerances["registers"]) or same_words(a, b, kind)):
             return File(path, MOVED, f"line {number}")
-    if len(lines[0]) != len(lines[1]):
-        return File(path, MOVED, f"line {min(map(len, lines)) + 1}")
     return File(path, WITHIN)
 
 

@@ -42,20 +42,10 @@ EXPLANATIONS = ("low_by", "high_by", "conflicts")
 
 @dataclass(frozen=True)
 class Item:
-    """One cell.
+    """One cell: its table (``points``) or exhibit (``figure-5``), row and column, and which of `KINDS` it is.
 
-    Attributes
-    ----------
-    place : str
-        A table of a stage (``points``), or the id of an exhibit (``figure-5``).
-    label, field : str
-        Which row, and which of its columns.
-    kind : str
-        One of `KINDS`.
-    value : float or str
-        NaN where there is nothing; an infinite limit is an absent one.
-    width : float
-        Of the interval that stands in the same row; NaN without one.
+    The value is NaN where there is nothing; an infinite limit is an absent one. The width is that of the interval in
+    the same row, NaN without one.
     """
 
     place: str
@@ -64,11 +54,6 @@ class Item:
     kind: str
     value: float | str
     width: float = math.nan
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What the item is matched by."""
-        return self.place, self.label, self.field
 
 
 def table_items(path: Path) -> list[Item]:
@@ -85,7 +70,7 @@ def table_items(path: Path) -> list[Item]:
         width = _width(row)
         for field in rest:
             cells = row[field]
-            if _are_numbers(cells):
+            if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
                 found += [Item(path.stem, label, f"{field} {k}", kind, float(v), width) for k, v in enumerate(cells, 1)]
             else:
                 found.append(Item(path.stem, label, field, kind, _value(cells), width))
@@ -163,10 +148,6 @@ def _value(cell: Any) -> float | str:
         listed = cell.tolist() if hasattr(cell, "tolist") else cell
         return ";".join(map(str, listed)) if isinstance(listed, list | tuple) else _value(listed)
     return float(cell)
-
-
-def _are_numbers(cells: Any) -> bool:
-    return isinstance(cells, np.ndarray) and cells.dtype.kind == "f"
 
 
 def _width(row: dict[Any, Any]) -> float:

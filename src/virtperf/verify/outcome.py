@@ -3,40 +3,61 @@
 from __future__ import annotations
 
 import math
+import platform
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
-from virtperf.verify.compare import IDENTICAL, STATUSES, Change
+from virtperf.verify.compare import IDENTICAL, STATUSES, Change, Tolerances
 from virtperf.verify.files import File, Finding
-from virtperf.verify.items import Item
-from virtperf.verify.packages import Used
+from virtperf.verify.items import KINDS, Item
 from virtperf.verify.replay import Place
-from virtperf.verify.tolerances import Tolerances, described
+
+PACKAGES = (
+    "virtperf", "numpy", "pandas", "scipy", "statsmodels", "cvxpy", "highspy", "matplotlib", "seaborn", "pyarrow",
+    "pyyaml", "defusedxml", "pydantic", "papermill", "ipykernel", "nbconvert", "nbformat", "jinja2", "pygments",
+    "mistune",
+)  # fmt: skip
+"""Packages that read, compute, draw or write what is compared."""
+_PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", re.M)
+
+
+@dataclass(frozen=True)
+class Used:
+    """A package's version and the one that `requirements.lock` pins; empty where it is unknown."""
+
+    name: str
+    version: str
+    pinned: str
+
+
+def packages(root: Path) -> list[Used]:
+    """Python and `PACKAGES`."""
+    lock = root / "requirements.lock"
+    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    pins = {name.lower().replace("_", "-"): pinned for name, pinned in _PIN.findall(text)}
+    found = [Used("python", platform.python_version(), "")]
+    for name in PACKAGES:
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            version = ""
+        found.append(Used(name, version, pins.get(name, "")))
+    return found
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Two places compared.
-
-    Attributes
-    ----------
-    old, new : Place
-    changes : dict of str to list of Change
-        Of every study the items of its tables and records.
-    files : list of File
-        Every output file.
-    findings : list of Finding
-        What is wrong with files that are stored.
-    packages : list of Used
-    tolerances : dict of str to Tolerance
-    """
+    """Two places compared."""
 
     old: Place
     new: Place
-    changes: dict[str, list[Change]]
+    changes: dict[str, list[Change]]  # of every study the items of its tables and records
     files: list[File]
-    findings: list[Finding]
+    findings: list[Finding]  # what is wrong with files that are stored
     packages: list[Used]
     tolerances: Tolerances
 
@@ -51,7 +72,7 @@ class Outcome:
     @property
     def other_packages(self) -> list[Used]:
         """Packages that have not the pinned version."""
-        return [package for package in self.packages if not package.as_pinned]
+        return [package for package in self.packages if package.pinned not in ("", package.version)]
 
     @property
     def agrees(self) -> bool:
@@ -67,7 +88,7 @@ class Outcome:
             "old": {"name": self.old.name, "commit": self.old.commit},
             "new": {"name": self.new.name, "commit": self.new.commit},
             "packages": {p.name: {"version": p.version, "pinned": p.pinned} for p in self.packages},
-            "tolerances": described(self.tolerances),
+            "tolerances": {kind: self.tolerances[kind].model_dump() for kind in KINDS},
             "studies": [
                 {
                     "study": study, "counts": {status: self.counts(study)[status] for status in STATUSES},

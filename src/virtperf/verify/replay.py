@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from virtperf.pipeline.run import FIXED
 from virtperf.pipeline.stages import Stage, load_stages
 
 Progress = Callable[[str], None]
-
 # Runs in the replaying process; the stages of one study share it, since importing takes longer than most of them.
 _PROGRAM = """
 import json, sys
@@ -43,16 +41,9 @@ def own_source() -> Path:
 
 @dataclass(frozen=True)
 class Place:
-    """A folder with inputs or results.
+    """A folder with inputs or results, and its name in words, such as ``revision v1.0``.
 
-    Attributes
-    ----------
-    name : str
-        In words, such as ``revision v1.0``.
-    root : Path
-    source : Path or None
-        The folder with the package that replays it; None for results that are taken as they stand.
-    commit : str
+    `source` is the folder with the package that replays it; None for results that are taken as they stand.
     """
 
     name: str
@@ -78,11 +69,10 @@ def copy_inputs(origin: Path, place: Path, studies: Sequence[str]) -> None:
     """
     stages = Place("", origin).stages(studies)
     shared = [origin / "dvc.yaml"] if any(not stage.study for stage in stages) else []
-    for file in (origin / "params.yaml", *shared, *(origin / "pipelines" / s / "dvc.yaml" for s in studies)):
+    pipelines = [origin / "pipelines" / study / "dvc.yaml" for study in studies]
+    for file in (origin / "params.yaml", *shared, *pipelines):
         if file.is_file():
-            target = place / file.relative_to(origin)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, target)
+            _copy(file, place / file.relative_to(origin))
     outs = [Path(out) for stage in stages for out in stage.outs]
     for dep in sorted({Path(dep) for stage in stages for dep in stage.deps if not dep.startswith("src/")}):
         made = any(dep.is_relative_to(out) or out.is_relative_to(dep) for out in outs)
@@ -90,17 +80,18 @@ def copy_inputs(origin: Path, place: Path, studies: Sequence[str]) -> None:
         if not made and (origin / dep).is_dir():
             shutil.copytree(origin / dep, place / dep, symlinks=True, dirs_exist_ok=True)
         elif not made and (origin / dep).is_file() and not (place / dep).exists():
-            (place / dep).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(origin / dep, place / dep)
+            _copy(origin / dep, place / dep)
+
+
+def _copy(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, target)
 
 
 def replay(places: Sequence[Place], studies: Sequence[str], progress: Progress, *, jobs: int = 1) -> None:
     """Run the stages of some studies in every place that has a package, then those that all share if these are all.
 
-    Parameters
-    ----------
-    jobs : int
-        Studies that run at the same time.
+    `jobs` studies run at the same time.
 
     Raises
     ------
@@ -110,13 +101,7 @@ def replay(places: Sequence[Place], studies: Sequence[str], progress: Progress, 
     live = [place for place in places if place.source is not None]
     tasks = [(place, study) for place in live for study in studies if study in studies_of(place.root)]
     with ThreadPoolExecutor(max(1, min(jobs, len(tasks)))) as pool:
-        running = [pool.submit(run_stages, place, study, progress) for place, study in tasks]
-        try:
-            for done in running:
-                done.result()
-        finally:
-            for waiting in running:
-                waiting.cancel()
+        list(pool.map(lambda task: run_stages(task[0], task[1], progress), tasks))  # the first error cancels what waits
     for place in live:
         if any(not stage.study for stage in place.stages(studies)):
             run_stages(place, "", progress)
@@ -126,27 +111,23 @@ def run_stages(place: Place, study: str, progress: Progress) -> None:
     """Run the stages of one study, or ("") the shared ones, in a process of its own; raises as `replay` does."""
     commands = [list(c[1:]) for s in load_stages(place.root) if s.study == study for c in s.commands]
     path = os.pathsep.join(filter(None, [str(place.source), os.environ.get("PYTHONPATH")]))
-    label = f"{place.name}, {study or 'all studies'}"
-    stage = "the start"
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
-        process = subprocess.Popen(  # noqa: S603 - this interpreter, our own program
-            [sys.executable, "-P", "-c", _PROGRAM, str(place.root.resolve()), json.dumps(commands)],
-            stdout=subprocess.PIPE, stderr=errors, text=True, cwd=place.root,
-            env={**os.environ, **FIXED, "PYTHONPATH": path, "NO_COLOR": "1"},
+    label, stage, said = f"{place.name}, {study or 'all studies'}", "the start", ""
+    names = {" ".join(command) for command in commands}
+    process = subprocess.Popen(  # noqa: S603 - this interpreter, our own program
+        [sys.executable, "-P", "-u", "-c", _PROGRAM, str(place.root.resolve()), json.dumps(commands)], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=place.root,
+        env={**os.environ, **FIXED, "PYTHONPATH": path, "NO_COLOR": "1"},
+    )  # fmt: skip
+    with process:
+        for line in map(str.strip, process.stdout or ()):
+            if line in names:
+                stage, said = f"virtperf {line}", ""
+                progress(f"{label}: {stage}")
+            else:
+                said = line or said
+    if process.returncode:
+        reason = said or f"status {process.returncode}"
+        raise VirtperfError(
+            f"the replay of {label} failed", expected="every stage to end well",
+            found=f"{stage} ended with: {reason.rstrip('.')}", remedy="run the same in a copy of those inputs.",
         )  # fmt: skip
-        names = {" ".join(command) for command in commands}
-        with process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.strip() in names:
-                    stage = f"virtperf {line.strip()}"
-                    progress(f"{label}: {stage}")
-        if process.returncode:
-            errors.seek(0)
-            said = [line for line in errors.read().splitlines() if line.strip()]
-            reason = said[-1] if said else f"status {process.returncode}"
-            raise VirtperfError(
-                f"the replay of {label} failed", expected="every stage to end well",
-                found=f"{stage} ended with: {reason.rstrip('.')}",
-                remedy="run the same in a copy of those inputs.",
-            )  # fmt: skip

@@ -13,12 +13,6 @@ from virtperf.core.errors import VirtperfError
 from virtperf.verify.replay import Place, own_source
 
 
-def commit_id(root: Path, revision: str) -> str | None:
-    """The commit that a revision names; None where it names none, outside of git, or where git is not installed."""
-    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return found.strip() if found else None
-
-
 @contextmanager
 def revision(root: Path, name: str, folder: Path) -> Iterator[Place]:
     """A revision's files in a new folder, while the block runs.
@@ -28,16 +22,16 @@ def revision(root: Path, name: str, folder: Path) -> Iterator[Place]:
     VirtperfError
         The revision is unknown, older than the stages of single studies, or runs that DVC keeps are not at hand.
     """
-    commit = commit_id(root, name)
-    if commit is None:
+    commit = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if not commit:
         raise VirtperfError(
             f"{name!r} is neither a revision nor a folder", expected="a commit, tag or branch, or a folder",
             remedy="run it inside a git repository, or name its folder by --root.",
         )  # fmt: skip
-    if _git(root, "worktree", "add", "--detach", "--quiet", str(folder.resolve()), commit) is None:
+    if git(root, "worktree", "add", "--detach", "--quiet", str(folder.resolve()), commit.strip()) is None:
         raise VirtperfError(f"git can't write out {name!r}", file=root)
     try:
-        inside = folder / (_git(root, "rev-parse", "--show-prefix") or "").strip()
+        inside = folder / (git(root, "rev-parse", "--show-prefix") or "").strip()
         if not any(inside.glob("pipelines/*/dvc.yaml")):
             raise VirtperfError(
                 f"{name!r} has no pipelines/*/dvc.yaml", remedy="run its pipeline in a clone, and name that folder."
@@ -48,12 +42,13 @@ def revision(root: Path, name: str, folder: Path) -> Iterator[Place]:
             _register(inside)
         else:
             source = own_source()
-        yield Place(f"revision {name}", inside, source, commit)
+        yield Place(f"revision {name}", inside, source, commit.strip())
     finally:
-        _git(root, "worktree", "remove", "--force", str(folder.resolve()))
+        git(root, "worktree", "remove", "--force", str(folder.resolve()))
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git(root: Path, *arguments: str) -> str | None:
+    """What git prints; None where it fails or is not installed."""
     program = shutil.which("git")
     if program is None:
         return None

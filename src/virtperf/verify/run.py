@@ -14,14 +14,12 @@ from virtperf.exhibits.records import Record
 from virtperf.render.committed import left_out
 from virtperf.render.normalise import read_notebook
 from virtperf.render.outputs import records_of
-from virtperf.verify.compare import Change, compare_all
+from virtperf.verify.compare import DEFAULTS, Change, Tolerances, compare_all, load_tolerances
 from virtperf.verify.files import Finding, against_locks, compare_files
 from virtperf.verify.items import KEYS, Item, record_items, table_items
-from virtperf.verify.outcome import Outcome
-from virtperf.verify.packages import packages
+from virtperf.verify.outcome import Outcome, packages
 from virtperf.verify.replay import Place, Progress, copy_inputs, own_source, replay, studies_of
 from virtperf.verify.revisions import revision
-from virtperf.verify.tolerances import DEFAULTS, Tolerances, load_tolerances
 
 FOLDERS = ("reconstructed", "runs", "verdicts")
 """Folders below data/ with the stages' tables."""
@@ -37,16 +35,12 @@ def verify(
     layout: Layout, studies: Sequence[str], tolerances: Tolerances, *, against: str = "", jobs: int = 1,
     progress: Progress = lambda _: None,
 ) -> Outcome:  # fmt: skip
-    """Replay studies from what people wrote, and compare with what is stored.
+    """Replay studies (none: all) from what people wrote, `jobs` at the same time, and compare with what is stored.
 
     Parameters
     ----------
-    studies : sequence of str
-        None: all.
     against : str
         A revision, which is replayed with its own package, or a folder of results, in place of what is stored.
-    jobs : int
-        Studies that are replayed at the same time.
 
     Raises
     ------
@@ -81,7 +75,7 @@ def diff(
     first, second : str
         A revision, a folder of results (taken as it stands), or ``.`` for the working tree.
     studies : sequence of str
-        None: all that either has.
+        None: all that either has; `jobs` of them are replayed at the same time.
 
     Raises
     ------
@@ -133,7 +127,7 @@ def _outcome(
     found = [{stage.name + stage.study: stage for stage in place.stages(studies)} for place in (old, new)]
     # Pages over all studies are compared where both places have made them of the same studies.
     stages = [s for name, s in (found[0] | found[1]).items() if s.study or all(name in place for place in found)]
-    if isinstance(old.source, Path) or any((old.root / out).exists() for stage in stages for out in stage.outs):
+    if old.source or any((old.root / out).exists() for stage in stages for out in stage.outs):
         files = compare_files(old.root, new.root, stages, tolerances)
     else:
         files = []  # a fresh clone, where the notebooks' outputs are all that is stored
@@ -142,7 +136,7 @@ def _outcome(
 
 def _changes(old: Place, new: Place, study: str, tolerances: Tolerances) -> list[Change]:
     tables = [_items(place.root, study) for place in (old, new)]
-    records = [[*record_items(_records(place.root, study))] for place in (old, new)]
+    records = [record_items(_records(place.root, study)) for place in (old, new)]
     if not Layout(old.root).executed(study).is_file():
         records[1] = _kept(Layout(old.root).notebook(study), *records)
     if not tables[0] and old.source is None:
@@ -174,9 +168,8 @@ def _stale_notebooks(layout: Layout, new: Place, studies: Sequence[str], toleran
     found = []
     for study in studies:
         path = layout.notebook(study)
-        kept = [*record_items(records_of(path))]
-        now = [*record_items(records_of(Layout(new.root).executed(study)))]
-        now = _kept(path, kept, now)
+        kept = record_items(records_of(path))
+        now = _kept(path, kept, record_items(records_of(Layout(new.root).executed(study))))
         changed = dict.fromkeys(c.item.place for c in compare_all(kept, now, tolerances) if not c.agrees)
         if kept and changed:
             name = path.relative_to(layout.root).as_posix()
