@@ -22,12 +22,9 @@ class Axes(dict[str, Any]):
 def axes_of(study: Study, figure: Exhibit) -> Axes:
     """What the axes of a figure say, for ``frame.attrs["axes"]``.
 
-    Returns
-    -------
-    Axes
-        labels: factor, quantity or panel to words with the unit; levels: factor to its levels in the axis' order, each
-        with its words; bounds: quantity or panel to its natural [low, high]; panels: quantity to the panel that it
-        shares with others of its unit; colours: label of a series to its position in the palette.
+    labels: factor, quantity or panel to words with the unit; levels: factor to its levels in the axis' order, each with
+    its words; bounds: quantity or panel to its natural [low, high]; panels: quantity to the panel that it shares with
+    others of its unit; colours: label of a series to its position in the palette.
     """
     at = study.points(figure)
     factor = study.factors[figure.series[0].over]

@@ -27,14 +27,8 @@ SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
     """One sentence a series: its values or ranges, or its course where the ranges fix it; then orders, then runs.
 
-    Parameters
-    ----------
-    points : DataFrame
-        As `exhibits.joined.joined` makes it, with a column `ordered`: whether a claim orders the point among others.
-    factor : Factor
-        Of the figure's axis.
-    orders : sequence of str
-        The claims that state nothing but an order.
+    `points` are as `joined` makes them, with a column `ordered`: whether a claim orders the point among others.
+    `factor` is that of the figure's axis, `orders` the claims that state nothing but an order.
     """
     points, own = _with_measured(points)
     rows = rows_of(points)

@@ -31,14 +31,11 @@ _NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
 def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True) -> pd.DataFrame:
     """What the text allows at every point of a figure, in the study's order.
 
-    Returns
-    -------
-    DataFrame
-        low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes
-        the text alone. low_text, high_text: without our assumptions. pieces, pieces_text: the same as lists low, high,
-        low, high, ... of disjoint ranges, empty where no stage has set them. printed, printed_half_width: the number
-        that the paper prints, NaN where it prints none. low_by, high_by: ids of the claims that set the limits.
-        reference: whether the value is what it is by convention.
+    low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes the
+    text alone. low_text, high_text: without our assumptions. pieces, pieces_text: the same as lists low, high, low,
+    high, ... of disjoint ranges. printed, printed_half_width: the number that the paper prints, NaN where it prints
+    none. low_by, high_by: ids of the claims that set the limits. reference: whether the value is what it is by
+    convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
@@ -97,14 +94,11 @@ def condition(data: StudyData, quantity: str, levels: Mapping[str, Level]) -> pd
 
 
 def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
-    """The means over runs in the figure's unit, one row a point and provenance: value, low, high, se, df, n, runs.
+    """The means over runs in the figure's unit, one row a point and provenance: value, low, high, se, df, n, runs
+    (ids).
 
-    `runs` are ids. On a relative axis, runs without the reference point have no mean.
-
-    Parameters
-    ----------
-    level : float, optional
-        Confidence level of the intervals; by default that of the stored means.
+    On a relative axis, runs without the reference point have no mean. `level` None has the intervals as they are
+    stored.
     """
     figure = _figure(data, exhibit)
     found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]
@@ -115,10 +109,7 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
     """The samples that a figure over time shows: t_s, value, unit, run_id; of the best provenance that was run.
 
-    Raises
-    ------
-    StudyError
-        The exhibit is no figure over time.
+    Raises `StudyError` where the exhibit is no figure over time.
     """
     figure = named(data, exhibit)
     if figure.kind != "timeseries":

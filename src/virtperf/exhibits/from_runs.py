@@ -19,19 +19,9 @@ _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
 
 
 def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
-    """The number with its interval from the measured runs of all its quantities.
+    """The number with its interval from the measured runs of all its quantities: an Estimate, Mean or Missing.
 
-    Parameters
-    ----------
-    data : StudyData
-    asked : Derivation
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate, Mean, Missing or None
-        None where a quantity has no measured run, or the number is one that no model estimates.
+    None where a quantity has no measured run, or the number is one that no model estimates.
     """
     if not _measured(data, asked.parts):
         return None  # most studies have none, and the models take a second to load

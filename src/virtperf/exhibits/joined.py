@@ -20,14 +20,9 @@ _PARTS = ("low", "high", "runs")
 def joined(
     data: StudyData, exhibit: Exhibit, *, level: float, assumptions: bool = True, examples: bool = False
 ) -> pd.DataFrame:
-    """One row a point.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run ``measured``,
-        ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids). ``known``: whether a
-        stage has computed limits.
+    """One row a point: the columns of `frames.points`; ``x``, the level on the figure's axis; of every kind of run
+    ``measured``, ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids); ``known``:
+    whether a stage has computed limits.
     """
     points = frames.points(data, exhibit, assumptions=assumptions)
     means = frames.means(data, exhibit, level=level)

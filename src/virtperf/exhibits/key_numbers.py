@@ -21,16 +21,8 @@ MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the text pins the plotted points down.
-
-    Attributes
-    ----------
-    points : int
-        Plotted points, without those that are 100 by convention.
-    within : tuple of int
-        Points whose range is at most as wide as each of `PERCENTS`.
-    open_ended : int
-        Points without an upper limit.
+    """How far the text pins the plotted points down: how many they are without those that are 100 by convention, how many
+    have a range at most as wide as each of `PERCENTS`, how many no upper limit.
     """
 
     points: int
@@ -84,11 +76,8 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
 def width_table(data: StudyData) -> pd.DataFrame:
     """Half-widths of the ranges of plotted points, the narrowest first.
 
-    Returns
-    -------
-    DataFrame
-        Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's middle),
-        `exhibit`, `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
+    Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's middle), `exhibit`,
+    `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
     """
     free = _free_points(data.study, data.points)
     table = free[["exhibit", "series", "x"]].assign(half_width=_half_widths(free["low"], free["high"]).round(4))
@@ -99,10 +88,7 @@ def width_table(data: StudyData) -> pd.DataFrame:
 
 
 def best_known(data: StudyData) -> str:
-    """The figure with the largest share of points within ±10 %, the first of equals, of those with `ENOUGH` points.
-
-    "" where there is none.
-    """
+    """The figure with the largest share of points within ±10 %, of those with `ENOUGH` points; "" without one."""
     free = _free_points(data.study, data.points)
     within = (_half_widths(free["low"], free["high"]) <= PERCENTS[-1]).groupby(free["exhibit"], sort=False)
     shares = within.mean()[within.size() >= ENOUGH]

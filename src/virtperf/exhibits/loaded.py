@@ -51,12 +51,9 @@ def load_study(
 
 
 def find_data(start: Path | None = None) -> Path:
-    """The `data` folder of the nearest folder upwards that has data/published; else that of the package's repository.
+    """The `data` folder of the nearest folder upwards that has data/published, else that of the package's repository.
 
-    Raises
-    ------
-    VirtperfError
-        There is none.
+    Raises `VirtperfError` where there is none.
     """
     here = (start or Path.cwd()).resolve()
     package = Path(__file__).resolve()
@@ -163,13 +160,7 @@ class LoadedStudy:
         return _shown(kind.record(self.context, figure), figure)
 
     def results(self, *exhibit_ids: str) -> list[Shown]:
-        """The exhibits, without names all, with fits and comparisons as study.yaml declares them (`exhibits.results`).
-
-        Raises
-        ------
-        StudyError
-            There is no such exhibit; the error names near ones.
-        """
+        """The exhibits, without names all, with fits and comparisons as study.yaml declares them."""
         from virtperf.exhibits.results import results
 
         asked = [frames.named(self.data, exhibit_id) for exhibit_id in exhibit_ids]

@@ -23,17 +23,12 @@ def provenance_of_runs(data: StudyData) -> Mapping[str, str]:
 
 
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
-    """The origin that all values share, checked.
+    """The origin that all values share, checked; None where every value is missing and none of them has an origin.
 
     Parameters
     ----------
     values : mapping
         Label to an estimate, test or other object with `origin` and, where it may be missing, `available`.
-
-    Returns
-    -------
-    Origin or None
-        None where every value is missing and none of them has an origin.
 
     Raises
     ------

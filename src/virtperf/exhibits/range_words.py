@@ -25,13 +25,8 @@ ORDERED = 1 + NARROW, 5.0
 class Bounds:
     """What a number can't pass whatever a text says, and what a comparison is made with.
 
-    Attributes
-    ----------
-    low, high : float
-    same : float
-        The value of equal sides: 1 of a ratio, 0 of a difference; NaN where nothing is compared.
-    order : float
-        Up to where beyond `same` an open range says no more than the order.
+    `same` is the value of equal sides: 1 of a ratio, 0 of a difference, NaN where nothing is compared; `order` up to
+    where beyond that an open range says no more than the order.
     """
 
     low: float = -math.inf
@@ -61,13 +56,8 @@ def bounds_of(study: Study, asked: Derivation) -> Bounds:
 def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
     """``about 1.5 (1.495 to 1.505)``, ``1.2 to 2``, ``at least 2``, ``at most 3``, ``order only: above 1``.
 
-    Parameters
-    ----------
-    pieces : sequence of float
-        low1, high1, low2, high2, ... in ascending order.
-    bounds : Bounds
-    searched : bool
-        Whether the number can lie beyond: then the range is what it takes at least.
+    `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the number can lie beyond, so that the
+    range is what it takes at least.
     """
     low, high = pieces[0], pieces[-1]
     no_low, no_high = low <= bounds.low, high >= bounds.high

@@ -38,15 +38,9 @@ class _Part(BaseModel):
 class Span(_Part):
     """A stretch of text within a paragraph or a cell.
 
-    Attributes
-    ----------
-    style : str
-        ``verdict`` is shown as a badge; ``small`` stands below the rest in small type; ``folded``
-        opens on a click, behind `summary`.
-    link : str
-        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of another study),
-        ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``; the
-        template makes an address of it.
+    `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` opens on a click, behind `summary`.
+    `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of another study),
+    ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``.
     """
 
     text: str
@@ -142,16 +136,9 @@ Block = Annotated[
 
 
 class Numbers(_Part):
-    """A table of numbers behind an exhibit: what its CSV download holds and what comparisons compare.
+    """A table of numbers behind an exhibit: what its CSV download, called `name`, holds and what comparisons compare.
 
-    Attributes
-    ----------
-    name : str
-        File name of the download, without suffix.
-    rows : tuple of tuple
-        Cells: text, numbers with `DIGITS` significant digits, truth values, or None.
-    words : str
-        What the link says; "" for numbers that have no link of their own.
+    Numbers have `DIGITS` significant digits; missing ones are None. `words` is what the link says, "" for no link.
     """
 
     name: str
@@ -193,29 +180,12 @@ class Drawing(_Part):
 class Record(_Part):
     """One exhibit.
 
-    Attributes
-    ----------
-    kind : str
-        A name in the registry of `virtperf.exhibits.kinds`.
-    id : str
-        Its anchor on the page, and its name for `verify`: ``figure-5``.
-    study : str
-        The study's id; "" for a reader's own.
-    name : str
-        ``Figure 5``; "" for what the paper does not number.
-    title, caption : str
-        What it is, and what it shows.
-    provenance : tuple of Provenance
-        Of everything that it shows.
-    numbers : tuple of Numbers
-    claims : tuple of str
-        Ids of the claims that it speaks of.
-    lineage : tuple of str
-        Run ids and exhibits that the numbers rest on, as far as they are not its own: ``run:<id>``, ``exhibit:<id>``.
-        Its own runs, files and lines are behind a link ``trace:<study>/<id>`` in a block.
-    blocks : tuple of Block
-        Below the drawing and the caption.
-    drawing : Drawing or None
+    `kind` is a name in the registry of `virtperf.exhibits.kinds`; `id` its anchor on the page, and its name for
+    `verify`: ``figure-5``; `study` the study's id, "" for a reader's own; `name` is ``Figure 5``, "" for what the paper
+    does not number. `provenance` is that of everything that it shows, `claims` the ids of claims that it speaks of,
+    `lineage` what the numbers rest on as far as they are not its own: ``run:<id>``, ``exhibit:<id>``. Its own runs,
+    files and lines are behind a link ``trace:<study>/<id>`` in a block. `blocks` stand below the drawing and the
+    caption.
     """
 
     kind: str
@@ -252,13 +222,7 @@ def packed(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def unpacked(kept: Any) -> Any:
-    """What `packed` was made of.
-
-    Raises
-    ------
-    VirtperfError
-        It is damaged, or larger than any record is.
-    """
+    """What `packed` was made of; raises `VirtperfError` where that is damaged, or larger than any record is."""
     if not isinstance(kept, dict) or kept.keys() != {PACKED}:
         return kept
     reader = zlib.decompressobj()

@@ -16,22 +16,12 @@ COLUMNS = ("quantity", "unit", "given", "recovered", "low", "high", "n", "covere
 
 
 def recovered(data: StudyData, level: float) -> pd.DataFrame:
-    """One row a quantity and condition that simulated runs observe.
+    """One row a quantity and condition that simulated runs observe; reference points, which are their own scale, have
+    none.
 
-    Parameters
-    ----------
-    data : StudyData
-        A rehearsal's (`exhibits.data.load`).
-    level : float
-        Confidence level of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        quantity (in words with its levels), unit, given (the value that the runs were made around), recovered (the mean
-        over them) with low and high, n, covered (None without an interval, or where all runs give one number since
-        their tool prints no more digits), runs (ids). Reference points, which are
-        their own scale, have no row.
+    quantity (in words with its levels), unit, given (the value that the runs were made around), recovered (the mean
+    over them) with low and high, n, covered (None without an interval, or where all runs give one number since their
+    tool prints no more digits), runs (ids).
     """
     study = data.study
     given = dict(zip(data.truth["quantity"], data.truth["value"], strict=True))

@@ -21,13 +21,8 @@ NOTEBOOK_ONLY = {"virtperf": "notebook"}
 class Shown:
     """What the methods of a study return: the last expression of a cell displays it.
 
-    Attributes
-    ----------
-    record : Record or None
-        What pages, downloads and comparisons read; None where there was nothing to compute from, which only the
-        notebook says.
-    figure : matplotlib.figure.Figure or None
-        The picture's figure, to be changed, saved or shown again.
+    `record` is what pages, downloads and comparisons read; None where there was nothing to compute from, which only the
+    notebook says. `figure` is the picture's Matplotlib figure, to be changed, saved or shown again.
     """
 
     record: Record | None
@@ -45,12 +40,9 @@ class Shown:
     def bundles(self) -> list[Bundle]:
         """The outputs that the notebook keeps.
 
-        Returns
-        -------
-        list of (data, metadata)
-            A record without a drawing is one output with the record, its HTML and its text. One with a drawing is two:
-            the record with its picture and text, then the HTML of caption and links, which pages leave out. Without a
-            record it is one line of text, which pages leave out.
+        A record without a drawing is one output with the record, its HTML and its text. One with a drawing is two: the
+        record with its picture and text, then the HTML of caption and links, which pages leave out. Without a record it
+        is one line of text, which pages leave out.
         """
         if self.record is None:
             return [({"text/plain": NOTHING}, dict(NOTEBOOK_ONLY))]

@@ -13,22 +13,8 @@ from virtperf.study.printed import corrections
 
 @dataclass(frozen=True)
 class TableTrace:
-    """A printed table.
-
-    Attributes
-    ----------
-    key : str
-        Such as ``study/table-4``.
-    file : str
-        Relative to the repository.
-    reworded : bool
-        Whether words of its cells are ours.
-    lines : tuple of (int, str)
-        The line of every row, with its first cell.
-    corrected : tuple of (str, str)
-        Misprinted cells and the reasons of their corrections.
-    claims : tuple of str
-        The claims that speak of the table.
+    """A printed table: its key (``study/table-4``), its file, the line of every row with its first cell, misprinted
+    cells with the reasons of their corrections, the claims that speak of it.
     """
 
     key: str

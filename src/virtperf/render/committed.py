@@ -20,16 +20,10 @@ def left_out(cell: NotebookNode) -> bool:
 
 
 def keep_outputs(executed: Path, notebook: Path) -> None:
-    """Copy the outputs of an executed notebook into the notebook that it came from, cell by cell.
+    """Copy the outputs of an executed notebook into the notebook that it came from, cell by cell, without any metadata.
 
-    Cells with the tag `LEFT_OUT` keep none: a large notebook stays small in git, and its report has them all.
-
-    Parameters
-    ----------
-    executed : Path
-        What the pipeline made of `notebook`, with one injected cell of parameters.
-    notebook : Path
-        Replaced, without metadata of any execution.
+    `executed` has one injected cell of parameters. Cells with the tag `LEFT_OUT` keep no outputs: a large notebook
+    stays small in git, and its report has them all.
 
     Raises
     ------

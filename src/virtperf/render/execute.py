@@ -30,21 +30,9 @@ _QUIET = "--Application.log_level=CRITICAL"
 
 
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
-    """Execute a notebook and write it, normalised, with its outputs.
+    """Execute a notebook in its folder and write it, normalised, with its outputs, after the last cell has ended well.
 
-    Parameters
-    ----------
-    notebook : Path
-        Its folder is the working folder.
-    out : Path
-        Replaced only after the last cell has ended well.
-    parameters : mapping
-        Values for the cell tagged `parameters`; check them beforehand with `virtperf.core.params.notebook_parameters`.
-
-    Returns
-    -------
-    Path
-        `out`.
+    Check `parameters`, values for the cell tagged so, beforehand with `virtperf.core.params.notebook_parameters`.
 
     Raises
     ------

@@ -25,14 +25,8 @@ class Heading:
 class Writer:
     """Turns the Markdown cells of one page into HTML, in their order, and collects the headings.
 
-    Attributes
-    ----------
-    headings : list of Heading
-        Of what has been written so far.
-    taken : frozenset of str
-        Anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above it.
-    known : frozenset of str or None
-        The page's anchors; a link to any other place on the page is none. None: all links stay.
+    `taken` are anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above it. `known` are the
+    page's anchors, a link to any other place on the page is none; None: all links stay.
     """
 
     headings: list[Heading] = field(default_factory=list)

@@ -48,7 +48,7 @@ def records_in(notebook: NotebookNode) -> list[Record]:
 
 
 def records_of(path: Path) -> list[Record]:
-    """All records of an executed notebook's file; none where there is no such file yet.
+    """All records of an executed notebook's file, in order; none where there is no such file yet.
 
     Raises
     ------

@@ -27,16 +27,9 @@ _PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
 @dataclass(frozen=True)
 class Output:
-    """What a cell shows.
+    """What a cell shows: markup (of a record, or an analyst's own), plain text, or an image's address.
 
-    Attributes
-    ----------
-    kind : str
-        ``html`` (a record, or an analyst's own), ``text``, ``image``.
-    body : str or Markup
-        Markup, plain text, or an image's address.
-    name : str
-        ``stdout``, ``stderr`` or ``error`` for text that a cell printed; the words that stand for an image.
+    `name` is ``stdout``, ``stderr`` or ``error`` for text that a cell printed; the words that stand for an image.
     """
 
     kind: Literal["html", "text", "image"]

@@ -58,13 +58,7 @@ class Place:
     listed: frozenset[str] = frozenset()
 
     def address(self, link: str, study: str) -> str:
-        """The address of a link within a record of a study; "" where it leads nowhere.
-
-        Raises
-        ------
-        VirtperfError
-            The link is of no known kind.
-        """
+        """The address of a link within a record of a study; "" where it leads nowhere."""
         kind, _, rest = link.partition(":")
         if not link or link.startswith(("https://", "http://")):
             return link

@@ -16,18 +16,15 @@ from virtperf.render.templating import environment
 def record_html(
     record: Record, *, notebook: bool = False, repeated: bool = False, place: Place | None = None, heading: str = ""
 ) -> Markup:
-    """A record's markup.
+    """A record's markup on `place`; without one, on a page that holds this record alone.
 
     Parameters
     ----------
-    record : Record
     notebook : bool
         Without the picture, which a notebook shows itself, and to keep the file small without folded blocks and
         downloads: who has the notebook has the data.
     repeated : bool
         The page has this picture already: it goes in as an image, since the ids in it may stand on a page only once.
-    place : Place, optional
-        Where it is shown; without one, a page that holds this record alone.
     heading : str
         What stands above it: a caption does not repeat it.
     """
@@ -59,10 +56,9 @@ def ids(records: Iterable[Record]) -> Iterator[str]:
 
 
 def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
-    """The records with ids that are unique on one page.
+    """The records with ids that are unique on one page: one whose id is taken gets a number behind it.
 
-    A record whose id is taken gets a number behind it. A row or a heading whose id is taken has none: the first one of
-    a name is where its links lead.
+    A row or a heading whose id is taken has none: the first one of a name is where its links lead.
     """
     seen = set(taken)
     made = []

@@ -36,20 +36,9 @@ class _Exporter(HTMLExporter):
 
 
 def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> Path:
-    """Render a notebook with its outputs.
+    """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
 
-    Parameters
-    ----------
-    executed_notebook : Path
-    out : Path
-        The HTML file; it is replaced only when the whole page has been made.
-    title : str, optional
-        Of the browser's window; without it the notebook's first heading.
-
-    Returns
-    -------
-    Path
-        `out`.
+    `title` is that of the browser's window; without it the notebook's first heading.
 
     Raises
     ------

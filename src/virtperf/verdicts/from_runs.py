@@ -31,18 +31,11 @@ OF_A_HYPOTHESIS: Mapping[Outcome, str] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What measured runs say about a statement.
+    """What measured runs say about a statement, the `reason` in words.
 
-    Attributes
-    ----------
-    outcome : Outcome
-    reason : str
-        In words.
-    estimate, low, high : float
-        The statement's number and its interval: of several instances the one that speaks most against it. NaN where it
-        has no number or nothing was measured; NaN limits where runs were not repeated.
-    runs_needed : float
-        Of every condition in all, where it is undecided: infinite for more than `regions.MOST`, NaN where unknown.
+    `estimate`, `low` and `high` are its number with its interval: of several instances the one that speaks most against
+    it. NaN where it has no number or nothing was measured; NaN limits where runs were not repeated. `runs_needed`, of
+    every condition in all, where it is undecided: infinite for more than `regions.MOST`, NaN where unknown.
     """
 
     outcome: Outcome
@@ -56,12 +49,8 @@ class Finding:
 def finding(study: Study, claim: Claim, means: Mapping[Quantity, Mean], *, level: float) -> Finding:
     """Judge a statement by those of its comparisons whose conditions were all measured.
 
-    Parameters
-    ----------
-    means : mapping of Quantity to Mean
-        Of measured runs, in the units in which runs observe them.
-    level : float
-        Of the confidence region: a true statement fails, and a false one holds, with a probability of at most the rest.
+    `means` are those of measured runs, in the units in which runs observe them. `level` is that of the confidence
+    region: a true statement fails, and a false one holds, with a probability of at most the rest.
     """
     compared, total = comparisons(study, claim, means)
     whole = len(compared) == total
@@ -90,11 +79,8 @@ def judge(
 ) -> pd.DataFrame:
     """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in words.
 
-    Parameters
-    ----------
-    text_verdicts, means : DataFrame
-        The tables `CLAIMS`, None where the claims are hypotheses that no text states, and `MEANS`; of the means, those
-        of measured runs in their own unit are read.
+    `text_verdicts` is the table `CLAIMS`, None where the claims are hypotheses that no text states. Of `means`, the
+    table `MEANS`, those of measured runs in their own unit are read.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     measured = means[(means["provenance"] == Provenance.MEASURED.value) & (means["scale"] == OWN)]

@@ -44,20 +44,11 @@ class Outcome(StrEnum):
 class Comparison:
     """A number made of measured means, and the range that a statement allows for it.
 
-    The number is ``over @ values / under @ values``, where `values` are the means and, last, the constant 1.
-
-    Attributes
-    ----------
-    means : tuple of Mean, length m
-        Of different conditions, each over the runs of its condition.
-    over, under : ndarray, shape (m + 1,)
-        Coefficients; those of a number that is no ratio are zero in `under`, but for the last, which is 1.
-    low, high : float
-        The range with its ends, perhaps infinite.
-    label, remark : str
-        Which of the statement's comparisons it is; what a reader should know of the range.
-    unit : str or None
-        Words after the number; None where it is not in the statement's own unit.
+    The number is ``over @ values / under @ values``, where `values` are the means, of different conditions, and, last,
+    the constant 1: coefficients of shape (m + 1,); those of a number that is no ratio are zero in `under`, but for the
+    last, which is 1. `low` and `high` are the range, perhaps infinite. `label` says which of the statement's
+    comparisons it is, `remark` what a reader should know of the range, `unit` the words after the number; None where
+    that is not in the statement's own unit.
     """
 
     means: tuple[Mean, ...]
@@ -147,12 +138,8 @@ class Comparison:
 def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Outcome:
     """What measured runs say about a statement that is the conjunction of comparisons.
 
-    Parameters
-    ----------
-    compared : sequence of Comparison
-        Those whose conditions were all measured.
-    whole : bool
-        Whether these are all that the statement makes; a part can fail, but not hold.
+    `compared` are those whose conditions were all measured; `whole`: whether these are all that the statement makes; a
+    part can fail, but not hold.
     """
     if not compared:
         return Outcome.UNMEASURED

@@ -48,18 +48,8 @@ class ExhibitSpec(Model):
 
 @dataclass(frozen=True)
 class Context:
-    """What a kind makes records from.
-
-    Attributes
-    ----------
-    data : StudyData
-    level : float
-        Confidence level of intervals.
-    assumptions : bool
-        Whether limits are shown with our assumptions.
-    examples : bool
-        Whether runs of provenance "example" are shown.
-    seed : int
+    """What a kind makes records from: `level` is the confidence level of intervals; `assumptions` and `examples` say
+    whether limits are shown with our assumptions, and whether runs of provenance "example" are shown.
     """
 
     data: StudyData
@@ -76,12 +66,10 @@ class Context:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of exhibit.
+    """One kind of exhibit, by its name in study.yaml and `Record.kind`.
 
     Attributes
     ----------
-    name : str
-        As study.yaml and `Record.kind` write it.
     record : callable
         Declared kinds: ``record(context, exhibit, figure=None, *shown) -> Record``, where `shown` are fits and
         estimates that a notebook gives. Others take what they show, see their modules.
@@ -112,13 +100,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def kind_of(exhibit: Exhibit) -> Kind:
-    """The kind that study.yaml gives to an exhibit.
-
-    Raises
-    ------
-    StudyError
-        There is no such kind; the error names near ones.
-    """
+    """The kind that study.yaml gives to an exhibit; where there is none of that name, a `StudyError` names near ones."""
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
     if exhibit.kind not in declared:
         raise StudyError(

@@ -134,13 +134,7 @@ def drawing(
 
 
 def fits_among(shown: Sequence[object]) -> dict[str, Any]:
-    """The fits by label among what a notebook shows with a figure.
-
-    Raises
-    ------
-    VirtperfError
-        Something is no mapping of fits.
-    """
+    """The fits by label among what a notebook shows with a figure; raises `VirtperfError` for anything else."""
     for item in shown:
         wrong = [v for v in item.values() if not _is_fit(v)] if isinstance(item, Mapping) else [item]
         if wrong:

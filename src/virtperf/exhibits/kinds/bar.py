@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
-    """The figure with its numbers; bars have no fitted curves.
-
-    Raises
-    ------
-    StudyError
-        Fits were given.
-    """
+    """The figure with its numbers; bars have no fitted curves, and fits are an error."""
     if _figure.fits_among(shown):
         raise StudyError(f"{exhibit.id} is a bar figure, which has no fitted curves",
                          remedy="show the fit's estimates by study.estimates(...).")  # fmt: skip

@@ -35,17 +35,8 @@ Row = tuple[Words, ...]
 def record(context: Context, about: str | None = None) -> Record:
     """A table of claims: what is said and where, the printed number, what the other claims allow, the verdicts.
 
-    The verdicts are counted, those of a figure's claims on what it plots; the table opens below.
-
-    Parameters
-    ----------
-    about : str, optional
-        An exhibit's id; "text" for what is said about none; None for everything.
-
-    Raises
-    ------
-    StudyError
-        There is no exhibit of that id.
+    The verdicts are counted, those of a figure's claims on what it plots; the table opens below. `about` is an id of an
+    exhibit (`StudyError` where there is none), "text" for what is said about none, None for everything.
     """
     data = context.data
     chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]

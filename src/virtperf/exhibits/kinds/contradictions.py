@@ -16,14 +16,10 @@ from virtperf.study.claims import Claim
 
 @dataclass(frozen=True)
 class Contradiction:
-    """What one claim that was set aside conflicts with.
+    """What one claim that was set aside conflicts with: minimal sets of other claims that exclude it, the shortest
+    first.
 
-    Attributes
-    ----------
-    aside : str
-        The claim's id; empty for conflicts of which none was set aside.
-    groups : tuple of tuple of str
-        Minimal sets of other claims that exclude it, the shortest first.
+    `aside` is empty for conflicts of which none was set aside.
     """
 
     aside: str

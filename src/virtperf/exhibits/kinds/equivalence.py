@@ -14,16 +14,10 @@ from virtperf.exhibits.wording import pretty
 
 
 def record(context: Context, test: Any, *, title: str) -> Record:
-    """A table of one row with the verdict, and the rule below it.
+    """A table of one row with the verdict of a `virtperf.models.tost.Equivalence` (or `Missing`), and the rule below
+    it.
 
-    Parameters
-    ----------
-    test : virtperf.models.tost.Equivalence, or Missing
-
-    Raises
-    ------
-    ProvenanceError
-        The test has no origin, or one that is not true of this study.
+    Raises `ProvenanceError` where the test has no origin, or one that is not true of this study.
     """
     if not test.available:
         return estimates_record(context, {"verdict": test}, title=title)

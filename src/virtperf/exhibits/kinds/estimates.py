@@ -25,7 +25,6 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
     ----------
     estimates : mapping, or one estimate
         Label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of rows).
-    title : str
     unit : str
         Of all values; where units differ, write them into the labels.
 

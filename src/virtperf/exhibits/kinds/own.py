@@ -17,19 +17,10 @@ if TYPE_CHECKING:
 
 
 def record(context: Context, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Record:
-    """A Matplotlib figure as an exhibit of its own.
+    """A Matplotlib figure as an exhibit of its own; `note` is what a reader should know, below the figure.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What the figure draws, for the download; its column `provenance` says what it rests on.
-    note : str
-        What a reader should know, below the figure.
-
-    Raises
-    ------
-    ProvenanceError
-        The frame has no column `provenance`, or says what is not true of this study.
+    The frame is what it draws, for the download; its column `provenance` says what it rests on (`ProvenanceError` where
+    that is missing or not true of the study).
     """
     made = analysis(
         context, "own", title, frame_origin(context.data, frame, title), frame, *([remark(note)] if note else [])

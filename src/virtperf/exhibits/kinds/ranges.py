@@ -29,13 +29,7 @@ SEARCHED = (
 
 
 def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
-    """A table of derived numbers.
-
-    Parameters
-    ----------
-    names : str or sequence of str
-        Exhibits, for all derived numbers of each, or ids of `derived` in study.yaml.
-    title : str, optional
+    """A table of derived numbers: `names` are exhibits, for all of each, or ids of `derived` in study.yaml.
 
     Raises
     ------

@@ -73,13 +73,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
-    """The printed table; a cell that is corrected shows both values, and the reason stands below.
-
-    Raises
-    ------
-    StudyError
-        The table's file is missing or can't be read; or a correction does not fit the table.
-    """
+    """The printed table; a cell that is corrected shows both values, and the reason stands below."""
     study, spec = context.study, spec_of(exhibit)
     cells = read_table(study, exhibit)
     wrong = corrections(study, spec.table)

@@ -16,17 +16,10 @@ _COLUMNS = ["test", "null", "F", "df_num", "df_denom", "p"]
 
 
 def record(context: Context, tests: Mapping[str, Any], *, title: str) -> Record:
-    """F tests, one a row; a p-value below one minus the study's level rejects the null hypothesis.
+    """F tests (`virtperf.models.result.FTest`, or `Missing`) by label, one a row.
 
-    Parameters
-    ----------
-    tests : mapping
-        Label to `virtperf.models.result.FTest`, or to `Missing`.
-
-    Raises
-    ------
-    ProvenanceError
-        A test has no origin, or one that is not true of this study.
+    A p-value below one minus the study's level rejects the null hypothesis. Raises `ProvenanceError` where a test has
+    no origin, or one that is not true of this study.
     """
     origin = one_origin(context.data, tests)
     rows, csv = [], []

@@ -21,13 +21,8 @@ _NAMES = {"mean": "value", "mean_ci_lower": "low", "mean_ci_upper": "high", "pre
 def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
     """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that could not be had.
 
-    Parameters
-    ----------
-    fit
-        A model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of statsmodels
-        (``get_prediction``), made from a formula.
-    x : str
-        What the formula calls the variable.
+    The fit is a model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of
+    statsmodels (``get_prediction``), made from a formula that calls the variable `x`.
 
     Raises
     ------
@@ -59,12 +54,7 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
 def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[
     Any, pd.DataFrame
 ]:  # fmt: skip
-    """Curves by series label.
-
-    Parameters
-    ----------
-    fits : mapping of str to fit, or a fit
-        One fit belongs to a figure's only series, whatever it is called.
+    """Curves by series label; a fit without a label, or one alone, belongs to a figure's only series.
 
     Raises
     ------

@@ -23,18 +23,12 @@ ONLY = ""  # the one panel, or the one series, of a figure without such a column
 
 @dataclass(frozen=True)
 class Layers:
-    """What a figure, a panel or a series draws.
+    """What a figure, a panel or a series draws: `marks`, `bands` and single `runs` as `marks_of` and `bands_of` make
+    them.
 
-    Attributes
-    ----------
-    marks, bands, runs : DataFrame
-        As `marks.marks_of` and `marks.bands_of` make them; single runs are marks too.
-    rows, series : tuple
-        Panels and series, in order of appearance.
-    needs_words : bool
-        Whether the legend explains marks: those of somebody's own runs speak for themselves.
-    given : tuple of DataFrame
-        The caller's frames: their levels stand on the axis, whether there is something to draw or not.
+    `rows` and `series` are panels and series, in order of appearance. `needs_words`: whether the legend explains marks;
+    those of somebody's own runs speak for themselves. `given` are the caller's frames: their levels stand on the axis,
+    whether there is something to draw or not.
     """
 
     columns: Columns
@@ -107,13 +101,7 @@ def gathered(
     runs: pd.DataFrame | None = None, *, x: str, y: str, hue: str | None, row: str | None,
     labels: Mapping[str, str] | None, xlabel: str | None, ylabel: str | None,
 ) -> Layers:  # fmt: skip
-    """Put frames together.
-
-    Raises
-    ------
-    VirtperfError
-        There is no frame, or one has not the columns that are named; the error names near ones.
-    """
+    """Put frames together; raises `VirtperfError` where there is none, or one has not the columns that are named."""
     given = {"points": points, "means": means, "printed": printed, "runs": runs}
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:

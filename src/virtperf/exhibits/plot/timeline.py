@@ -39,10 +39,6 @@ def timeline(
         x in seconds, y; perhaps hue and row, which count as None where the frame has no series and unit.
     points : DataFrame, optional
         Levels that a text states, drawn across the first panel: a column `series`, low, high, perhaps printed.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
         if column not in frame.columns:

@@ -24,11 +24,6 @@ def build_site(
 ) -> list[Path]:
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data quality, methods.
 
-    Returns
-    -------
-    list of Path
-        The pages, in the order of the navigation.
-
     Raises
     ------
     VirtperfError

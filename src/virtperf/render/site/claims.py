@@ -29,14 +29,8 @@ MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 class Row:
     """One claim as its page shows it.
 
-    Attributes
-    ----------
-    about : tuple of (str, str, bool)
-        Id and name of each exhibit that it speaks of, and whether the report has that exhibit.
-    against : tuple of str
-        Where the claims stand that exclude it.
-    seen : mapping of str to str
-        What filters and sorting look at.
+    `about` has id and name of each exhibit that it speaks of, and whether the report has that exhibit; `against` the
+    addresses of the claims that exclude it; `seen` what filters and sorting look at.
     """
 
     claim: Claim

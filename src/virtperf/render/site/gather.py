@@ -20,20 +20,8 @@ from virtperf.study.claims import Claim
 
 @dataclass(frozen=True, eq=False)
 class StudyFacts:
-    """One study as the site shows it.
-
-    Attributes
-    ----------
-    context : Context
-        What kinds of exhibits make records from.
-    claims : tuple of Claim
-        Claims of the paper, without our assumptions.
-    reach : Reach
-        How far the text pins the plotted points down.
-    text, measured : Counter
-        Claims by verdict.
-    shown : mapping
-        The records of the executed notebook by id; empty where it has not been executed.
+    """One study as the site shows it: claims of the paper without our assumptions, counts of claims by verdict, and
+    `shown`, the records of the executed notebook by id, empty where it has not been executed.
     """
 
     context: Context
@@ -97,10 +85,7 @@ class StudyFacts:
 def gather(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
     """Read everything that the site shows of a study.
 
-    Raises
-    ------
-    VirtperfError
-        One of its files can't be read, or its notebook was executed by another version.
+    Raises `VirtperfError` where a file can't be read, or the notebook was executed by another version.
     """
     data = load(study, layout.root / "data")
     context = Context(data, parameters.level, parameters.report.assumptions)

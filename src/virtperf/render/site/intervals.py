@@ -16,20 +16,9 @@ WIDTH, HEIGHT, EDGE = 132, 18, 6
 
 @dataclass(frozen=True)
 class Interval:
-    """Places along the drawing, in its own units.
-
-    Attributes
-    ----------
-    line : tuple of float
-        What the paper's other claims allow.
-    open_low, open_high : bool
-        Whether they set no limit on that side: the line ends in an arrow.
-    bar : tuple of float
-        Begin and width of the printed number with its rounding.
-    measured : float or None
-        What measured runs give.
-    whisker : tuple of float or None
-        Its interval.
+    """Places along the drawing, in its own units: a `line` for what the paper's other claims allow, which ends in an
+    arrow where they set no limit (`open_low`, `open_high`); a `bar` (begin and width) for the printed number with its
+    rounding; what measured runs give, and its interval as a `whisker`.
     """
 
     line: tuple[float, float]

@@ -19,20 +19,11 @@ PAGES = (
 def page(
     template: str, name: str, title: str, *, scripts: Sequence[str] = (), wide: bool = False, **values: Any
 ) -> str:
-    """One page of the site.
+    """One page of the site by ``templates/site/<template>.html.j2``, which extends ``site.html.j2``.
 
-    Parameters
-    ----------
-    template : str
-        A file in ``templates/site``, without its suffix; it extends ``site.html.j2``.
-    name : str
-        The page's file name where the navigation has it, else that of the page above it, or "".
-    scripts : sequence of str
-        Names of script files, beside the one that every page has.
-    wide : bool
-        Whether the page takes the window's whole width (large tables).
-    values
-        What the template shows.
+    `name` is the page's file name where the navigation has it, else that of the page above it, or "". `scripts` are
+    names of script files, beside the one that every page has. A `wide` page takes the window's whole width (large
+    tables).
     """
     return document(
         f"site/{template}.html.j2", ("page.js", *scripts), PAGES=PAGES, name=name, title=title, wide=wide, **values
