@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
-from virtperf.exhibits.joined import allowed, merged, rows_of
+from virtperf.exhibits.frames import allowed, merged
 from virtperf.exhibits.range_words import NARROW, WIDE
 from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
 from virtperf.study.definition import Factor
@@ -31,7 +31,7 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
     `factor` is that of the figure's axis, `orders` the claims that state nothing but an order.
     """
     points, own = _with_measured(points)
-    rows = rows_of(points)
+    rows: list[Any] = list(points.itertuples(index=False))
     others = [row for row, measured in zip(rows, own, strict=True) if not measured]
     lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)

@@ -7,18 +7,18 @@ Every frame has the columns study, exhibit, series, quantity, the factors that t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import StudyError
-from virtperf.core.mean import Mean
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
 from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.wording import interval, pretty
 from virtperf.study.conditions import RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Level, Quantity
@@ -102,8 +102,16 @@ def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None
     """
     figure = _figure(data, exhibit)
     found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]
-    rows = [row | _mean(mean, level) for row, mean in found if mean is not None]
-    return _framed(data, figure, rows, ("value", "low", "high", "se", "df", "n", "runs", "provenance"))
+    names = ("value", "low", "high", "se", "df", "n")
+    rows = []
+    for row, mean in found:
+        if mean is None:
+            continue
+        assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
+        shown = mean if level is None else mean.at(level)
+        cells = {name: getattr(shown, name) for name in names}
+        rows.append(row | cells | {"runs": list(mean.origin.runs), "provenance": str(mean.origin.provenance)})
+    return _framed(data, figure, rows, (*names, "runs", "provenance"))
 
 
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
@@ -160,15 +168,13 @@ def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quanti
 
 
 def _framed(data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
-    if rows:
-        return _with_axes(data, figure, pd.DataFrame(rows))
-    base = next(iter(_base(data, figure)))[0]
-    numbers = {c: pd.Series(dtype="str" if c in ("run_id", "provenance") else "float64") for c in columns}
-    empty = {c: pd.Series(dtype="str" if isinstance(v, str) else "float64") for c, v in base.items()}
-    return _with_axes(data, figure, pd.DataFrame(empty | numbers))
-
-
-def _with_axes(data: StudyData, figure: Exhibit, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame that carries what axes say of it; its columns have their types where it has no rows."""
+    frame = pd.DataFrame(rows)
+    if not rows:
+        base, _ = _base(data, figure)[0]
+        texts = {"run_id", "provenance", *(name for name, value in base.items() if isinstance(value, str))}
+        empty = {name: pd.Series(dtype="str" if name in texts else "float64") for name in (*base, *columns)}
+        frame = pd.DataFrame(empty)
     frame.attrs["axes"] = axes_of(data.study, figure)
     return frame
 
@@ -194,23 +200,46 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
     rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
     of_relative = ("relative", "relative_se", "relative_df")
     value, se, df = of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
-    return [
-        {
-            "run_id": row["run_id"],
-            "replicate": row["replicate"],
-            "value": row[value],
-            "se": row[se],
-            "df": row[df],
-            "provenance": row["provenance"],
-        }
-        for row in rows.to_dict("records")
-        if math.isfinite(row[value])
-    ]
+    named = {"run_id": "run_id", "replicate": "replicate", "value": value, "se": se, "df": df,
+             "provenance": "provenance"}  # fmt: skip
+    found = rows.to_dict("records")
+    return [{name: row[column] for name, column in named.items()} for row in found if math.isfinite(row[value])]
 
 
-def _mean(mean: Mean, level: float | None) -> dict[str, Any]:
-    """A stored mean as cells; at another confidence level the same standard error has another interval."""
-    shown = mean if level is None else mean.at(level)
-    cells = {name: getattr(shown, name) for name in ("value", "low", "high", "se", "df", "n")}
-    assert shown.origin is not None  # `StudyData.mean` gives every mean its origin
-    return cells | {"runs": list(shown.origin.runs), "provenance": str(shown.origin.provenance)}
+KINDS = ("measured", "example")
+
+
+def joined(
+    data: StudyData, exhibit: Exhibit, *, level: float, assumptions: bool = True, examples: bool = False
+) -> pd.DataFrame:
+    """One row a point: the columns of `points`; ``x``, the level on the figure's axis; of every kind of run
+    ``measured``, ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids); ``known``:
+    whether a stage has computed limits.
+    """
+    found = points(data, exhibit, assumptions=assumptions)
+    over, keys = _over(exhibit), ["series", "quantity", "x"]
+    found["x"] = found[over]
+    stored = means(data, exhibit, level=level)
+    for kind in KINDS:
+        wanted = kind if examples or kind != Provenance.EXAMPLE else ""
+        names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
+        rows = stored[stored["provenance"] == wanted].rename(columns={over: "x", **names})
+        found = found.merge(rows[[*keys, *names.values()]].astype({"x": found["x"].dtype}), on=keys, how="left")
+        found[f"{kind}_runs"] = [cell if isinstance(cell, list) else [] for cell in found[f"{kind}_runs"]]
+    found["known"] = found["low"].notna()
+    return found
+
+
+def allowed(pieces: Sequence[float]) -> str:
+    """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without any."""
+    ends = merged(pieces)
+    return " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True)) or "not computed"
+
+
+def merged(pieces: Sequence[float]) -> list[float]:
+    """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
+    ends = list(pieces[:1])
+    for high, low in zip(pieces[1::2], pieces[2::2], strict=False):
+        if pretty(high) != pretty(low):
+            ends += [high, low]
+    return [*ends, *pieces[-1:]]

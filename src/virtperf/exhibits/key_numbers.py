@@ -21,8 +21,8 @@ MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the text pins the plotted points down: how many they are without those that are 100 by convention, how many
-    have a range at most as wide as each of `PERCENTS`, how many no upper limit.
+    """How far the text pins the plotted points down: how many they are without those that are 100 by convention, how
+    many have a range at most as wide as each of `PERCENTS`, how many no upper limit.
     """
 
     points: int

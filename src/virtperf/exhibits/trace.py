@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.joined import allowed
-from virtperf.exhibits.wording import slug
+from virtperf.exhibits.frames import allowed
+from virtperf.exhibits.wording import number, plural, slug
+from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
 STATISTICS = {
@@ -86,10 +88,6 @@ class Trace:
     means: tuple[MeanTrace, ...]
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
 
 
 def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
@@ -204,3 +202,87 @@ def _source(source: Mapping[str, str]) -> str:
 
 def _finite(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class TableTrace:
+    """A printed table: its key (``study/table-4``), its file, the line of every row with its first cell, misprinted
+    cells with the reasons of their corrections, the claims that speak of it.
+    """
+
+    key: str
+    exhibit: str
+    title: str
+    section: str
+    file: str
+    reworded: bool
+    lines: tuple[tuple[int, str], ...]
+    corrected: tuple[tuple[str, str], ...]
+    claims: tuple[str, ...]
+
+
+def table_traces(data: StudyData) -> Iterator[TableTrace]:
+    """The trace of every printed table, in the study's order; raises `StudyError` as its kind does."""
+    study = data.study
+    for exhibit in study.exhibits:
+        name = exhibit.spec.get("table")
+        if not name:
+            continue
+        wrong = corrections(study, str(name))
+        with (study.folder / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            next(reader, None)
+            lines, last = [], reader.line_num
+            for row in reader:
+                lines.append((last + 1, row[0] if row else ""))
+                last = reader.line_num
+        yield TableTrace(
+            key=f"{study.id}/{exhibit.id}", exhibit=exhibit.id, title=exhibit.title, section=exhibit.section,
+            file=f"data/published/{study.id}/tables/{name}.csv",
+            reworded=bool(exhibit.spec.get("reworded")), lines=tuple(lines),
+            corrected=tuple(
+                (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
+                for c in wrong
+            ),
+            claims=data.claims_about(exhibit.id),
+        )  # fmt: skip
+
+
+def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    lines = [
+        trace.key,
+        f"  value    {trace.title}, {'reworded, numbers ' * trace.reworded}as printed"
+        + (f" in section {trace.section!r}" if trace.section else ""),
+        f"  file     {trace.file}",
+    ]
+    lines += [f"    line {line}: {cell}" for line, cell in trace.lines]
+    lines += [f"  corrected {cell}; {reason}" for cell, reason in trace.corrected]
+    lines += [f"  claim    {c}: {claims[c]}" for c in trace.claims]
+    return "\n".join(lines)
+
+
+def trace_text(trace: Trace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    lines = [
+        trace.key,
+        f"  value    {trace.words}, in {trace.unit}",
+        f"  formula  {trace.formula}",
+    ]
+    if trace.printed is not None:
+        lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
+    lines.append(f"  allowed  {trace.allowed}")
+    for end, setters in (("lower", trace.low_by), ("upper", trace.high_by)):
+        lines += [f"    {end} limit: {c}: {claims[c]}" if c in claims else f"    {end} limit: {c}" for c in setters]
+    for mean in trace.means:
+        limits = "" if mean.low is None else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
+        lines.append(f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})")
+    for run in trace.runs:
+        begin, end = (number(v) for v in run.window_s)
+        lines.append(
+            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
+        )
+        lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
+        lines += [f"    note: {run.note}"] if run.note else []
+    lines += [f"  not used {run}: {why}" for run, why in trace.excluded]
+    return "\n".join(lines)

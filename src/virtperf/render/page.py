@@ -15,7 +15,7 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from virtperf.exhibits.records import Record
 from virtperf.render.markdown import Heading, Writer, pages_of
-from virtperf.render.outputs import for_notebook_only, record_of
+from virtperf.render.notebooks import for_notebook_only, record_of
 from virtperf.render.places import Place
 from virtperf.render.record import distinct, ids, record_html
 from virtperf.render.templating import image_address

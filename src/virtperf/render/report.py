@@ -12,7 +12,7 @@ from nbconvert.exporters.templateexporter import TemplateExporter
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
-from virtperf.render.normalise import normalise, read_notebook
+from virtperf.render.notebooks import normalise, read_notebook
 from virtperf.render.page import build_page
 from virtperf.render.templating import TEMPLATES, equip, refuse_large, scripts, tidy
 

@@ -6,7 +6,7 @@ from tests.exhibits.toy import HOSTILE
 from tests.render.site.conftest import Parsed
 from virtperf.core.provenance import Provenance
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.index import index_page
+from virtperf.render.site.overview import index_page
 
 
 def test_a_card_shows_the_telling_drawing_and_leads_to_it(facts: StudyFacts) -> None:

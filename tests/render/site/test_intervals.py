@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from virtperf.render.site.claims import EDGE, WIDTH, interval
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.intervals import EDGE, WIDTH, interval
 
 ENDS = (EDGE, WIDTH - EDGE)
 

@@ -100,7 +100,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def kind_of(exhibit: Exhibit) -> Kind:
-    """The kind that study.yaml gives to an exhibit; where there is none of that name, a `StudyError` names near ones."""
+    """The kind that study.yaml gives to an exhibit; where there is none, a `StudyError` names near ones."""
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
     if exhibit.kind not in declared:
         raise StudyError(

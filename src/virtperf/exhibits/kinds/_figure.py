@@ -16,10 +16,10 @@ from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
+from virtperf.exhibits.claim_words import orders
 from virtperf.exhibits.finding import finding
-from virtperf.exhibits.joined import KINDS, allowed, joined
+from virtperf.exhibits.frames import KINDS, allowed, joined
 from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
-from virtperf.exhibits.orders import orders
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.exhibits.wording import exhibit_name, number, pretty
 from virtperf.study.conditions import OWN

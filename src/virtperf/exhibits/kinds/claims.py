@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.arithmetic import quantities
-from virtperf.exhibits.claim_words import Said, said
+from virtperf.exhibits.claim_words import Said, quantities, said
 from virtperf.exhibits.frames import named
 from virtperf.exhibits.kinds import Context, Kind, note
 from virtperf.exhibits.kinds.contradictions import places

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from virtperf.exhibits.arithmetic import quantities, relations
-from virtperf.exhibits.claim_words import implied, printed, unit_of
+from virtperf.exhibits.claim_words import implied, printed, quantities, relations, unit_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, Kind, note, register
 from virtperf.exhibits.records import Block, Folded, Grid, Heading, Listing, Paragraph, Record, Span, Words

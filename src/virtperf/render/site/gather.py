@@ -13,7 +13,7 @@ from virtperf.exhibits.data import StudyData, load
 from virtperf.exhibits.key_numbers import Reach, best_known, reach
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Record
-from virtperf.render.outputs import records_of
+from virtperf.render.notebooks import records_of
 from virtperf.render.places import Place
 from virtperf.study.claims import Claim
 

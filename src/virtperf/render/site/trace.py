@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from virtperf.exhibits.trace import Trace
-from virtperf.exhibits.trace_tables import TableTrace, table_traces
+from virtperf.exhibits.trace import TableTrace, Trace, table_traces
 from virtperf.exhibits.wording import exhibit_name
 from virtperf.render.places import trace_place
 from virtperf.render.site.gather import StudyFacts
