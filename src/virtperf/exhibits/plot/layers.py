@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -42,7 +42,6 @@ class Layers:
     ylabel: str
     needs_words: bool
     given: tuple[pd.DataFrame, ...]
-    _parts: dict[tuple[str, Any], Layers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def x(self) -> str:
@@ -89,11 +88,8 @@ class Layers:
         return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
 
     def _where(self, column: str, value: Any) -> Layers:
-        if (column, value) not in self._parts:
-            chosen = {name: frame[frame[column] == value] for name, frame in
-                      (("marks", self.marks), ("bands", self.bands), ("runs", self.runs))}  # fmt: skip
-            self._parts[column, value] = replace(self, **chosen)
-        return self._parts[column, value]
+        marks, bands, runs = (frame[frame[column] == value] for frame in (self.marks, self.bands, self.runs))
+        return replace(self, marks=marks, bands=bands, runs=runs)
 
 
 def gathered(
@@ -119,9 +115,9 @@ def gathered(
                 raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
     only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
     points, means, printed, runs = (frames.get(name) for name in given)
-    drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
-    bands = marks.bands_of(columns, points)
-    single = marks.marks_of(columns, None, _values(runs, y), None)
+    means, runs = (None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs))
+    drawn, bands = marks.marks_of(columns, points, means, printed), marks.bands_of(columns, points)
+    single = marks.marks_of(columns, None, runs, None)
     own = {*drawn["mark"], *single["mark"]} <= {marks.OWN} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
@@ -130,12 +126,6 @@ def gathered(
         return tuple(dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())) or (ONLY,)
 
     return Layers(
-        columns, drawn, bands, single, distinct(row), distinct(hue), words,
-        only if y == "value" else y, ylabel or "", not own,
-        tuple(frames.values()),
+        columns, drawn, bands, single, distinct(row), distinct(hue), words, only if y == "value" else y, ylabel or "",
+        not own, tuple(frames.values()),
     )  # fmt: skip
-
-
-def _values(frame: pd.DataFrame | None, y: str) -> pd.DataFrame | None:
-    """The frame with its values in the column `value`."""
-    return frame if frame is None or y == "value" else frame.assign(value=frame[y])
