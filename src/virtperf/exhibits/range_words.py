@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, interval, joined, pretty
+from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, interval, pretty
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -68,23 +68,17 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
         return _at_least(pairs)
     if no_high and bounds.same <= low <= bounds.order:
         return f"order only: above {pretty(bounds.same)}"
-    if no_low and _mirrored(bounds) <= high <= bounds.same:
+    mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
+    if no_low and mirrored <= high <= bounds.same:
         return f"order only: below {pretty(bounds.same)}"
     return " or ".join(_one(a, b, bounds) for a, b in pairs)
-
-
-def _mirrored(bounds: Bounds) -> float:
-    """How far below `same` an order alone reaches."""
-    return 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
 
 
 def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
     """A range that was searched for: nothing proves that the number can't lie beyond."""
     if len(pairs) == 1 and _short(pairs[0][0]) == _short(pairs[0][1]):
         return f"{_short(pairs[0][0])} in all data sets tried"
-    ends = (
-        f"{_short(low)} to {_short(high)}" if math.isfinite(high) else f"{_short(low)} or more" for low, high in pairs
-    )
+    ends = (f"{_short(low)} {f'to {_short(high)}' if math.isfinite(high) else 'or more'}" for low, high in pairs)
     return f"{' or '.join(ends)} found"
 
 
@@ -111,8 +105,3 @@ def level_words(levels: Sequence[str], asked: Derivation) -> str:
     if len(levels) == len(asked.derived.levels):
         return "any of those tested"
     return levels[0] if len(levels) == 1 else f"{', '.join(levels[:-1])} or {levels[-1]}" if levels else OPEN
-
-
-def printed_words(numbers: Sequence[float]) -> str:
-    """The paper's numbers."""
-    return joined(map(pretty, numbers))

@@ -33,8 +33,10 @@ from virtperf.exhibits.records import Block, Folded, Numbers, Paragraph, Record,
 from virtperf.exhibits.wording import slug
 from virtperf.study.definition import Exhibit, Study
 
-if TYPE_CHECKING:  # importing Matplotlib takes half a second, which most commands need not wait for
+if TYPE_CHECKING:
     from matplotlib.figure import Figure
+else:
+    Figure = Any  # importing Matplotlib takes half a second, which most commands need not wait for
 
 
 class ExhibitSpec(Model):
@@ -136,9 +138,11 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
             report(err if err.line is not None else study.document.error(err.problem, *where, **said))
 
 
-def register(context: Context, kind: str, *blocks: Block, claims: Iterable[str] = ()) -> Record:
+def register(
+    context: Context, kind: str, *blocks: Block, title: str = "", claims: Iterable[str] = (), **more: Any
+) -> Record:
     """The record of a kind that there is once a study, and that is named after it."""
-    return Record(kind=kind, id=kind, study=context.study.id, title="", blocks=blocks, claims=tuple(claims))
+    return Record(kind=kind, id=kind, study=context.study.id, title=title, blocks=blocks, claims=tuple(claims), **more)
 
 
 def note(words: str) -> Paragraph:

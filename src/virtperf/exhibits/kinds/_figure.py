@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -19,14 +19,11 @@ from virtperf.exhibits.axis_words import level_text, unit_words
 from virtperf.exhibits.claim_words import orders
 from virtperf.exhibits.finding import finding
 from virtperf.exhibits.frames import KINDS, allowed, joined
-from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
+from virtperf.exhibits.kinds import Context, ExhibitSpec, Figure, note, trace
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.exhibits.wording import exhibit_name, number, pretty
 from virtperf.study.conditions import OWN
 from virtperf.study.definition import Exhibit, Factor, Series, Study
-
-if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
-    from matplotlib.figure import Figure
 
 NAMED = 3  # claims that set a limit, in the numbers behind a figure
 DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
@@ -98,16 +95,18 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
     name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, claims)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
-    curves = _curves(points, fits, factor, context.level)
-    if len(curves):
-        numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
+    if fits:
+        from virtperf.exhibits.plot.curves import curves_of
+
+        levels = {str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)}
+        found = curves_of(fits, list(levels), levels, factor.name, context.level)
+        if curves := [table.assign(series=label) for label, table in found.items()]:
+            words = "Download the fitted curves (CSV)"
+            numbers.append(Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words))
+    missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     blocks: list[Block] = [
         *_left_out(context, exhibit, points),
-        *(
-            note(f"No curve for {label}: {fit.reason}")
-            for label, fit in fits.items()
-            if not getattr(fit, "available", True)
-        ),
+        *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
         trace(study, exhibit),
         Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers", context.assumptions),)),
     ]
@@ -136,17 +135,14 @@ def drawing(
 def fits_among(shown: Sequence[object]) -> dict[str, Any]:
     """The fits by label among what a notebook shows with a figure; raises `VirtperfError` for anything else."""
     for item in shown:
-        wrong = [v for v in item.values() if not _is_fit(v)] if isinstance(item, Mapping) else [item]
-        if wrong:
+        given = list(item.values()) if isinstance(item, Mapping) else [item]
+        wrong = [v for v in given if not (hasattr(v, "predict") or hasattr(v, "get_prediction"))]
+        if wrong or not isinstance(item, Mapping):
             raise VirtperfError(
                 "a figure is shown with fits by series", expected="a mapping of label to fit, as virtperf.models gives",
-                found=type(wrong[0]).__name__, remedy="show estimates by study.estimates(...).",
+                found=type((wrong or given)[0]).__name__, remedy="show estimates by study.estimates(...).",
             )  # fmt: skip
     return {str(label): fit for item in shown if isinstance(item, Mapping) for label, fit in item.items()}
-
-
-def _is_fit(value: object) -> bool:
-    return any(hasattr(value, name) for name in ("predict", "get_prediction"))
 
 
 def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any) -> Figure:
@@ -157,16 +153,6 @@ def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **
     return function(points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more)
 
 
-def _curves(points: pd.DataFrame, fits: Mapping[str, Any], factor: Factor, level: float) -> pd.DataFrame:
-    if not fits:
-        return pd.DataFrame()
-    from virtperf.exhibits.plot.curves import curves_of
-
-    levels = {str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)}
-    found = curves_of(fits, list(levels), levels, factor.name, level)
-    return pd.concat([table.assign(series=label) for label, table in found.items()]) if found else pd.DataFrame()
-
-
 def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
     """Where measured runs can't be put on the figure's scale, a note that says which point is missing."""
     quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
@@ -175,10 +161,8 @@ def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[
         return []
     reference = context.study.reference_for(run[0])
     place = f": {context.study.show(reference[0])}" if reference else ""
-    words = (
-        "Measured runs are left out here. They have no common scale with the paper, since its reference point was not "
-    )
-    return [note(f"{words}run{place}.")]
+    words = "Measured runs are left out here. They have no common scale with the paper, since its reference point was"
+    return [note(f"{words} not run{place}.")]
 
 
 def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,15 +10,12 @@ from virtperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.frames import allowed, joined
-from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, trace
+from virtperf.exhibits.kinds import Context, ExhibitSpec, Figure, Kind, trace
 from virtperf.exhibits.kinds._figure import check_colours, drawing
 from virtperf.exhibits.records import Numbers, Paragraph, Record
 from virtperf.exhibits.wording import clock, exhibit_name, pretty
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Condition
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
 

@@ -58,7 +58,7 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
     """Claims that are set aside since the text alone excludes them, whichever way its words are read."""
     found = facts.data.readings
     changed = set(found.loc[found["kind"] == "verdict", "name"])
-    aside = {entry.aside for entry in contradictions(facts.data)} - changed
+    aside = contradictions(facts.data).keys() - changed
     for claim in facts.claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
             yield claim
