@@ -11,26 +11,6 @@ from virtperf.exhibits.wording import slug
 KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "rehearsal:", "https://", "http://")
 
 
-def trace_page(study: str) -> str:
-    """The file name of a study's trace page."""
-    return f"trace-{study}.html"
-
-
-def quality_page(study: str) -> str:
-    """The file name of a study's page of data quality."""
-    return f"quality-{study}.html"
-
-
-def rehearsal_page(study: str) -> str:
-    """The file name of a study's page of simulated runs."""
-    return f"rehearsal-{study}.html"
-
-
-def claims_page(study: str) -> str:
-    """The file name of the page of all claims of a paper."""
-    return f"claims-{study}.html"
-
-
 def trace_place(key: str) -> str:
     """The anchor of a key on its study's trace page: the key without the study's name."""
     return slug(key.partition("/")[2])
@@ -65,7 +45,7 @@ class Place:
         if link.startswith("#"):
             return self._anchor(link[1:], study)
         if kind == "claim" and rest in self.listed:
-            return f"{self.folder}{quote(claims_page(study))}#{quote(f'claim-{rest}')}"
+            return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
         if kind in ("claim", "exhibit") and "/" in rest:
             of, _, name = rest.partition("/")
             return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"
@@ -73,11 +53,11 @@ class Place:
             return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
         if kind == "trace":
             of, _, _ = rest.partition("/")
-            return f"{self.folder}{quote(trace_page(of))}#{trace_place(rest)}"
+            return f"{self.folder}{quote(f'trace-{of}')}.html#{trace_place(rest)}"
         if kind == "rehearsal":
-            return f"{self.folder}{quote(rehearsal_page(rest))}"
+            return f"{self.folder}{quote(f'rehearsal-{rest}')}.html"
         if kind == "run":
-            return f"{self.folder}{quote(quality_page(study))}#run-{quote(rest)}" if study else ""
+            return f"{self.folder}{quote(f'quality-{study}')}.html#run-{quote(rest)}" if study else ""
         raise VirtperfError(f"a link of no known kind: {link!r}", expected=f"one that begins with {' or '.join(KINDS)}")
 
     def _anchor(self, anchor: str, study: str) -> str:

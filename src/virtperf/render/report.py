@@ -14,7 +14,7 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
 from virtperf.render.notebooks import normalise, read_notebook
 from virtperf.render.page import build_page
-from virtperf.render.templating import TEMPLATES, equip, refuse_large, scripts, tidy
+from virtperf.render.templating import TEMPLATES, equip, refuse_large, tidy, with_policy
 
 
 class _Exporter(HTMLExporter):
@@ -53,7 +53,7 @@ def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> P
 
 def to_html(notebook: nbformat.NotebookNode, *, title: str | None = None) -> str:
     """The page of a notebook; the same notebook gives the same text."""
-    code, policy = scripts("page.js")
+    code, policy = with_policy("page.js")
     clean = normalise(notebook)
     resources = {"page": build_page(clean, title), "scripts": code, "policy": policy}
     body, _ = _Exporter().from_notebook_node(clean, resources=resources)

@@ -11,10 +11,10 @@ from virtperf.render.site.gather import StudyFacts, gather
 
 
 def test_claims_and_verdicts_are_those_of_the_paper(facts: StudyFacts) -> None:
-    assert [c.id for c in facts.claims] == ["more-at-8", "best-at-8", "flat", "busy"]  # bends-down is ours
+    assert [c.id for c in facts.data.paper_claims] == ["more-at-8", "best-at-8", "flat", "busy"]  # bends-down is ours
     assert facts.text == {"corroborated": 1, "independent": 2, "contradicted": 1}
     assert facts.measured == {"refuted": 1, "undecided": 1, "no measurement": 2}
-    assert (facts.id, facts.title, facts.not_encoded) == ("toy", "A toy study", 1)
+    assert (facts.id, facts.title) == ("toy", "A toy study")
 
 
 def test_the_telling_exhibit_is_the_named_one_else_the_best_known(layout: Layout, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from virtperf.render.site.overview import index_page
 
 def test_a_card_shows_the_telling_drawing_and_leads_to_it(facts: StudyFacts) -> None:
     page = index_page([facts])
+    assert "each with a reason</dt><dd>1</dd>" in page  # a note that is no claim
     drawing = facts.telling.drawing
     assert page.count(drawing.svg) == 1
     assert {"toy.html", "toy.html#figure-4"} <= set(Parsed(page).links)

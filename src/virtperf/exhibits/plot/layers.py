@@ -13,7 +13,6 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.near import near
 from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.axis import Words
-from virtperf.exhibits.plot.marks import Columns
 from virtperf.exhibits.plot.theme import Look, look
 
 QUANTITY = "quantity"  # the column of a study's frames that says what is measured
@@ -31,7 +30,9 @@ class Layers:
     whether there is something to draw or not.
     """
 
-    columns: Columns
+    x: str
+    hue: str | None
+    row: str | None
     marks: pd.DataFrame
     bands: pd.DataFrame
     runs: pd.DataFrame
@@ -44,11 +45,6 @@ class Layers:
     given: tuple[pd.DataFrame, ...]
 
     @property
-    def x(self) -> str:
-        """The column of the axis."""
-        return self.columns.x
-
-    @property
     def label(self) -> str:
         """Words at the y axis of the first panel."""
         return self.ylabel or self.words.label(self.quantity)
@@ -56,7 +52,7 @@ class Layers:
     @property
     def quantity(self) -> str:
         """What the first panel shows: its value of the column of rows, else the figure's only quantity or column."""
-        return str(self.rows[0]) if self.columns.row is not None else self.y
+        return str(self.rows[0]) if self.row is not None else self.y
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -70,12 +66,11 @@ class Layers:
 
     def part(self, row: Any) -> Layers:
         """One panel."""
-        name = self.columns.row
-        return replace(self._where(name, row) if name else self, rows=(row,))
+        return replace(self._where(self.row, row) if self.row else self, rows=(row,))
 
     def only(self, label: Any) -> Layers:
         """One series; those of all are kept in `series`."""
-        return self._where(self.columns.hue, label) if self.columns.hue else self
+        return self._where(self.hue, label) if self.hue else self
 
     def levels(self, label: Any) -> list[Any]:
         """The levels at which a series has anything."""
@@ -108,16 +103,16 @@ def gathered(
     shown = list(dict.fromkeys(p for f in frames.values() if PANEL in f for p in f[PANEL].tolist()))
     if row is None and len(shown) > 1:
         row = PANEL  # different units share no axis
-    columns = Columns(x, hue, row)
+    keys = [column for column in (row, hue, x) if column is not None]
     for name, frame in frames.items():
-        for column in (*columns.keys(), *(() if name in ("points", "printed") else (y,))):
+        for column in (*keys, *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
                 raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
     only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
     points, means, printed, runs = (frames.get(name) for name in given)
     means, runs = (None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs))
-    drawn, bands = marks.marks_of(columns, points, means, printed), marks.bands_of(columns, points)
-    single = marks.marks_of(columns, None, runs, None)
+    drawn, bands = marks.marks_of(keys, points, means, printed), marks.bands_of(keys, points)
+    single = marks.marks_of(keys, None, runs, None)
     own = {*drawn["mark"], *single["mark"]} <= {marks.OWN} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
@@ -126,6 +121,6 @@ def gathered(
         return tuple(dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())) or (ONLY,)
 
     return Layers(
-        columns, drawn, bands, single, distinct(row), distinct(hue), words, only if y == "value" else y, ylabel or "",
-        not own, tuple(frames.values()),
+        x, hue, row, drawn, bands, single, distinct(row), distinct(hue), words, only if y == "value" else y,
+        ylabel or "", not own, tuple(frames.values()),
     )  # fmt: skip

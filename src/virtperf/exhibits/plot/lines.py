@@ -90,7 +90,7 @@ def _figure(
         for pane, name in zip(axes, layers.rows, strict=True):
             panel.draw(pane, layers.part(name), levels, fitted, bars=bars, log=log)
             levels.draw(pane, layers.words.label(x), labelled=pane is axes[-1])
-        series = layers.series if layers.columns.hue is not None else ()
+        series = layers.series if layers.hue is not None else ()
         extra = legend.layer_entries(layers, curves=bool(fitted), level=level)
         legend.legend(figure, [legend.series_entry(layers, s, bars=bars) for s in series],
                       extra if layers.needs_words or fitted else [])  # fmt: skip

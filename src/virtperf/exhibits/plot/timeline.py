@@ -48,7 +48,7 @@ def timeline(
     rows = list(dict.fromkeys(frame[row])) if row else [None]
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
     looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
-    bands = marks.bands_of(marks.Columns("series", None, None), points)
+    bands = marks.bands_of(["series"], points)
     printed = [] if points is None or "printed" not in points else axis.finite(points["printed"])
     with theme():
         figure, axes = panels(max(len(rows), 1))

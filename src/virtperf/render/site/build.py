@@ -13,7 +13,6 @@ from virtperf.core.paths import Layout
 from virtperf.exhibits.data import load
 from virtperf.exhibits.trace import traces
 from virtperf.render.notebooks import records_of
-from virtperf.render.places import claims_page, quality_page, rehearsal_page, trace_page
 from virtperf.render.site import claims, overview, quality, rehearsal, trace
 from virtperf.render.site.gather import gather
 from virtperf.render.templating import refuse_large
@@ -54,14 +53,14 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
     facts = gather(layout, parameters, study)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
-        quality_page(study): quality.study_page(facts),
-        trace_page(study): trace.trace_page(facts, entries),
+        f"quality-{study}.html": quality.study_page(facts),
+        f"trace-{study}.html": trace.trace_page(facts, entries),
         f"trace-{study}.json": json_text([asdict(entry) for entry in entries]),
     }
     if facts.data.study.kind == "paper":
         simulated = load(study, layout.root / "data", rehearsal=True)
-        pages[claims_page(study)] = claims.study_page(facts)
-        pages[rehearsal_page(study)] = rehearsal.rehearsal_page(facts, simulated)
+        pages[f"claims-{study}.html"] = claims.study_page(facts)
+        pages[f"rehearsal-{study}.html"] = rehearsal.rehearsal_page(facts, simulated)
     return _write(pages, out)
 
 

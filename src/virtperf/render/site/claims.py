@@ -15,17 +15,16 @@ import numpy as np
 import pandas as pd
 
 from virtperf.exhibits.claim_words import Said, said, verdict_words
-from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS
+from virtperf.exhibits.key_numbers import TEXT_VERDICTS
 from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Numbers
 from virtperf.exhibits.wording import exhibit_name
 from virtperf.render import downloads
-from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.site.gather import MEASURED, StudyFacts
+from virtperf.render.templating import page
 from virtperf.study.claims import Claim
 
 FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
-MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
     """How many claims each paper has by verdict, and those that contradict their paper however it is read."""
     found = [(facts, [(claim, said(claim, facts.data)) for claim in sure(facts)]) for facts in studies]
     return page(
-        "claims", "claims.html", "Claims", studies=studies, by_text=TEXT_VERDICTS, by_runs=MEASURED, sure=found,
+        "claims", "Claims", name="claims.html", studies=studies, by_text=TEXT_VERDICTS, by_runs=MEASURED, sure=found,
         count=sum(len(claims) for _, claims in found),
     )  # fmt: skip
 
@@ -59,18 +58,18 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
     found = facts.data.readings
     changed = set(found.loc[found["kind"] == "verdict", "name"])
     aside = contradictions(facts.data).keys() - changed
-    for claim in facts.claims:
+    for claim in facts.data.paper_claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
             yield claim
 
 
 def study_page(facts: StudyFacts) -> str:
     """The claims of one paper; rows carry what filters look at in data attributes."""
-    found = [(claim, facts.data.result(claim.id)) for claim in facts.claims]
+    found = [(claim, facts.data.result(claim.id)) for claim in facts.data.paper_claims]
     rows = [_row(facts, *one) for one in found]
     numbers = _numbers(facts, found)
     return page(
-        "study_claims", "claims.html", f"Claims: {facts.title}", scripts=("claims.js",), wide=True, facts=facts,
+        "study_claims", f"Claims: {facts.title}", name="claims.html", scripts=("claims.js",), wide=True, facts=facts,
         rows=rows, measured=any(facts.measured[word] for word in MEASURED), filters=_filters(rows, facts),
         verdicts=[word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]],
         download=downloads.address(numbers), numbers=numbers,
@@ -86,17 +85,13 @@ def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
         claim=claim, where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told, interval=interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
-        about=tuple((e, _exhibit(e), e in known) for e in claim.exhibits),
+        about=tuple((e, "in the text" if e == "text" else exhibit_name(e), e in known) for e in claim.exhibits),
         seen={
             "exhibit": " ".join(claim.exhibits), "kind": claim.kind,
             "verdict": f"{told.text_verdict}|{told.measured_verdict}",
             "printed": "" if claim.value is None else str(claim.value),
         },
     )  # fmt: skip
-
-
-def _exhibit(exhibit_id: str) -> str:
-    return "in the text" if exhibit_id == "text" else exhibit_name(exhibit_id, "")
 
 
 def _filters(rows: Sequence[Row], facts: StudyFacts) -> list[tuple[str, str, list[tuple[str, str]]]]:

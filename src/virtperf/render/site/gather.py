@@ -10,12 +10,13 @@ from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.claim_words import verdict_counts
 from virtperf.exhibits.data import StudyData, load
-from virtperf.exhibits.key_numbers import Reach, best_known, reach
+from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, Reach, best_known, reach
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Record
 from virtperf.render.notebooks import records_of
 from virtperf.render.places import Place
-from virtperf.study.claims import Claim
+
+MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,6 @@ class StudyFacts:
     """
 
     context: Context
-    claims: tuple[Claim, ...]
     reach: Reach
     text: Counter[str]
     measured: Counter[str]
@@ -47,21 +47,6 @@ class StudyFacts:
         return str(self.data.study.data["title"])
 
     @property
-    def summary(self) -> str:
-        """What the study is about."""
-        return " ".join((self.data.study.summary or self.data.study.question).split())
-
-    @property
-    def not_encoded(self) -> int:
-        """Notes on the paper that are not quantitative."""
-        return len(self.data.claims.not_encoded) if self.data.claims else 0
-
-    @property
-    def rehearsed(self) -> bool:
-        """Whether runs are simulated for the study."""
-        return bool(self.data.study.runs)
-
-    @property
     def telling(self) -> Record | None:
         """The exhibit that stands for the study: `telling` of study.yaml, else the figure whose points are known best.
 
@@ -74,7 +59,7 @@ class StudyFacts:
     @property
     def place(self) -> Place:
         """Where links within this study's records lead from a page of the site."""
-        listed = self.claims if self.data.study.kind == "paper" else ()
+        listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
         return Place(elsewhere=True, listed=frozenset(c.id for c in listed))
 
     def record(self, kind: str) -> Record:
@@ -93,4 +78,4 @@ def gather(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
     shown: dict[str, Record] = {}
     for record in records_of(layout.executed(study)):
         shown.setdefault(record.id, record)
-    return StudyFacts(context, data.paper_claims, reach(data, assumptions=context.assumptions), text, measured, shown)
+    return StudyFacts(context, reach(data, assumptions=context.assumptions), text, measured, shown)

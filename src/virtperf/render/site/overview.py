@@ -9,16 +9,15 @@ from markupsafe import Markup
 
 from virtperf.core.metrics import Metric
 from virtperf.core.provenance import Provenance
-from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS
+from virtperf.exhibits.key_numbers import TEXT_VERDICTS
 from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Record
 from virtperf.render.markdown import Writer
 from virtperf.render.places import Place
 from virtperf.render.record import distinct, record_html
-from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.site.gather import MEASURED, StudyFacts
+from virtperf.render.templating import page
 
-MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 EXPLAINED = (Provenance.PUBLISHED, Provenance.RECONSTRUCTED, Provenance.MEASURED)
 
 
@@ -33,8 +32,8 @@ def index_page(studies: Sequence[StudyFacts], together: Record | None = None) ->
         taken |= {telling.id} if telling is not None else set()
         cards.append((facts, telling, picture, _origin(facts)))
     return page(
-        "index", "index.html", "Studies", cards=cards, provenances=EXPLAINED, verdicts=(*TEXT_VERDICTS, *MEASURED),
-        by_text=TEXT_VERDICTS, by_runs=MEASURED, together=together,
+        "index", "Studies", name="index.html", cards=cards, provenances=EXPLAINED,
+        verdicts=(*TEXT_VERDICTS, *MEASURED), by_text=TEXT_VERDICTS, by_runs=MEASURED, together=together,
         together_html=record_html(together, place=Place(elsewhere=True)) if together is not None else "",
     )  # fmt: skip
 
@@ -53,7 +52,7 @@ def contradictions_page(studies: Sequence[StudyFacts]) -> str:
         (facts, len(contradictions(facts.data)), record_html(record, place=facts.place))
         for facts, record in zip(studies, records, strict=True)
     ]
-    return page("contradictions", "contradictions.html", "Contradictions", sections=sections)
+    return page("contradictions", "Contradictions", name="contradictions.html", sections=sections)
 
 
 DOCUMENTS = (
@@ -69,7 +68,7 @@ def methods_page(docs: Path, metrics: dict[str, Metric]) -> str:
     writer = Writer(taken=frozenset({"metrics", *(path.stem for path, _ in there)}))
     documents = [(path.stem, title, _written(path, writer)) for path, title in there]
     glossary = [(name, metric, _sources(metric)) for name, metric in sorted(metrics.items())]
-    return page("methods", "methods.html", "Methods", documents=documents, glossary=glossary)
+    return page("methods", "Methods", name="methods.html", documents=documents, glossary=glossary)
 
 
 def _written(path: Path, writer: Writer) -> Markup:

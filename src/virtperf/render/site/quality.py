@@ -13,7 +13,7 @@ from virtperf.exhibits.kinds.quality import PASSED, warnings_of
 from virtperf.exhibits.wording import joined, pretty
 from virtperf.render.record import distinct, record_html
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.templating import page
 
 WIDTH, HEIGHT = 160, 36
 MOST = 400
@@ -39,7 +39,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
         refused = len(facts.data.index.get("quarantined", []))
         audits = f"{int(status.isin(PASSED).sum()):,} of {len(status):,}" if len(status) else "none"
         rows.append((facts, read, refused, audits))
-    return page("quality", "quality.html", "Data quality", rows=rows)
+    return page("quality", "Data quality", name="quality.html", rows=rows)
 
 
 def study_page(facts: StudyFacts) -> str:
@@ -51,7 +51,7 @@ def study_page(facts: StudyFacts) -> str:
     series, audits = (dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits))
     found = [(run, _found(run, series.get(run["run_id"]), audits.get(run["run_id"]))) for run in shown]
     return page(
-        "study_quality", "quality.html", f"Data quality: {facts.title}", wide=True, facts=facts, count=len(runs),
+        "study_quality", f"Data quality: {facts.title}", name="quality.html", wide=True, facts=facts, count=len(runs),
         overview=record_html(record, place=facts.place), runs=found, thumbnails=_thumbnails(facts, shown),
         size=(WIDTH, HEIGHT),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from virtperf.exhibits.wording import as_precise
 from virtperf.render import downloads
 from virtperf.render.record import distinct, record_html
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.templating import page
 from virtperf.study.conditions import scale_of
 from virtperf.study.quantities import Quantity
 
@@ -33,7 +33,7 @@ def rehearsal_page(facts: StudyFacts, data: StudyData) -> str:
     numbers = Numbers.of(found.assign(runs=found["runs"].map(";".join)), f"{facts.id}-rehearsal")
     rows = [(row, _words(row)) for row in found.itertuples(index=False)]
     return page(
-        "rehearsal", "", f"Rehearsal: {facts.title}", wide=True, facts=facts, level=level, rows=rows,
+        "rehearsal", f"Rehearsal: {facts.title}", wide=True, facts=facts, level=level, rows=rows,
         covered=int(compared.sum()), compared=len(compared),
         runs=len(data.index.get("runs", ())), formats=formats(data), quality=record_html(record, place=facts.place),
         folder=RUNS.format(study=facts.id), download=downloads.address(numbers), numbers=numbers,

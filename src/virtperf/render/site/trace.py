@@ -10,9 +10,8 @@ from virtperf.exhibits.trace import TableTrace, Trace, table_traces
 from virtperf.exhibits.wording import exhibit_name
 from virtperf.render.places import trace_place
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.templating import page
 
-FOLDER = "../data/measured/{study}"
 MOST, FEWEST = 1500, 3
 """Runs that the page names behind all values together, and behind each of them at least."""
 
@@ -42,7 +41,6 @@ def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
         c.id: (facts.place.address(f"claim:{c.id}", facts.id), c.says.rstrip(".")) for c in facts.data.claims or ()
     }
     return page(
-        "trace", "", f"Traces: {facts.title}", facts=facts, measured=len(facts.data.observations), sections=sections,
-        claims=claims, trace_place=trace_place, folder=FOLDER.format(study=facts.id),
-        most=most,
+        "trace", f"Traces: {facts.title}", facts=facts, measured=len(facts.data.observations), sections=sections,
+        claims=claims, trace_place=trace_place, folder=f"../data/measured/{facts.id}", most=most,
     )  # fmt: skip
