@@ -7,7 +7,7 @@ Every frame has the columns study, exhibit, series, quantity, the factors that t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.wording import interval, pretty
 from virtperf.study.conditions import RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
-from virtperf.study.quantities import Level, Quantity
+from virtperf.study.quantities import Quantity
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE, Provenance.SIMULATED)
 """Of runs; a study's exhibits have no simulated ones, a rehearsal has no others (`exhibits.data.load`)."""
@@ -76,20 +76,11 @@ def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     return _framed(data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance"))
 
 
-def condition(data: StudyData, quantity: str, levels: Mapping[str, Level]) -> pd.DataFrame:
-    """The runs of a quantity at factor levels that no figure shows; factors that are not named have their default."""
-    study = data.study
-    refuse_unknown(quantity, study.quantities, "quantity")
-    for name, level in levels.items():
-        refuse_unknown(name, study.factors, "factor")
-        refuse_unknown(level, study.factors[name].levels, f"level of {name}")
-    try:
-        at = study.quantity_at(quantity, levels)
-    except ValueError as err:
-        raise StudyError(str(err), file="study.yaml") from err
-    row = {"study": study.id, "exhibit": "", "series": study.quantities[quantity].label, "quantity": quantity,
-           **dict(at.at)}  # fmt: skip
-    found = [row | run for run in _runs_of(data, at)]
+def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
+    """The runs of a quantity at levels that perhaps no figure shows."""
+    row = {"study": data.study.id, "exhibit": "", "series": data.study.quantities[quantity.name].label,
+           "quantity": quantity.name, **dict(quantity.at)}  # fmt: skip
+    found = [row | run for run in _runs_of(data, quantity)]
     return pd.DataFrame(found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"])
 
 
@@ -133,15 +124,9 @@ def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     if isinstance(exhibit, Exhibit):
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
-    refuse_unknown(exhibit, known, "exhibit")
+    if exhibit not in known:
+        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=near(exhibit, known))
     return known[exhibit]
-
-
-def refuse_unknown(name: object, known: Iterable[object], what: str) -> None:
-    """Raise `StudyError` with near names unless the name is known."""
-    names = list(known)
-    if name not in names:
-        raise StudyError(f"there is no {what} {name!r}", remedy=near(name, names))
 
 
 def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:

@@ -17,7 +17,6 @@ from virtperf.exhibits.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.exhibits.records import Record
 from virtperf.exhibits.show import Shown
 from virtperf.study.definition import Study
-from virtperf.study.quantities import Level
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,8 +85,6 @@ class LoadedStudy:
         """The study's definition."""
         return self.context.study
 
-    # ---- frames -----------------------------------------------------------------------------------------------------
-
     def points(self, exhibit_id: str) -> pd.DataFrame:
         """What the text allows at every point of a figure: low, high, pieces, printed (`exhibits.frames.points`)."""
         return frames.points(self.data, exhibit_id, assumptions=self.context.assumptions)
@@ -107,20 +104,10 @@ class LoadedStudy:
         """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
         return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level))
 
-    def timeline(self, exhibit_id: str) -> pd.DataFrame:
-        """The samples behind a figure over time: series, unit, provenance, run_id, t_s, value."""
-        return frames.timeline(self.data, exhibit_id, examples=self.context.examples)
-
-    def condition(self, quantity: str, **levels: Level) -> pd.DataFrame:
-        """The runs of a quantity at a condition that no figure shows; as `runs`."""
-        return self._without_examples(frames.condition(self.data, quantity, levels))
-
     def _without_examples(self, frame: pd.DataFrame) -> pd.DataFrame:
         if self.context.examples:
             return frame
         return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
-
-    # ---- exhibits ---------------------------------------------------------------------------------------------------
 
     def show(self, exhibit_id: str, *shown: Any) -> Shown:
         """An exhibit that study.yaml declares: a table, a diagram, a figure.
@@ -201,14 +188,6 @@ class LoadedStudy:
         from: an empty mapping or frame, None, or only values that are missing since there are no rows.
         """
         return self._computed("estimates", estimates, title=title, unit=unit)
-
-    def equivalence(self, test: Any, *, title: str) -> Shown:
-        """The outcome of an equivalence test (`virtperf.models.tost`)."""
-        return self._computed("equivalence", test, title=title)
-
-    def tests(self, tests: Mapping[str, Any], *, title: str) -> Shown:
-        """A table of significance tests: label to `FTest`."""
-        return self._computed("tests", tests, title=title)
 
     def ranges(self, names: str | Sequence[str], *, title: str = "") -> Shown:
         """Numbers that follow from plotted values, with the range that the text allows, and measured ones beside it.

@@ -68,7 +68,6 @@ class Heading(_Part):
 
     block: Literal["heading"] = "heading"
     text: str
-    id: str = ""
 
 
 class Listing(_Part):

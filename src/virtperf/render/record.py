@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from virtperf.exhibits.records import Block, Folded, Grid, Heading, Paragraph, Record, Span, Words
+from virtperf.exhibits.records import Block, Folded, Grid, Paragraph, Record, Span, Words
 from virtperf.render import downloads
 from virtperf.render.places import NOTEBOOK, Place
 from virtperf.render.templating import environment
@@ -105,8 +105,6 @@ def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, Grid):
             yield from filter(None, block.ids)
-        elif isinstance(block, Heading) and block.id:
-            yield block.id
         elif isinstance(block, Folded):
             yield from _block_ids(block.blocks)
 
@@ -122,8 +120,6 @@ def _free(block: Block, seen: set[str]) -> Block:
 
     if isinstance(block, Grid) and block.ids:
         return block.model_copy(update={"ids": tuple(map(free, block.ids))})
-    if isinstance(block, Heading):
-        return block.model_copy(update={"id": free(block.id)})
     if isinstance(block, Folded):
         return block.model_copy(update={"blocks": tuple(_free(part, seen) for part in block.blocks)})
     return block
