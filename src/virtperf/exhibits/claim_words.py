@@ -51,10 +51,13 @@ class Said:
 def said(claim: Claim, data: StudyData) -> Said:
     """What tables say of a claim."""
     result, unit = data.result(claim.id), unit_of(claim, data.study)
+    values = [float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")]
+    value, low, high = as_precise(*values)
+    measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
     reason = result.get("reason")
     return Said(
         printed(claim, unit), implied(claim, result, unit), *verdict_words(claim, result),
-        measured=estimate_words(result, unit),
+        measured=measured if math.isfinite(values[0]) else "",
         reason=reason if isinstance(reason, str) else "",
     )  # fmt: skip
 
@@ -120,15 +123,6 @@ def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
     return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
 
 
-def estimate_words(result: dict[str, Any], unit: str) -> str:
-    """The estimate from measured runs with its interval, ``66.2 (64.5 to 67.9) %``; empty where there is none."""
-    values = [float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")]
-    if not math.isfinite(values[0]):
-        return ""
-    shown, low, high = as_precise(values[0], values[1], values[2])
-    return f"{shown}{unit}" if low == high else f"{shown} ({low} to {high}){unit}"
-
-
 def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
     """The paper's claims by verdict: by its other claims, and by measured runs."""
     words = [verdict_words(claim, data.result(claim.id)) for claim in data.paper_claims]
@@ -137,13 +131,10 @@ def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
 
 def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
     """Both verdicts on a claim: by the paper's other claims, and by measured runs."""
-
-    def word(name: str, otherwise: str) -> str:
-        value = result.get(name)
-        return value if isinstance(value, str) and value else otherwise
-
     absent = "assumed" if claim.assumed else "not computed"
-    return word("text_verdict", absent), word("measured_verdict", "no measurement")
+    text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
+    return (text if isinstance(text, str) and text else absent,
+            measured if isinstance(measured, str) and measured else "no measurement")  # fmt: skip
 
 
 SHOWN = 3  # relations of one claim that are written out
@@ -171,6 +162,7 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
     unit = study.quantities[instance.parts[0].terms[0][1].name].unit if instance.parts[0].terms else ""
     unit = NO_BREAK + unit if unit not in ("", "1") else ""
     limits = interval(claim.low, claim.high, "" if claim.kind == "ratio" else unit)
+    axis = ", ".join(map(pretty, instance.axis))
     match claim.kind:
         case "value" | "range":
             return f"{parts[0]}: {limits}"
@@ -186,10 +178,9 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
             return f"{_factor(parts[0])} ÷ {_factor(parts[1])}: {same}"
         case "ordering":
             return (" < " if claim.strict else " ≤ ").join(parts)
-        case "argmax":
-            return f"{parts[0]} {'>' if claim.strict else '≥'} each of {'; '.join(parts[1:])}"
-        case "argmin":
-            return f"{parts[0]} {'<' if claim.strict else '≤'} each of {'; '.join(parts[1:])}"
+        case "argmax" | "argmin":
+            signs = "≥>" if claim.kind == "argmax" else "≤<"
+            return f"{parts[0]} {signs[claim.strict]} each of {'; '.join(parts[1:])}"
         case "monotone":
             return _RELATIONS[claim.direction].join(parts)
         case "sum":
@@ -201,18 +192,14 @@ def _relation(claim: Claim, instance: Instance, study: Study) -> str:
             return f"{parts[0]} = 100 % × the mean of {shares}"
         case "linear":
             room = f" within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else ""
-            return f"on one line over {_axis(instance)}{room}: {'; '.join(parts)}"
+            return f"on one line over {axis}{room}: {'; '.join(parts)}"
         case "rule":
             limited = zip(parts, claim.bounds, strict=True)
             return "; ".join(f"{part}: {interval(low, high, unit)}" for part, (low, high) in limited)
         case "concave":
-            return f"no upward bend over {_axis(instance)}: {'; '.join(parts)}"
+            return f"no upward bend over {axis}: {'; '.join(parts)}"
         case _:
             return f"clients = {parts[1]} × ({parts[0]} + think time)"
-
-
-def _axis(instance: Instance) -> str:
-    return ", ".join(pretty(a) for a in instance.axis)
 
 
 def _sum(expression: Expression, study: Study) -> str:

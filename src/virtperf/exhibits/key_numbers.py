@@ -32,11 +32,10 @@ class Reach:
 
 def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
     """Count points by the half-width of their range relative to its middle, with or without our assumptions."""
-    free = _free_points(data.study, data.points)
-    low, high = (free[name] for name in (("low", "high") if assumptions else ("low_text", "high_text")))
-    widths = _half_widths(low, high)
+    free, suffix = _free_points(data.study, data.points), "" if assumptions else "_text"
+    widths = _half_widths(free[f"low{suffix}"], free[f"high{suffix}"])
     within = tuple(int((widths <= most).sum()) for most in PERCENTS)
-    return Reach(len(free), within, int(np.isinf(high).sum()))
+    return Reach(len(free), within, int(np.isinf(free[f"high{suffix}"]).sum()))
 
 
 def key_numbers(data: StudyData) -> dict[str, Any]:
@@ -97,14 +96,14 @@ def best_known(data: StudyData) -> str:
 
 def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
     """Without reference points, which are 100 by convention."""
-    fixed = []
-    for exhibit in study.exhibits:
-        for series, level, quantity in study.points(exhibit):
-            reference = study.reference_for(quantity)
-            if reference is not None and reference[0] == quantity:
-                fixed.append((exhibit.id, series.label, level))
-    keys = list(zip(points["exhibit"], points["series"], points["x"], strict=True))
-    return points[np.array([key not in set(fixed) for key in keys], dtype=bool)]
+    fixed = {
+        (exhibit.id, series.label, level)
+        for exhibit in study.exhibits
+        for series, level, quantity in study.points(exhibit)
+        if (study.reference_for(quantity) or (None,))[0] == quantity
+    }
+    keys = zip(points["exhibit"], points["series"], points["x"], strict=True)
+    return points[np.array([key not in fixed for key in keys], dtype=bool)]
 
 
 def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:

@@ -17,11 +17,6 @@ TEXT = "text"
 _OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
-def provenance_of_runs(data: StudyData) -> Mapping[str, str]:
-    """Run ids of the study with their provenance, as `ingest` found them."""
-    return {str(run["run_id"]): str(run["provenance"]) for run in data.index.get("runs", ())}
-
-
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     """The origin that all values share, checked; None where every value is missing and none of them has an origin.
 
@@ -81,7 +76,7 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
         runs are of another provenance; values from runs name none; values from the text name runs, or exhibits without
         such values.
     """
-    word, runs = origin.provenance, provenance_of_runs(data)
+    word, runs = origin.provenance, {run["run_id"]: run["provenance"] for run in data.index.get("runs", ())}
     if word is Provenance.SIMULATED:
         raise ProvenanceError(
             f"{label}: it rests on simulated runs, which say nothing about the paper",
@@ -108,13 +103,8 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             f"{label}: it says {word}, but names no run", expected=f"the ids of {word} runs",
             remedy="keep the column `run_id` of the frame that it was computed from.",
         )  # fmt: skip
-    if word not in _OF_RUNS:
-        _check_text(data, origin, label)
-
-
-def _check_text(data: StudyData, origin: Origin, label: str) -> None:
-    """Published and reconstructed values come from exhibits that have such values."""
-    word = origin.provenance
+    if word in _OF_RUNS:
+        return
     if not origin.exhibits:
         raise ProvenanceError(f"{label}: it says {word}, but names no exhibit", expected="the exhibits it comes from",
                               remedy="keep the column `exhibit` of the frame that it was computed from.")  # fmt: skip

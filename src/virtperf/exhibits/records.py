@@ -157,11 +157,8 @@ class Numbers(_Part):
 
 
 def _cell(value: Any) -> str | int | float | bool | None:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or value is pd.NA:
-        return None
-    if isinstance(value, bool | int):
+    value = value.item() if isinstance(value, np.generic) else None if value is pd.NA else value
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return float(rounded([value], DIGITS)[0]) if math.isfinite(value) else None

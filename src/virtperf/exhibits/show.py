@@ -90,28 +90,25 @@ def _lines(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         match block:
             case Paragraph():
-                yield words_text(block.words) if block.style != "small" else ""
+                yield _words_text(block.words) if block.style != "small" else ""
             case Heading():
                 yield block.text
             case Listing():
-                yield from (f"- {words_text(item)}" for item in block.items)
+                yield from (f"- {_words_text(item)}" for item in block.items)
             case Grid():
-                rows = [[words_text(cell) for cell in row] for row in block.rows]
+                rows, columns = [[_words_text(cell) for cell in row] for row in block.rows], block.columns
                 if block.ids:  # names that a reader may use: `claim-more-at-8`
-                    yield table_text(
-                        ("id", *block.columns), [[i, *row] for i, row in zip(block.ids, rows, strict=True)]
-                    )
-                else:
-                    yield table_text(block.columns, rows)
+                    rows, columns = [[i, *row] for i, row in zip(block.ids, rows, strict=True)], ("id", *columns)
+                yield _table_text(columns, rows)
             case Facts():
-                yield table_text(("value", "what"), [[fact.value, fact.label] for fact in block.facts])
+                yield _table_text(("value", "what"), [[fact.value, fact.label] for fact in block.facts])
             case Diagram():
-                yield table_text(("from", "to", "connection"), block.edges)
+                yield _table_text(("from", "to", "connection"), block.edges)
             case Folded():
                 yield from _lines(block.blocks)
 
 
-def words_text(words: Words) -> str:
+def _words_text(words: Words) -> str:
     """The text of words, without what stands below them in small type or opens on a click."""
     if isinstance(words, str):
         return words
@@ -121,7 +118,7 @@ def words_text(words: Words) -> str:
 _FORMS = {"small": "", "folded": "", "deleted": "[printed: {}]", "mark": "[{}]"}
 
 
-def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns aligned, long cells shortened."""
 
     def flat(cell: str) -> str:

@@ -15,11 +15,7 @@ from virtperf.exhibits.wording import number, plural, slug
 from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
-STATISTICS = {
-    "mean": "mean of the steady window",
-    "median": "median over the window",
-    "max": "maximum over the window",
-}
+STATISTICS = {"mean": "mean of the steady", "median": "median over the", "max": "maximum over the"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
 
 def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
     """The trace of every point of every figure, in the study's order; `assumptions` False takes the text alone."""
-    files = _files(data)
+    lineage = {key: rows.to_dict("records") for key, rows in data.lineage.groupby(["run_id", "quantity"])}
     refused = tuple(
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})") for q in data.index.get("quarantined", [])
     )
@@ -106,27 +102,21 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
             continue
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
-            used, unseen = _runs(data, quantity, files)
+            used, unseen = _runs(data, quantity, lineage)
+            means = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
             yield Trace(
                 key=trace_key(data.study.id, exhibit.id, series.label, x), exhibit=exhibit.id, series=series.label,
                 x=str(x), quantity=quantity.key(), words=data.study.show(quantity),
                 unit=data.study.quantities[quantity.name].unit, formula=formula(data, quantity),
                 printed=_finite(row["printed"]), printed_by=_printed_by(data, quantity, row["printed"]),
                 low=_finite(row["low"]), high=_finite(row["high"]), allowed=allowed(row["pieces"]),
-                low_by=tuple(row["low_by"]), high_by=tuple(row["high_by"]), means=_means(data, quantity), runs=used,
-                excluded=unseen + refused,
+                low_by=tuple(row["low_by"]), high_by=tuple(row["high_by"]),
+                means=tuple(
+                    MeanTrace(str(kind), mean.value, _finite(mean.low), _finite(mean.high), mean.level, mean.n)
+                    for kind, mean in means if mean is not None
+                ),
+                runs=used, excluded=unseen + refused,
             )  # fmt: skip
-
-
-_Files = dict[tuple[str, str], list[dict[str, Any]]]
-
-
-def _files(data: StudyData) -> _Files:
-    """Rows of the lineage by run and quantity."""
-    found: _Files = {}
-    for row in data.lineage.to_dict("records"):
-        found.setdefault((row["run_id"], row["quantity"]), []).append({str(k): v for k, v in row.items()})
-    return found
 
 
 def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[str, ...]:
@@ -141,17 +131,8 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
     )  # fmt: skip
 
 
-def _means(data: StudyData, quantity: Quantity) -> tuple[MeanTrace, ...]:
-    found = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
-    return tuple(
-        MeanTrace(str(kind), mean.value, _finite(mean.low), _finite(mean.high), mean.level, mean.n)
-        for kind, mean in found
-        if mean is not None
-    )
-
-
 def _runs(
-    data: StudyData, quantity: Quantity, files: _Files
+    data: StudyData, quantity: Quantity, lineage: Mapping[Any, list[Any]]
 ) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
     """Runs that observed the quantity on the figure's scale; others with the reason why they did not."""
     # A run whose reference was not run has no relative value.
@@ -163,13 +144,13 @@ def _runs(
         if _finite(row[column]) is None:
             unseen.append((str(row["run_id"]), str(row["note"])))
             continue
-        lineage = files.get((row["run_id"], quantity.name), [])
-        of = next((part for part in lineage if part["role"] == "of"), {})
+        parts = lineage.get((row["run_id"], quantity.name), [])
+        of: dict[str, Any] = next((part for part in parts if part["role"] == "of"), {})
         used.append(RunTrace(
             str(row["run_id"]), str(row["provenance"]), float(row[column]), str(row["metric"]), str(row["source"]),
             (_finite(of.get("begin_s")), _finite(of.get("end_s"))), str(row["note"]),
             tuple(FileLines(str(part["file"]), int(part["first_line"]), int(part["last_line"]), int(part["samples"]))
-                  for part in lineage),
+                  for part in parts),
         ))  # fmt: skip
     return tuple(used), tuple(unseen)
 
@@ -182,7 +163,8 @@ def formula(data: StudyData, quantity: Quantity) -> str:
         return "not observed in runs: it is arithmetic of the setup, or printed"
     parts = [_source(source) for source in rule["from"]]
     how = "the sum over all entities" if rule["combine"] == "sum" else "the mean over all entities"
-    words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} of {' or, where a run has none, '.join(parts)}"
+    words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} window of "
+    words += " or, where a run has none, ".join(parts)
     if "per" in rule:
         words += f", divided by the same of {_source(rule['per'])}"
     if "cpus" in rule:

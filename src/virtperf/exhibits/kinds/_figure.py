@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -50,16 +49,14 @@ def check(study: Study, exhibit: Exhibit) -> None:
     if len(axes) > 1:
         raise StudyError(f"{exhibit.id}: its series stand over different factors", file="study.yaml",
                          expected="one factor", found=", ".join(sorted(axes)))  # fmt: skip
-    labels = Counter(series.label for series in exhibit.series)
-    twice = [label for label, count in labels.items() if count > 1]
-    if twice:
+    labels = [series.label for series in exhibit.series]
+    if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
                          expected="a label of its own for every series")  # fmt: skip
-    over = next(iter(axes))
+    (over,) = axes
+    known = {over: study.factors[over].levels, "series": labels}
     for column, level in (exhibit.spec.get("baseline") or {}).items():
-        if column not in (over, "series") or level not in (
-            labels if column == "series" else study.factors[over].levels
-        ):
+        if level not in known.get(column, ()):
             raise StudyError(
                 f"{exhibit.id}: its baseline is none of its conditions", file="study.yaml",
                 expected=f"a level of {over}, or the label of a series", found=f"{column}: {level}",
@@ -210,7 +207,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
         "The text alone allows": points["pieces_text"].map(allowed),
         "With our assumptions": points["pieces"].map(allowed) if assumptions else [],
         "Printed": points["printed"].map(_value),
-        **{kind.capitalize(): list(map(_mean_words, points[kind], points[f"{kind}_low"], points[f"{kind}_high"]))
+        **{kind.capitalize(): list(map(_value, points[kind], points[f"{kind}_low"], points[f"{kind}_high"]))
            for kind in KINDS},
     }  # fmt: skip
     kept = {name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}}
@@ -220,9 +217,6 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
     return Grid(label=label, columns=tuple(kept), rows=tuple(zip(*kept.values(), strict=True)), numeric=tuple(numeric))
 
 
-def _value(value: float) -> str:
-    return "" if math.isnan(value) else pretty(value)
-
-
-def _mean_words(value: float, low: float, high: float) -> str:
-    return f"{_value(value)} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else _value(value)
+def _value(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    shown = "" if math.isnan(value) else pretty(value)
+    return f"{shown} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else shown

@@ -77,7 +77,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
     columns = [str(c) for c in cells.columns]
     rows = [
         tuple(
-            _corrected(*marks[r, column]) if (r, column) in marks else cell or _EMPTY
+            _corrected(*marks[r, column]) if (r, column) in marks else cell or (Span(text="not stated", style="empty"),)
             for column, cell in zip(columns, map(str, line), strict=True)
         )
         for r, line in enumerate(cells.itertuples(index=False))
@@ -104,9 +104,6 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
         provenance=(Provenance.PUBLISHED,), blocks=tuple(blocks), numbers=numbers,
         drawing=drawing(figure, exhibit.id, whole, whole, numbers),
     )  # fmt: skip
-
-
-_EMPTY: Words = (Span(text="not stated", style="empty"),)
 
 
 def _corrected(mark: int, correction: Correction) -> Words:
