@@ -100,13 +100,8 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
     """Read a study's files below the data folder.
 
     Of runs everything but simulated ones, which say nothing about the paper; for a `rehearsal` simulated ones only,
-    with the values that they were made around.
-
-    Raises
-    ------
-    VirtperfError
-        The study is unknown (naming the known ones), or a file can't be read or has other columns than it should
-        (naming the stage to run again).
+    with the values that they were made around. A `VirtperfError` names the known studies where this one is unknown, and
+    the stage to run again where a file can't be read or has other columns than it should.
     """
     folders = {
         p.parent.name: p.parent for root in ("measured", "published") for p in (data / root).glob("*/study.yaml")

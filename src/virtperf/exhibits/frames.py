@@ -85,11 +85,9 @@ def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
 
 
 def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
-    """The means over runs in the figure's unit, one row a point and provenance: value, low, high, se, df, n, runs
-    (ids).
+    """The means over runs in the figure's unit, one row a point and provenance: value, low, high, se, df, n, runs.
 
-    On a relative axis, runs without the reference point have no mean. `level` None has the intervals as they are
-    stored.
+    On a relative axis, runs without the reference point have no mean. `level` None has the stored intervals.
     """
     figure = _figure(data, exhibit)
     found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]

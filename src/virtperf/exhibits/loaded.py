@@ -50,10 +50,7 @@ def load_study(
 
 
 def find_data(start: Path | None = None) -> Path:
-    """The `data` folder of the nearest folder upwards that has data/published, else that of the package's repository.
-
-    Raises `VirtperfError` where there is none.
-    """
+    """The `data` folder of the nearest folder upwards that has data/published, else of the package's repository."""
     here = (start or Path.cwd()).resolve()
     package = Path(__file__).resolve()
     for folder in (here, *here.parents, *package.parents):
@@ -112,18 +109,10 @@ class LoadedStudy:
     def show(self, exhibit_id: str, *shown: Any) -> Shown:
         """An exhibit that study.yaml declares: a table, a diagram, a figure.
 
-        Parameters
-        ----------
-        *shown
-            The picture (a Matplotlib figure or axes, or a grid of seaborn), where it is not the default one; fits
-            (`virtperf.models.Fits`, or a mapping of series to a fit) that the default picture has curves of.
-
-        Raises
-        ------
-        StudyError
-            There is no such exhibit; the error names near ones.
-        ProvenanceError
-            A fit says what is not true of the study's runs.
+        `shown` may be a picture (a Matplotlib figure or axes, or a grid of seaborn), where it is not the default one,
+        and fits (`virtperf.models.Fits`, or a mapping of series to a fit) that the default picture has curves of. A
+        `StudyError` names near exhibits where there is no such one; `ProvenanceError` where a fit says what is not true
+        of the study's runs.
         """
         exhibit = frames.named(self.data, exhibit_id)
         kind = kind_of(exhibit)

@@ -20,15 +20,8 @@ _OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
     """The origin that all values share, checked; None where every value is missing and none of them has an origin.
 
-    Parameters
-    ----------
-    values : mapping
-        Label to an estimate, test or other object with `origin` and, where it may be missing, `available`.
-
-    Raises
-    ------
-    ProvenanceError
-        A value has no origin; two values have different provenances; an origin is not true of this study.
+    `values` are by label estimates or other objects with `origin` and, where they may be missing, `available`. Raises
+    `ProvenanceError` where one has no origin, two have different provenances, or an origin is not true of this study.
     """
     origins: dict[str, Origin] = {}
     for label, value in values.items():
@@ -69,12 +62,9 @@ def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
 def check(data: StudyData, origin: Origin, label: str) -> None:
     """Whether an origin is true of this study, as far as that can be known.
 
-    Raises
-    ------
-    ProvenanceError
-        It rests on simulated runs; it is another study's; it names runs or exhibits that the study does not have; its
-        runs are of another provenance; values from runs name none; values from the text name runs, or exhibits without
-        such values.
+    Raises `ProvenanceError` where it rests on simulated runs; it is another study's; it names runs or exhibits that the
+    study does not have; its runs are of another provenance; values from runs name none; values from the text name runs,
+    or exhibits without such values.
     """
     word, runs = origin.provenance, {run["run_id"]: run["provenance"] for run in data.index.get("runs", ())}
     if word is Provenance.SIMULATED:

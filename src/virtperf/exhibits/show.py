@@ -25,7 +25,6 @@ from virtperf.exhibits.records import (
 from virtperf.exhibits.wording import printable
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
-"""Data by MIME type, and metadata."""
 NOTHING = "no measured runs: nothing to estimate"
 NOTEBOOK_ONLY = {"virtperf": "notebook"}
 """Metadata of an output that repeats, for readers of the notebook, what the record beside it says."""
@@ -52,7 +51,7 @@ class Shown:
             display(data, metadata=metadata, raw=True)
 
     def bundles(self) -> list[Bundle]:
-        """The outputs that the notebook keeps.
+        """The outputs that the notebook keeps, data by MIME type and metadata.
 
         A record without a drawing is one output with the record, its HTML and its text. One with a drawing is two: the
         record with its picture and text, then the HTML of caption and links, which pages leave out. Without a record it

@@ -36,13 +36,8 @@ _QUIET = "--Application.log_level=CRITICAL"
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
     """Execute a notebook in its folder and write it, normalised, with its outputs, after the last cell has ended well.
 
-    Check `parameters`, values for the cell tagged so, beforehand with `virtperf.core.params.notebook_parameters`.
-
-    Raises
-    ------
-    VirtperfError
-        The notebook is missing or no notebook; a parameter is not in its `parameters` cell; a cell fails (with its
-        number, the line in it and the exception).
+    Raises `VirtperfError` where the notebook is missing or no notebook; a parameter is not in its cell `parameters`; a
+    cell fails (with its number, the line in it and the exception).
     """
     _check(notebook, parameters)
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:

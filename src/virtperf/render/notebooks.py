@@ -81,10 +81,7 @@ def read_notebook(path: Path) -> NotebookNode:
 def record_of(output: NotebookNode) -> Record | None:
     """The record of one output, with the picture beside it; None for an output that is none.
 
-    Raises
-    ------
-    VirtperfError
-        The output says that it is a record, but is none that this version knows.
+    Raises `VirtperfError` where the output says that it is a record, but is none that this version knows.
     """
     data = output.get("data", {})
     if MIME not in data:
@@ -115,10 +112,7 @@ def records_in(notebook: NotebookNode) -> list[Record]:
 def records_of(path: Path) -> list[Record]:
     """All records of an executed notebook's file, in order; none where there is no such file yet.
 
-    Raises
-    ------
-    VirtperfError
-        The file is no notebook, or one of its records is of another version.
+    Raises `VirtperfError` where the file is no notebook, or one of its records is of another version.
     """
     if not path.is_file():
         return []
@@ -141,12 +135,8 @@ def keep_outputs(executed: Path, notebook: Path) -> None:
     """Copy the outputs of an executed notebook into the notebook that it came from, cell by cell, without any metadata.
 
     `executed` has one injected cell of parameters. Cells with the tag `LEFT_OUT` keep no outputs: a large notebook
-    stays small in git, and its report has them all.
-
-    Raises
-    ------
-    VirtperfError
-        When the cells differ: the notebook was edited since it was executed.
+    stays small in git, and its report has them all. Raises `VirtperfError` where the notebook was edited since it was
+    executed.
     """
     source, done = (read_notebook(path) for path in (notebook, executed))
     own = [cell for cell in done.cells if "injected-parameters" not in cell.metadata.get("tags", ())]

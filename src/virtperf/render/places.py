@@ -18,18 +18,11 @@ def trace_place(key: str) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """A page or a notebook.
+    """A page or a notebook, from which `folder` leads to the reports.
 
-    Attributes
-    ----------
-    known : frozenset of str
-        The ids on this page. A link to an exhibit or a claim that is not among them is none.
-    folder : str
-        How to get to the folder of the reports from here.
-    elsewhere : bool
-        Whether exhibits and claims stand on another page, the study's report.
-    listed : frozenset of str
-        Claims whose links lead to the page of all claims of their paper.
+    `known` are the ids on this page: a link to an exhibit or a claim that is not among them is none. `elsewhere`:
+    exhibits and claims stand on another page, the study's report. `listed` are claims whose links lead to the page of
+    all claims.
     """
 
     known: frozenset[str] = frozenset()

@@ -18,15 +18,9 @@ def record_html(
 ) -> Markup:
     """A record's markup on `place`; without one, on a page that holds this record alone.
 
-    Parameters
-    ----------
-    notebook : bool
-        Without the picture, which a notebook shows itself, and to keep the file small without folded blocks and
-        downloads: who has the notebook has the data.
-    repeated : bool
-        The page has this picture already: it goes in as an image, since the ids in it may stand on a page only once.
-    heading : str
-        What stands above it: a caption does not repeat it.
+    A `notebook` shows the picture itself, and to keep the file small it has neither folded blocks nor downloads: who
+    has the notebook has the data. `repeated`: the page has this picture already, so that it goes in as an image, since
+    the ids in it may stand on a page only once. `heading` is what stands above it: a caption does not repeat it.
     """
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
     blocks, tail = _split(record.blocks)

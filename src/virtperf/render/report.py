@@ -38,12 +38,8 @@ class _Exporter(HTMLExporter):
 def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> Path:
     """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
 
-    `title` is that of the browser's window; without it the notebook's first heading.
-
-    Raises
-    ------
-    VirtperfError
-        The notebook can't be read, a cell of it failed, or the page is too large for a browser.
+    `title` is that of the browser's window; without it the notebook's first heading. Raises `VirtperfError` where the
+    notebook can't be read, a cell of it failed, or the page is too large for a browser.
     """
     html = to_html(_read(executed_notebook), title=title)
     refuse_large(html, executed_notebook.name)

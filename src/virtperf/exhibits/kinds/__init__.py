@@ -70,17 +70,10 @@ class Context:
 class Kind:
     """One kind of exhibit, by its name in study.yaml and `Record.kind`.
 
-    Attributes
-    ----------
-    record : callable
-        Declared kinds: ``record(context, exhibit, figure=None, *shown) -> Record``, where `shown` are fits and
-        estimates that a notebook gives. Others take what they show, see their modules.
-    spec : type or None
-        The pydantic model of an entry of this kind in study.yaml; None where study.yaml declares none of it.
-    draw : callable or None
-        ``draw(context, exhibit, *shown) -> Figure``: the default picture, where the kind has one.
-    check : callable or None
-        ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's missing file.
+    `record` of declared kinds is ``record(context, exhibit, figure=None, *shown) -> Record``, where `shown` are fits
+    that a notebook gives; others take what they show. `spec` is the pydantic model of an entry in study.yaml, None
+    where that declares none of the kind; ``draw(context, exhibit, *shown) -> Figure`` the default picture;
+    ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's missing file.
     """
 
     name: str

@@ -16,8 +16,7 @@ ORIGIN = ["provenance", "run_id", "exhibit", "study", "file"]
 
 
 def record(context: Context, frame: pd.DataFrame, *, title: str, note: str) -> Record:
-    """The frame's columns as they stand; truth values in words, numbers flush right; below them a `note` on how they
-    follow.
+    """The frame's columns as they stand, truth values in words; below them a `note` on how they follow.
 
     The columns `ORIGIN` say what the numbers rest on; `ProvenanceError` where that is missing or not true of the study.
     """

@@ -19,21 +19,11 @@ _PARTS = ("value", "low", "high", "level", "method")
 
 
 def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> Record:
-    """A table of estimates of one provenance.
+    """A table of estimates of one provenance, and of one `unit`; where units differ, they stand in the labels.
 
-    Parameters
-    ----------
-    estimates : mapping, or one estimate
-        Label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of rows).
-    unit : str
-        Of all values; where units differ, write them into the labels.
-
-    Raises
-    ------
-    ProvenanceError
-        An estimate has no origin, or one that is not true of this study; or two provenances would share the table.
-    VirtperfError
-        Something is no estimate.
+    `estimates` are one, or label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of
+    rows). Raises `ProvenanceError` where an estimate has no origin or one that is not true of this study, or where two
+    provenances would share the table; `VirtperfError` where something is no estimate.
     """
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
     origin = one_origin(context.data, flat)

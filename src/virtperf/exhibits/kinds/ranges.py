@@ -31,10 +31,7 @@ SEARCHED = (
 def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
     """A table of derived numbers: `names` are exhibits, for all of each, or ids of `derived` in study.yaml.
 
-    Raises
-    ------
-    StudyError
-        A name is neither; the error names near ones.
+    A `StudyError` names near ones where a name is neither.
     """
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)

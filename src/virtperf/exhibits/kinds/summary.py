@@ -37,10 +37,7 @@ _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 def record(context: Context, figure: Figure | None = None) -> Record:
     """The head of a report; `figure` is the picture of the study's telling figure.
 
-    Raises
-    ------
-    StudyError
-        A finding names a claim that there is not, or the number of one that prints none.
+    Raises `StudyError` where a finding names a claim that there is not, or the number of one that prints none.
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"

@@ -22,12 +22,8 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that could not be had.
 
     The fit is a model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of
-    statsmodels (``get_prediction``), made from a formula that calls the variable `x`.
-
-    Raises
-    ------
-    VirtperfError
-        The levels are no numbers, or the object predicts nothing.
+    statsmodels (``get_prediction``), made from a formula that calls the variable `x`. Raises `VirtperfError` where the
+    levels are no numbers, or the object predicts nothing.
     """
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
         raise VirtperfError("no curve can be drawn over levels that are not numbers", expected="a numeric axis")
@@ -56,10 +52,7 @@ def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[An
 ]:  # fmt: skip
     """Curves by series label; a fit without a label, or one alone, belongs to a figure's only series.
 
-    Raises
-    ------
-    VirtperfError
-        A label is no series of the figure; the error names near ones.
+    A `VirtperfError` names near series where a label is none of the figure's.
     """
     if fits is None:
         return {}

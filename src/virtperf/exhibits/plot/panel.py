@@ -52,14 +52,8 @@ def draw(
 
 @dataclass(frozen=True)
 class _Series:
-    """One series of a panel.
-
-    Attributes
-    ----------
-    shifts : dict
-        Of each of its levels, points to the right of it.
-    width : float
-        Points that the series takes at a level.
+    """One series of a panel: `shifts` are the points to the right of each of its levels, `width` those that it takes
+    there.
     """
 
     axes: Axes

@@ -30,14 +30,8 @@ _INHERITED = {f"font-size:{FONT}px", f"fill:{INK_COLOUR}", "text-anchor:start"}
 def svg(figure: Figure, name: str, *, title: str = "", description: str = "", background: str = "") -> str:
     """Draw a figure as one `svg` element: text stays text in the page's font; no date, no metadata, no style rules.
 
-    Parameters
-    ----------
-    name : str
-        Begins every id in it, so that several drawings fit on one page.
-    title, description : str, optional
-        For people who do not see the drawing: its name, and what it shows.
-    background : str, optional
-        A colour behind everything, for a file of its own.
+    `name` begins every id in it, so that several drawings fit on one page. `title` and `description` are for people who
+    do not see the drawing. `background` is a colour behind everything, for a file of its own.
     """
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):

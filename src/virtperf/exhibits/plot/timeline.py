@@ -33,12 +33,8 @@ def timeline(
 ) -> Figure:  # fmt: skip
     """Draw samples over time, one panel a value of `row`; nothing is smoothed.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        x in seconds, y; perhaps hue and row, which count as None where the frame has no series and unit.
-    points : DataFrame, optional
-        Levels that a text states, drawn across the first panel: a column `series`, low, high, perhaps printed.
+    `frame` has x in seconds and y; perhaps hue and row, which count as None where the frame has no series and unit.
+    `points` are levels that a text states, drawn across the first panel: series, low, high, perhaps printed.
     """
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
         if column not in frame.columns:

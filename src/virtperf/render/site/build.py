@@ -23,10 +23,7 @@ def build_site(
 ) -> list[Path]:
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data quality, methods.
 
-    Raises
-    ------
-    VirtperfError
-        A page would be too large for a browser, or a study's files can't be read.
+    Raises `VirtperfError` where a page would be too large for a browser, or a study's files can't be read.
     """
     studies = []
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
