@@ -8,20 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from virtperf.exhibits.records import (
-    MIME,
-    Block,
-    Diagram,
-    Facts,
-    Folded,
-    Grid,
-    Heading,
-    Listing,
-    Paragraph,
-    Record,
-    Words,
-    packed,
-)
+from virtperf.exhibits import records
+from virtperf.exhibits.records import MIME, Block, Record, Words, packed
 from virtperf.exhibits.wording import printable
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
@@ -88,22 +76,22 @@ def record_text(record: Record) -> str:
 def _lines(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         match block:
-            case Paragraph():
+            case records.Paragraph():
                 yield _words_text(block.words) if block.style != "small" else ""
-            case Heading():
+            case records.Heading():
                 yield block.text
-            case Listing():
+            case records.Listing():
                 yield from (f"- {_words_text(item)}" for item in block.items)
-            case Grid():
+            case records.Grid():
                 rows, columns = [[_words_text(cell) for cell in row] for row in block.rows], block.columns
                 if block.ids:  # names that a reader may use: `claim-more-at-8`
                     rows, columns = [[i, *row] for i, row in zip(block.ids, rows, strict=True)], ("id", *columns)
                 yield _table_text(columns, rows)
-            case Facts():
+            case records.Facts():
                 yield _table_text(("value", "what"), [[fact.value, fact.label] for fact in block.facts])
-            case Diagram():
+            case records.Diagram():
                 yield _table_text(("from", "to", "connection"), block.edges)
-            case Folded():
+            case records.Folded():
                 yield from _lines(block.blocks)
 
 

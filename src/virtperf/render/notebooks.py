@@ -41,14 +41,10 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
         if "injected-parameters" in cell.metadata.get("tags", ()) and "id" in cell:
             cell["id"] = f"injected-parameters-{position}"
         if cell.cell_type == "code":
-            cell.outputs = [_output(o) for o in cell.outputs if not (o.output_type == "stream" and o.name == "stderr")]
+            cell.outputs = [o for o in cell.outputs if not (o.output_type == "stream" and o.name == "stderr")]
+            for output in cell.outputs:
+                output.get("metadata", {}).pop("execution", None)
     return clean
-
-
-def _output(output: NotebookNode) -> NotebookNode:
-    if "metadata" in output:
-        output.metadata.pop("execution", None)
-    return output
 
 
 def written(notebook: NotebookNode) -> str:
@@ -103,12 +99,6 @@ def for_notebook_only(output: NotebookNode) -> bool:
     return all(metadata.get(name) == value for name, value in NOTEBOOK_ONLY.items())
 
 
-def records_in(notebook: NotebookNode) -> list[Record]:
-    """All records of an executed notebook, in order."""
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    return [record for output in outputs if (record := record_of(output)) is not None]
-
-
 def records_of(path: Path) -> list[Record]:
     """All records of an executed notebook's file, in order; none where there is no such file yet.
 
@@ -117,7 +107,8 @@ def records_of(path: Path) -> list[Record]:
     if not path.is_file():
         return []
     try:
-        return records_in(read_notebook(path))
+        outputs = [output for cell in read_notebook(path).cells for output in cell.get("outputs", ())]
+        return [record for output in outputs if (record := record_of(output)) is not None]
     except VirtperfError as err:
         raise VirtperfError(err.problem, file=path, remedy=err.remedy) from err
 

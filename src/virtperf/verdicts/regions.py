@@ -113,25 +113,26 @@ class Comparison:
     def _values(self) -> np.ndarray:
         return np.array([*(mean.value for mean in self.means), 1.0])
 
-    def sides(self) -> np.ndarray:
-        """Distance inside each finite end of the range, and its deviation between single runs; shape (sides, 2)."""
+    def distances(self) -> tuple[np.ndarray, np.ndarray]:
+        """Inside each finite end of the range, shape (sides, 2), and of a divisor from zero, shape (1, 2) or (0, 2).
+
+        Beside each stands its deviation between single runs.
+        """
         sign = math.copysign(1.0, self.under @ self._values)
         ends = [(s * sign, end) for s, end in ((1, self.low), (-1, self.high)) if math.isfinite(end)]
-        return self._seen([s * (self.over - end * self.under) for s, end in ends])
+        sides = [s * (self.over - end * self.under) for s, end in ends]
+        divisor = [sign * self.under] if self.under[:-1].any() else []
+        seen = [[(row @ self._values, math.sqrt(row @ (self._single * row))) for row in of] for of in (sides, divisor)]
+        return np.array(seen[0]).reshape(-1, 2), np.array(seen[1]).reshape(-1, 2)
 
-    def divisor(self) -> np.ndarray:
-        """Distance of the divisor from zero, and its deviation between single runs; shape (1, 2), (0, 2) without."""
-        sign = math.copysign(1.0, self.under @ self._values)
-        return self._seen([sign * self.under] if self.under[:-1].any() else [])
-
-    def _seen(self, rows: list[np.ndarray]) -> np.ndarray:
-        single = np.array([*(mean.n * mean.se**2 for mean in self.means), 0.0])
-        return np.array([(row @ self._values, math.sqrt(row @ (single * row))) for row in rows]).reshape(-1, 2)
+    @property
+    def _single(self) -> np.ndarray:
+        """Variances of single runs."""
+        return np.array([*(mean.n * mean.se**2 for mean in self.means), 0.0])
 
     def df_per_run(self) -> float:
         """Degrees of freedom over runs less one, where every condition has equally many runs."""
-        single = np.array([mean.n * mean.se**2 for mean in self.means])
-        spent = (self.over - self.value * self.under)[:-1] ** 2 * single
+        spent = (self.over - self.value * self.under)[:-1] ** 2 * self._single[:-1]
         return min(satterthwaite(list(spent), [1.0] * len(spent)), CAP)
 
 
@@ -175,7 +176,7 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
     astray, fails = np.zeros(len(counts)), np.ones(len(counts))
     for each in compared:
         df = each.df_per_run() * (counts - 1)
-        sides, divisor = each.sides(), each.divisor()
+        sides, divisor = each.distances()
         astray += _missed(np.vstack([sides, divisor]), counts, df, level).sum(axis=0)
         against = _missed(sides * [-1, 1], counts, df, together(compared, level)).min(axis=0, initial=1.0)
         fails = np.minimum(fails, against + _missed(divisor, counts, df, together(compared, level)).sum(axis=0))
