@@ -59,7 +59,10 @@ class Page:
 
 def build_page(notebook: NotebookNode, title: str | None) -> Page:
     """The parts of a notebook's page; without a title, its first heading is the title."""
-    cells = [c for c in notebook.cells if c.cell_type == "markdown" or (c.cell_type == "code" and _says(c))]
+    cells = [
+        c for c in notebook.cells
+        if c.cell_type == "markdown" or (c.cell_type == "code" and (c.source.strip() or c.outputs))
+    ]  # fmt: skip
     shown = {k: [(o, record_of(o)) for o in c.outputs] for k, c in enumerate(cells) if c.cell_type == "code"}
     records = distinct(record for pairs in shown.values() for _, record in pairs if record is not None)
     taken = frozenset(ids(records))
@@ -81,15 +84,11 @@ def build_page(notebook: NotebookNode, title: str | None) -> Page:
         seen = tuple(output for output in outputs if output is not None)
         quiet.append(cell.source)
         if seen or not any(shown.get(later) for later in range(position + 1, len(cells))):
-            source = "\n\n".join(quiet)
-            parts.append(Part("code", _code(source), _summary(cell.source), seen))
+            source = highlight("\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True))
+            parts.append(Part("code", Markup(source), _summary(cell.source), seen))  # noqa: S704 (Pygments escapes)
             quiet = []
     first = next((h.text for h in headings if h.level == 1), None)
     return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
-
-
-def _says(cell: NotebookNode) -> bool:
-    return bool(cell.source.strip() or cell.outputs)
 
 
 def _summary(source: str) -> str:
@@ -100,16 +99,11 @@ def _summary(source: str) -> str:
     return first if len(first) <= _SUMMARY_WIDTH else f"{first[: _SUMMARY_WIDTH - 1]}…"
 
 
-def _code(source: str) -> Markup:
-    return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)))  # noqa: S704
-
-
 def _output(
     output: NotebookNode, record: Record | None, chosen: Record | None, place: Place, heading: str
 ) -> Output | None:
     if record is not None and chosen is not None:
-        html = record_html(chosen, repeated=chosen.id != record.id, place=place, heading=heading)
-        return Output("html", html)
+        return Output("html", record_html(chosen, repeated=chosen.id != record.id, place=place, heading=heading))
     if for_notebook_only(output):
         return None
     if output.output_type == "stream":

@@ -30,15 +30,9 @@ def record_html(
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(".") != heading.strip().rstrip(".")
     html = macros.record(
-        record,
-        titled,
-        blocks,
-        tail,
-        picture,
-        notebook,
-        downloads.address,
+        record, titled, blocks, tail, picture, notebook, downloads.address,
         lambda link: where.address(link, record.study),
-    )
+    )  # fmt: skip
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
 
 
@@ -78,14 +72,14 @@ def _short(block: Block) -> Block:
     """A table as a notebook shows it: nothing folded in its cells, no anchors, no cards on phones."""
     if not isinstance(block, Grid):
         return block
-    rows = tuple(tuple(_unfolded(cell) for cell in row) for row in block.rows)
+
+    def unfolded(words: Words) -> Words:
+        if isinstance(words, str):
+            return words
+        return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
+
+    rows = tuple(tuple(map(unfolded, row)) for row in block.rows)
     return block.model_copy(update={"rows": rows, "ids": (), "stacks": False})
-
-
-def _unfolded(words: Words) -> Words:
-    if isinstance(words, str):
-        return words
-    return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
 
 
 def _only_link(block: Block) -> bool:

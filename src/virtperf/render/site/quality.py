@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -18,15 +17,6 @@ from virtperf.render.templating import page
 WIDTH, HEIGHT = 160, 36
 MOST = 400
 """Runs that the page lists and draws; of more, those with a warning or a failed audit come first."""
-
-
-@dataclass(frozen=True)
-class Thumbnail:
-    """A run's first metric over time: `points` of a line in a box of `WIDTH` by `HEIGHT`."""
-
-    run: str
-    metric: str
-    points: str
 
 
 def overview_page(studies: Sequence[StudyFacts]) -> str:
@@ -81,8 +71,8 @@ def _found(run: Mapping[str, Any], series: pd.DataFrame | None, audits: pd.DataF
     }  # fmt: skip
 
 
-def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[Thumbnail]:
-    """One small line a run, from 0 to its own highest value; runs without a time series have none."""
+def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Run, metric and the points of a line from 0 to its own highest value; runs without a time series have none."""
     stored = dict(list(facts.data.thumbnails.groupby("run_id")))
     found = []
     for run in runs:
@@ -94,5 +84,5 @@ def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[Th
         points = " ".join(
             f"{k * WIDTH / last:.0f},{HEIGHT - 2 - v / top * (HEIGHT - 4):.1f}" for k, v in enumerate(values)
         )
-        found.append(Thumbnail(str(run["run_id"]), str(steps["metric"].iloc[0]), points))
+        found.append((str(run["run_id"]), str(steps["metric"].iloc[0]), points))
     return found

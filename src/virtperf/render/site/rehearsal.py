@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import pandas as pd
 
@@ -17,10 +16,7 @@ from virtperf.render import downloads
 from virtperf.render.record import distinct, record_html
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import page
-from virtperf.study.conditions import scale_of
-from virtperf.study.quantities import Quantity
 
-RUNS = "../data/reconstructed/{study}/runs"
 ANCHORS = ("recovered", "formats", "quality")
 
 
@@ -31,19 +27,16 @@ def rehearsal_page(facts: StudyFacts, data: StudyData) -> str:
     compared = found["covered"].dropna()
     (record,) = distinct([kinds()["quality"].record(Context(data, level))], taken=ANCHORS)
     numbers = Numbers.of(found.assign(runs=found["runs"].map(";".join)), f"{facts.id}-rehearsal")
-    rows = [(row, _words(row)) for row in found.itertuples(index=False)]
+    rows = []
+    for row in found.to_dict("records"):
+        value, low, high = as_precise(row["recovered"], row["low"], row["high"])
+        rows.append((row, value if row["covered"] is None else f"{value} ({low} to {high})"))
     return page(
         "rehearsal", f"Rehearsal: {facts.title}", wide=True, facts=facts, level=level, rows=rows,
         covered=int(compared.sum()), compared=len(compared),
         runs=len(data.index.get("runs", ())), formats=formats(data), quality=record_html(record, place=facts.place),
-        folder=RUNS.format(study=facts.id), download=downloads.address(numbers), numbers=numbers,
+        folder=f"../data/reconstructed/{facts.id}/runs", download=downloads.address(numbers), numbers=numbers,
     )  # fmt: skip
-
-
-def _words(row: Any) -> str:
-    """What is recovered, with its interval where there is one."""
-    value, low, high = as_precise(row.recovered, row.low, row.high)
-    return value if row.covered is None else f"{value} ({low} to {high})"
 
 
 COLUMNS = ("quantity", "unit", "given", "recovered", "low", "high", "n", "covered", "runs")
@@ -59,9 +52,9 @@ def recovered(data: StudyData, level: float) -> pd.DataFrame:
     """
     study = data.study
     given = dict(zip(data.truth["quantity"], data.truth["value"], strict=True))
-    rows = []
-    for quantity in _observed(data):
-        mean = data.mean(quantity, Provenance.SIMULATED, scale_of(study, quantity.name))
+    rows, order = [], list(study.quantities)
+    for quantity in sorted(data.observed, key=lambda quantity: (order.index(quantity.name), quantity.key())):
+        mean = data.mean(quantity, Provenance.SIMULATED)
         value, reference = given.get(quantity.key()), study.reference_for(quantity)
         if mean is None or value is None or (reference is not None and reference[0] == quantity):
             continue
@@ -71,11 +64,6 @@ def recovered(data: StudyData, level: float) -> pd.DataFrame:
         unit = unit_words(study, quantity.name, [quantity])
         rows.append((study.show(quantity), unit, value, mean.value, mean.low, mean.high, mean.n, covered, list(runs)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _observed(data: StudyData) -> list[Quantity]:
-    order = list(data.study.quantities)
-    return sorted(data.observed, key=lambda quantity: (order.index(quantity.name), quantity.key()))
 
 
 def formats(data: StudyData) -> list[tuple[str, int, int, int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import groupby
 
 from virtperf.exhibits.trace import TableTrace, Trace, table_traces
@@ -16,27 +15,16 @@ MOST, FEWEST = 1500, 3
 """Runs that the page names behind all values together, and behind each of them at least."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """One exhibit: the traces of a figure's values, or a printed table."""
-
-    anchor: str
-    title: str
-    traces: Sequence[Trace] = ()
-    table: TableTrace | None = None
-
-
-def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
+def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
     """One section a figure with an entry for each plotted value, which carries its key; one section a printed table."""
-    found = list(found)
     most = max(FEWEST, MOST // max(1, len(found)))
-    sections = []
+    sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
     for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
-        sections.append(Section(exhibit, title, list(entries)))
+        sections.append((exhibit, title, list(entries), None))
     for table in table_traces(facts.data):
         title = f"{exhibit_name(table.exhibit, 'table')}. {table.title}"
-        sections.append(Section(table.exhibit, title, table=table))
+        sections.append((table.exhibit, title, [], table))
     claims = {
         c.id: (facts.place.address(f"claim:{c.id}", facts.id), c.says.rstrip(".")) for c in facts.data.claims or ()
     }
