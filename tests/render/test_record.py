@@ -9,8 +9,7 @@ from tests.render.site.conftest import Parsed
 from tests.render.toy_notebook import claims, diagram, estimates, figure, summary, table
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.records import Folded, Grid, Paragraph, Record, Span
-from virtperf.render.places import Place
-from virtperf.render.record import distinct, ids, record_html
+from virtperf.render.record import Place, distinct, ids, record_html
 
 RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
 

@@ -1,15 +1,19 @@
-"""Records as HTML, by templates; the ids that a record puts on a page."""
+"""Records as HTML, by templates: the ids that they put on a page, where their links lead, their numbers as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
-from virtperf.exhibits.records import Block, Folded, Grid, Paragraph, Record, Span, Words
-from virtperf.render import downloads
-from virtperf.render.places import NOTEBOOK, Place
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.records import DIGITS, Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.exhibits.wording import slug
 from virtperf.render.templating import environment
 
 
@@ -30,7 +34,7 @@ def record_html(
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(".") != heading.strip().rstrip(".")
     html = macros.record(
-        record, titled, blocks, tail, picture, notebook, downloads.address,
+        record, titled, blocks, tail, picture, notebook, address,
         lambda link: where.address(link, record.study),
     )  # fmt: skip
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
@@ -111,3 +115,87 @@ def _free(block: Block, seen: set[str]) -> Block:
     if isinstance(block, Folded):
         return block.model_copy(update={"blocks": tuple(_free(part, seen) for part in block.blocks)})
     return block
+
+
+KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "rehearsal:", "https://", "http://")
+
+
+def trace_place(key: str) -> str:
+    """The anchor of a key on its study's trace page: the key without the study's name."""
+    return slug(key.partition("/")[2])
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page or a notebook, from which `folder` leads to the reports.
+
+    `known` are the ids on this page: a link to an exhibit or a claim that is not among them is none. `elsewhere`:
+    exhibits and claims stand on another page, the study's report. `listed` are claims whose links lead to the page of
+    all claims.
+    """
+
+    known: frozenset[str] = frozenset()
+    folder: str = ""
+    elsewhere: bool = False
+    listed: frozenset[str] = frozenset()
+
+    def address(self, link: str, study: str) -> str:
+        """The address of a link within a record of a study; "" where it leads nowhere."""
+        kind, _, rest = link.partition(":")
+        if not link or link.startswith(("https://", "http://")):
+            return link
+        if link.startswith("#"):
+            return self._anchor(link[1:], study)
+        if kind == "claim" and rest in self.listed:
+            return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
+        if kind in ("claim", "exhibit") and "/" in rest:
+            of, _, name = rest.partition("/")
+            return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"
+        if kind in ("claim", "exhibit"):
+            return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
+        if kind == "trace":
+            of, _, _ = rest.partition("/")
+            return f"{self.folder}{quote(f'trace-{of}')}.html#{trace_place(rest)}"
+        if kind == "rehearsal":
+            return f"{self.folder}{quote(f'rehearsal-{rest}')}.html"
+        if kind == "run":
+            return f"{self.folder}{quote(f'quality-{study}')}.html#run-{quote(rest)}" if study else ""
+        raise VirtperfError(f"a link of no known kind: {link!r}", expected=f"one that begins with {' or '.join(KINDS)}")
+
+    def _anchor(self, anchor: str, study: str) -> str:
+        if self.elsewhere:
+            return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
+        return f"#{quote(anchor)}" if anchor in self.known else ""
+
+
+NOTEBOOK = Place(folder="../reports/", elsewhere=True)
+"""A notebook stands in a folder beside the reports."""
+
+
+_SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_of(numbers: Numbers) -> str:
+    """A table as CSV text: `DIGITS` significant digits, ``\\n`` line ends, missing values empty.
+
+    Text that a spreadsheet would run as a formula begins with an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_cell(column) for column in numbers.columns])
+    writer.writerows([_cell(value) for value in row] for row in numbers.rows)
+    return out.getvalue()
+
+
+def _cell(value: str | int | float | bool | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+
+
+def address(numbers: Numbers) -> str:
+    """The file as a ``data:`` address."""
+    return f"data:text/csv;charset=utf-8,{quote(csv_of(numbers), safe=_SAFE)}"

@@ -19,7 +19,7 @@ from virtperf.exhibits.key_numbers import TEXT_VERDICTS
 from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Numbers
 from virtperf.exhibits.wording import exhibit_name
-from virtperf.render import downloads
+from virtperf.render.record import address
 from virtperf.render.site.gather import MEASURED, StudyFacts
 from virtperf.render.templating import page
 from virtperf.study.claims import Claim
@@ -72,7 +72,7 @@ def study_page(facts: StudyFacts) -> str:
         "study_claims", f"Claims: {facts.title}", name="claims.html", scripts=("claims.js",), wide=True, facts=facts,
         rows=rows, measured=any(facts.measured[word] for word in MEASURED), filters=_filters(rows, facts),
         verdicts=[word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]],
-        download=downloads.address(numbers), numbers=numbers,
+        download=address(numbers), numbers=numbers,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, Reach, best_known, 
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Record
 from virtperf.render.notebooks import records_of
-from virtperf.render.places import Place
+from virtperf.render.record import Place
 
 MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 

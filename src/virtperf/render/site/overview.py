@@ -13,8 +13,7 @@ from virtperf.exhibits.key_numbers import TEXT_VERDICTS
 from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Record
 from virtperf.render.markdown import Writer
-from virtperf.render.places import Place
-from virtperf.render.record import distinct, record_html
+from virtperf.render.record import Place, distinct, record_html
 from virtperf.render.site.gather import MEASURED, StudyFacts
 from virtperf.render.templating import page
 

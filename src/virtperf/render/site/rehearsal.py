@@ -12,8 +12,7 @@ from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Numbers
 from virtperf.exhibits.wording import as_precise
-from virtperf.render import downloads
-from virtperf.render.record import distinct, record_html
+from virtperf.render.record import address, distinct, record_html
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import page
 
@@ -35,7 +34,7 @@ def rehearsal_page(facts: StudyFacts, data: StudyData) -> str:
         "rehearsal", f"Rehearsal: {facts.title}", wide=True, facts=facts, level=level, rows=rows,
         covered=int(compared.sum()), compared=len(compared),
         runs=len(data.index.get("runs", ())), formats=formats(data), quality=record_html(record, place=facts.place),
-        folder=f"../data/reconstructed/{facts.id}/runs", download=downloads.address(numbers), numbers=numbers,
+        folder=f"../data/reconstructed/{facts.id}/runs", download=address(numbers), numbers=numbers,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from virtperf.exhibits.trace import TableTrace, Trace, table_traces
 from virtperf.exhibits.wording import exhibit_name
-from virtperf.render.places import trace_place
+from virtperf.render.record import trace_place
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import page
 
