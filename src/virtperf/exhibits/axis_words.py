@@ -35,30 +35,24 @@ def axes_of(study: Study, figure: Exhibit) -> Axes:
     names = list(dict.fromkeys(quantity.name for _, _, quantity in at))
     label = printable(factor.label)
     labels = {factor.name: label[:1].upper() + label[1:]}
-    labels |= {name: quantity_label(study, name, [q for _, _, q in at if q.name == name]) for name in names}
     bounds = {name: [study.quantities[name].low, study.quantities[name].high] for name in names}
     by_unit: dict[str, list[str]] = {}
     for name in names:
-        by_unit.setdefault(unit_words(study, name, [q for _, _, q in at if q.name == name]), []).append(name)
+        unit, words = unit_words(study, name, [q for _, _, q in at if q.name == name]), study.quantities[name].label
+        labels[name] = printable(words if unit == "1" else f"{words}, {unit}")
+        by_unit.setdefault(unit, []).append(name)
     panels: dict[str, str] = {}
     for unit, shared in by_unit.items():
         if len(shared) > 1:
             panel = " ".join(shared)
             panels |= dict.fromkeys(shared, panel)
-            words = [study.quantities[name].label for name in shared]
-            parts = zip(*([part.rstrip(",") for part in label.split()] for label in words), strict=False)
+            said = [study.quantities[name].label for name in shared]
+            parts = zip(*([part.rstrip(",") for part in label.split()] for label in said), strict=False)
             same = " ".join(part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts))
-            labels[panel] = f"{same or joined(words)}, {unit}"
+            labels[panel] = f"{same or joined(said)}, {unit}"
             bounds[panel] = [min(bounds[name][0] for name in shared), max(bounds[name][1] for name in shared)]
     levels = {factor.name: [(level, level_text(factor, level)) for level in shown]}
     return Axes(labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study))
-
-
-def quantity_label(study: Study, name: str, points: Sequence[Quantity]) -> str:
-    """``Throughput, % of z/VM at 12 guests``."""
-    unit = unit_words(study, name, points)
-    label = printable(study.quantities[name].label)
-    return label if unit == "1" else f"{label}, {printable(unit)}"
 
 
 def level_text(factor: Factor, level: Level) -> str:
@@ -84,7 +78,11 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
     if not kind.references or "reference" not in kind.unit:
         return kind.unit
     references = [study.quantity_at(name, at) for at, _ in kind.references]
-    nearest = max(references, key=lambda ref: max((_agreement(ref, q) for q in points), default=0))
+
+    def agreement(reference: Quantity) -> int:
+        return max((sum(x == y for x, y in zip(reference.at, q.at, strict=True)) for q in points), default=0)
+
+    nearest = max(references, key=agreement)
     texts: list[str] = []
     numbers: list[str] = []
     for factor_name, level in nearest.at:
@@ -95,10 +93,6 @@ def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
     words = ", ".join(texts) if texts else "the value" if numbers else "this point"
     words += f" at {joined(numbers)}" if numbers else ""
     return kind.unit.replace("reference", words)
-
-
-def _agreement(a: Quantity, b: Quantity) -> int:
-    return sum(x == y for x, y in zip(a.at, b.at, strict=True))
 
 
 def colours(study: Study) -> dict[str, int]:

@@ -12,11 +12,9 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.exhibits import data as stored
 from virtperf.exhibits import frames, origins
-from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.exhibits.records import Record
 from virtperf.exhibits.show import Shown
-from virtperf.study.definition import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,17 +68,7 @@ class LoadedStudy:
     """
 
     def __init__(self, context: Context) -> None:
-        self.context = context
-
-    @property
-    def data(self) -> StudyData:
-        """Everything that the study's exhibits draw from."""
-        return self.context.data
-
-    @property
-    def study(self) -> Study:
-        """The study's definition."""
-        return self.context.study
+        self.context, self.data, self.study = context, context.data, context.study
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
         """What the text allows at every point of a figure: low, high, pieces, printed (`exhibits.frames.points`)."""

@@ -100,6 +100,12 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
         if curves := [table.assign(series=label) for label, table in found.items()]:
             words = "Download the fitted curves (CSV)"
             numbers.append(Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words))
+    there = {
+        Provenance.PUBLISHED: points["printed"].notna(),
+        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
+        Provenance.MEASURED: points["measured"].notna(),
+        Provenance.EXAMPLE: points["example"].notna(),
+    }
     missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     blocks: list[Block] = [
         *_left_out(context, exhibit, points),
@@ -109,8 +115,8 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     ]
     return Record(
         kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
-        provenance=_provenances(points), numbers=tuple(numbers), blocks=tuple(blocks),
-        claims=data.claims_about(exhibit.id),
+        provenance=tuple(kind for kind, rows in there.items() if rows.any()), numbers=tuple(numbers),
+        blocks=tuple(blocks), claims=data.claims_about(exhibit.id),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
     )  # fmt: skip
 
@@ -187,16 +193,6 @@ _CALLED = {
 def _pieces(pieces: Sequence[float]) -> str:
     """Disjoint ranges for a program: ``60 61; 90 inf``."""
     return "; ".join(f"{number(low, 6)} {number(high, 6)}" for low, high in zip(pieces[::2], pieces[1::2], strict=True))
-
-
-def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
-    there = {
-        Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
-        Provenance.MEASURED: points["measured"].notna(),
-        Provenance.EXAMPLE: points["example"].notna(),
-    }
-    return tuple(kind for kind, rows in there.items() if rows.any())
 
 
 def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) -> Grid:

@@ -46,7 +46,12 @@ def record(context: Context, figure: Figure | None = None) -> Record:
     told = Listing(items=found) if found else Paragraph(words=" ".join((study.question or study.summary).split()))
     blocks: list[Block] = [told, Facts(facts=_facts_of_runs(context) if measured else _facts(context))]
     if measured and data.paper_claims:
-        blocks.insert(1, Listing(items=tuple(_answer(data, claim) for claim in data.paper_claims[:MOST])))
+        answers: list[Words] = []
+        for claim in data.paper_claims[:MOST]:
+            result = data.result(claim.id)
+            word, reason = Span(text=verdict(result), style="verdict"), f" {result.get('reason') or ''}".rstrip()
+            answers.append((Span(text=claim.says, style="strong"), " ", word, reason))
+        blocks.insert(1, Listing(items=tuple(answers)))
     if data.missing:
         blocks.append(note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}."))
     claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
@@ -68,13 +73,6 @@ def _telling(data: StudyData) -> Exhibit | None:
     first = next((e.id for e in data.study.exhibits if e.series), "")
     name = data.study.telling or best_known(data) or first
     return next((e for e in data.study.exhibits if e.id == name), None)
-
-
-def _answer(data: StudyData, claim: Claim) -> Words:
-    """A hypothesis with its verdict and what was measured."""
-    result = data.result(claim.id)
-    word = Span(text=verdict(result), style="verdict")
-    return (Span(text=claim.says, style="strong"), " ", word, f" {result.get('reason') or ''}".rstrip())
 
 
 def _finding(data: StudyData, finding: Finding, known: dict[str, Claim], numbers: dict[str, list[int]]) -> Words:

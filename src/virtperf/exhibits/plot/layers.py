@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,22 +43,6 @@ class Layers:
     needs_words: bool
     given: tuple[pd.DataFrame, ...]
 
-    @property
-    def label(self) -> str:
-        """Words at the y axis of the first panel."""
-        return self.ylabel or self.words.label(self.quantity)
-
-    @property
-    def quantity(self) -> str:
-        """What the first panel shows: its value of the column of rows, else the figure's only quantity or column."""
-        return str(self.rows[0]) if self.row is not None else self.y
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Natural bounds of the first panel's quantity; from 0 where none are known."""
-        low, high = self.words.bounds.get(self.quantity, (0.0, math.inf))
-        return low, high
-
     def look(self, label: Any) -> Look:
         """How a series looks: in the colour that its study gives it, else by its place in the figure."""
         return look(self.words.colours.get(str(label), self.series.index(label)))
@@ -76,11 +59,6 @@ class Layers:
         """The levels at which a series has anything."""
         own = self.only(label)
         return list(dict.fromkeys(v for frame in (own.bands, own.marks, own.runs) for v in frame[self.x].tolist()))
-
-    def is_solid(self, label: Any) -> bool:
-        """Whether a series has measured marks or runs only."""
-        own = self.only(label)
-        return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
 
     def _where(self, column: str, value: Any) -> Layers:
         marks, bands, runs = (frame[frame[column] == value] for frame in (self.marks, self.bands, self.runs))

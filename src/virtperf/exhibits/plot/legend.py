@@ -55,7 +55,8 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
-    fill = style.colour if layers.is_solid(label) else SURFACE_COLOUR
+    measured = not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
+    fill = style.colour if measured else SURFACE_COLOUR
     return Line2D([], [], color=style.colour, linestyle=dash, marker=style.marker, markerfacecolor=fill,
                   markeredgewidth=1.5, markersize=6.5), label  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -118,22 +119,24 @@ def _panel(
     at = {label: found for label in layers.series if (found := layers.levels(label))}
     curve_values = [fitted[label]["value"] for label in at if label in fitted]
     values = axis.finite(layers.marks[["value", "low", "high"]], layers.runs["value"], *curve_values)
-    low, high = layers.bounds
+    quantity = str(layers.rows[0]) if layers.row is not None else layers.y
+    label = layers.ylabel or layers.words.label(quantity)
+    low, high = layers.words.bounds.get(quantity, (0.0, math.inf))
     top = axis.top_of(values, layers.bands, high)
     bottom = axis.bottom_of([*values, *axis.finite(layers.bands["low"])], top, low, lines=not bars)
     if log:
-        axis.log_axis(axes, [*values, *axis.finite(layers.bands[["low", "high"]])], layers.label)
+        axis.log_axis(axes, [*values, *axis.finite(layers.bands[["low", "high"]])], label)
     else:
-        axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), layers.label)
+        axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), label)
     # A group of bars holds only those that it has; a line stands equally far from all of its levels.
     groups = {level: [label for label in at if level in at[label] or not bars] for level in levels.where}
     beside = len(layers.bands) and (len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any())
     room = 1 + BESIDE if beside else 1.0
     width = min(WIDEST[bars], GROUP * levels.room / room / max(1, *map(len, groups.values())))
-    for label, own in at.items():
-        places = {v: groups[v].index(label) - (len(groups[v]) - 1) / 2 for v in own}
+    for series, own in at.items():
+        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
         shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
-        _Series(axes, layers.only(label), layers.look(label), levels, shifts, width, bars).draw(fitted.get(label))
+        _Series(axes, layers.only(series), layers.look(series), levels, shifts, width, bars).draw(fitted.get(series))
 
 
 @dataclass(frozen=True)

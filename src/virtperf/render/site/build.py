@@ -14,7 +14,7 @@ from virtperf.exhibits.data import load
 from virtperf.exhibits.trace import traces
 from virtperf.render.notebooks import records_of
 from virtperf.render.site import claims, overview, quality, rehearsal, trace
-from virtperf.render.site.gather import gather
+from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import refuse_large
 
 
@@ -28,7 +28,7 @@ def build_site(
     studies = []
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
         progress(study)
-        studies.append(gather(layout, parameters, study))
+        studies.append(StudyFacts(layout, parameters, study))
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
     # The head of the synthesis, where the repository has one that has been executed.
     together = next((made for made in records_of(layout.executed("synthesis")) if made.id == "summary"), None)
@@ -47,7 +47,7 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
 
     Raises as `build_site` does.
     """
-    facts = gather(layout, parameters, study)
+    facts = StudyFacts(layout, parameters, study)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
         f"quality-{study}.html": quality.study_page(facts),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,7 +151,12 @@ def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
     ends = [v for v in (*printed, *allowed, value, low, high) if math.isfinite(v)]
     if not any(map(math.isfinite, printed)) or not ends:
         return None
-    x = _scale(min(ends), max(ends))
+    room = max(abs(max(ends)), 1.0) / 2 if max(ends) == min(ends) else 0.0
+    edges = (min(ends) - room, max(ends) + room)
+
+    def x(value: float) -> float:
+        return round(float(np.interp(value, edges, (EDGE, WIDTH - EDGE))), 1)
+
     bar = (x(printed[0]), x(printed[1]))
     return Interval(
         (x(allowed[0]), x(allowed[1])), math.isinf(allowed[0]), math.isinf(allowed[1]),
@@ -159,12 +164,6 @@ def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
         x(value) if math.isfinite(value) else None,
         (x(low), x(high)) if math.isfinite(low + high) and high > low else None,
     )  # fmt: skip
-
-
-def _scale(low: float, high: float) -> Callable[[float], float]:
-    """Values as places between the edges; those outside stand at an edge."""
-    room = max(abs(high), 1.0) / 2 if high == low else 0.0
-    return lambda value: round(float(np.interp(value, (low - room, high + room), (EDGE, WIDTH - EDGE))), 1)
 
 
 def _number(result: Mapping[str, Any], name: str, absent: float) -> float:

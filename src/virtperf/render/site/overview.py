@@ -29,19 +29,14 @@ def index_page(studies: Sequence[StudyFacts], together: Record | None = None) ->
         # Ids within a picture begin with the record's, and a page has an id once.
         picture = "image" if telling is not None and telling.id in taken else "inline"
         taken |= {telling.id} if telling is not None else set()
-        cards.append((facts, telling, picture, _origin(facts)))
+        bibliography = facts.data.study.bibliography
+        origin = ", ".join(str(bibliography[name]) for name in ("publisher", "published") if bibliography.get(name))
+        cards.append((facts, telling, picture, origin or "Measured for this repository"))
     return page(
         "index", "Studies", name="index.html", cards=cards, provenances=EXPLAINED,
         verdicts=(*TEXT_VERDICTS, *MEASURED), by_text=TEXT_VERDICTS, by_runs=MEASURED, together=together,
         together_html=record_html(together, place=Place(elsewhere=True)) if together is not None else "",
     )  # fmt: skip
-
-
-def _origin(facts: StudyFacts) -> str:
-    """Who published a study, and when."""
-    bibliography = facts.data.study.bibliography
-    said = ", ".join(str(bibliography[name]) for name in ("publisher", "published") if bibliography.get(name))
-    return said or "Measured for this repository"
 
 
 def contradictions_page(studies: Sequence[StudyFacts]) -> str:
