@@ -11,10 +11,8 @@ import pandas as pd
 from virtperf.exhibits.data import StudyData
 from virtperf.study.definition import Study
 
-PERCENTS = (5, 10)
-"""Half-widths, in percent of a range's middle, up to which points are counted."""
-ENOUGH = 4
-"""Points of a figure that may stand for its study."""
+PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
+ENOUGH = 4  # points of a figure that may stand for its study
 TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 

@@ -12,8 +12,7 @@ from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
 
-TEXT = "text"
-"""Stands for the paper's prose where an exhibit is named, as in claims.yaml."""
+TEXT = "text"  # stands for the paper's prose where an exhibit is named, as in claims.yaml
 _OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 

@@ -10,10 +10,8 @@ from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, interval, p
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
-NARROW = 0.1
-"""Half-width of a range, as a share of its middle, up to which one value stands for it."""
-WIDE = 2.0
-"""A range whose upper limit is more than so many times the lower one is no value any more."""
+NARROW = 0.1  # half-width of a range, as a share of its middle, up to which one value stands for it
+WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 
 OPEN = "not bounded"
 ORDERED = 1 + NARROW, 5.0

@@ -21,8 +21,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.tables import rounded
 
 MIME = "application/vnd.virtperf+json"
-DIGITS = 6
-"""Significant digits of numbers in a record, and so of downloads."""
+DIGITS = 6  # significant digits of numbers in a record, and so of downloads
 
 
 class _Part(BaseModel):
@@ -51,8 +50,7 @@ class Span(_Part):
     summary: str = ""
 
 
-Words = str | tuple[str | Span, ...]
-"""Text, or stretches of text; templates escape all of it."""
+Words = str | tuple[str | Span, ...]  # text, or stretches of text; templates escape all of it
 
 
 class Paragraph(_Part):

@@ -113,8 +113,7 @@ def records_of(path: Path) -> list[Record]:
         raise VirtperfError(err.problem, file=path, remedy=err.remedy) from err
 
 
-LEFT_OUT = "nbval-ignore-output"
-"""The tag of a cell whose outputs are neither kept nor compared; nbval's own."""
+LEFT_OUT = "nbval-ignore-output"  # the tag of a cell whose outputs are neither kept nor compared; nbval's own
 
 
 def left_out(cell: NotebookNode) -> bool:

@@ -168,8 +168,7 @@ class Place:
         return f"#{quote(anchor)}" if anchor in self.known else ""
 
 
-NOTEBOOK = Place(folder="../reports/", elsewhere=True)
-"""A notebook stands in a folder beside the reports."""
+NOTEBOOK = Place(folder="../reports/", elsewhere=True)  # a notebook stands in a folder beside the reports
 
 
 _SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small

@@ -27,8 +27,7 @@ from scipy import special
 from virtperf.core.mean import CAP, Mean, satterthwaite
 
 MOST = 1000
-ASSURANCE = 0.8
-"""Probability with which as many runs as `runs_needed` says decide."""
+ASSURANCE = 0.8  # probability with which as many runs as `runs_needed` says decide
 
 
 class Outcome(StrEnum):

@@ -104,8 +104,7 @@ def _figure(
 
 
 GROUP = 0.84  # of the distance between two levels, for all series together
-WIDEST = {False: 14.0, True: 56.0}
-"""Points that one series takes at a level, of lines and of bars."""
+WIDEST = {False: 14.0, True: 56.0}  # points that one series takes at a level, of lines and of bars
 BESIDE = 0.7  # of that width, which a measured mark takes to the right of a range
 
 Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]

@@ -21,10 +21,8 @@ from virtperf.exhibits.range_words import WIDE
 PRINTED, SOLID, CROSS, OWN = "printed", "solid", "cross", "own"
 _OF = {Provenance.PUBLISHED: PRINTED, Provenance.MEASURED: SOLID, Provenance.EXAMPLE: CROSS}
 WITH_INTERVAL = (SOLID, CROSS, OWN)  # of a printed number the range says what is uncertain
-TEXT, GIVEN = "text", "given"
-"""Kinds of ranges: what the text alone allows, and what it allows with our assumptions."""
-SHARES = {TEXT: 0.8, GIVEN: 0.45}
-"""Widths of boxes: the one inside is narrower, so that both show where they are equal."""
+TEXT, GIVEN = "text", "given"  # kinds of ranges: what the text alone allows, and what it allows with our assumptions
+SHARES = {TEXT: 0.8, GIVEN: 0.45}  # widths of boxes: the one inside is narrower, so that both show where they are equal
 ALPHAS = {TEXT: 0.2, GIVEN: 0.6}
 EDGES = {TEXT: 0.5, GIVEN: 1.0}
 LINK_ALPHA = 0.07

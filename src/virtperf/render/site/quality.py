@@ -15,8 +15,7 @@ from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import page
 
 WIDTH, HEIGHT = 160, 36
-MOST = 400
-"""Runs that the page lists and draws; of more, those with a warning or a failed audit come first."""
+MOST = 400  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
 
 
 def overview_page(studies: Sequence[StudyFacts]) -> str:

@@ -11,8 +11,7 @@ from virtperf.render.record import trace_place
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import page
 
-MOST, FEWEST = 1500, 3
-"""Runs that the page names behind all values together, and behind each of them at least."""
+MOST, FEWEST = 1500, 3  # runs that the page names behind all values together, and behind each of them at least
 
 
 def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
