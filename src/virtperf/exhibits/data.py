@@ -109,11 +109,9 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
     if study_id not in folders:
         known = sorted(folders)
         raise VirtperfError(
-            f"there is no study {study_id!r}",
-            file=data / "published" / study_id,
-            expected=f"one of {', '.join(known) or 'none'}",
-            remedy=near(study_id, known),
-        )
+            f"there is no study {study_id!r}", file=data / "published" / study_id,
+            expected=f"one of {', '.join(known) or 'none'}", remedy=near(study_id, known),
+        )  # fmt: skip
     study = load_study(folders[study_id])
     missing: list[str] = []
 

@@ -15,7 +15,7 @@ import pandas as pd
 from virtperf.exhibits.axis_words import level_text, level_words
 from virtperf.exhibits.frames import allowed, merged
 from virtperf.exhibits.range_words import NARROW, WIDE
-from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
+from virtperf.exhibits.wording import joined, plural, short
 from virtperf.study.definition import Factor
 
 NAMED = 6  # points of one series, and measured points, whose values are told
@@ -46,8 +46,8 @@ def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) ->
         if said
     ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
-    short = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
-    told = f"The text says: {' '.join(short)}" if short else ""
+    brief = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
+    told = f"The text says: {' '.join(brief)}" if brief else ""
     split = SPLIT if any(" or " in said for said in alike) else ""
     several = points["series"].nunique() > 1
     return " ".join(filter(None, [lead, *sentences, split, told, _measured(others, factor, several)]))
@@ -87,22 +87,22 @@ def _series(points: list[Any], factor: Factor) -> str:
 def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
-    aside = f" (printed: {_short(point.printed)})" if printed else ""
+    aside = f" (printed: {short(point.printed)})" if printed else ""
     if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or point.low <= point.printed <= point.high):
-        return _short(point.printed)
+        return short(point.printed)
     if is_narrow(point.low, point.high):
-        middle, ends = _short((point.low + point.high) / 2), {_short(point.low), _short(point.high)}
+        middle, ends = short((point.low + point.high) / 2), {short(point.low), short(point.high)}
         return f"{middle if ends == {middle} else f'about {middle}'}{aside}"
     if point.high <= WIDE * point.low:
-        return f"{_short(point.low)} to {_short(point.high)}{aside}"
+        return f"{short(point.low)} to {short(point.high)}{aside}"
     if point.ordered:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
-        return (f"at least {_short(point.low)}" if point.low > 0 else "no upper limit") + aside
-    high = _short(point.high)
-    return f"between {_short(point.low)} and {high}{aside}" if point.low > 0 else f"at most {high}{aside}"
+        return (f"at least {short(point.low)}" if point.low > 0 else "no upper limit") + aside
+    high = short(point.high)
+    return f"between {short(point.low)} and {high}{aside}" if point.low > 0 else f"at most {high}{aside}"
 
 
 def is_narrow(low: float, high: float) -> bool:
@@ -125,10 +125,6 @@ def _course(points: list[Any], factor: Factor) -> str:
     return f"{ways[steps[0]]} from {first} to {ends[turns[0]]}, then {ways[steps[-1]]} to {ends[-1]}"
 
 
-def _short(value: float) -> str:
-    return pretty(value, PROSE_SIGNIFICANT)
-
-
 def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     measured = [p for p in points if not math.isnan(p.measured)]
     if not measured:
@@ -136,7 +132,7 @@ def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     shown = []
     for point in measured:
         series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
-        shown.append(f"{_short(point.measured)} ({series}{level_words(factor, point.x)})")
+        shown.append(f"{short(point.measured)} ({series}{level_words(factor, point.x)})")
     text = f"Measured: {joined(shown)}." if len(measured) <= NAMED else f"{plural(len(measured), 'measured point')}."
     compared = [p for p in measured if p.known and not p.reference]
     inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, interval, pretty
+from virtperf.exhibits.wording import as_precise, interval, pretty, short
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
@@ -74,9 +74,9 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
 
 def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
     """A range that was searched for: nothing proves that the number can't lie beyond."""
-    if len(pairs) == 1 and _short(pairs[0][0]) == _short(pairs[0][1]):
-        return f"{_short(pairs[0][0])} in all data sets tried"
-    ends = (f"{_short(low)} {f'to {_short(high)}' if math.isfinite(high) else 'or more'}" for low, high in pairs)
+    if len(pairs) == 1 and short(pairs[0][0]) == short(pairs[0][1]):
+        return f"{short(pairs[0][0])} in all data sets tried"
+    ends = (f"{short(low)} {f'to {short(high)}' if math.isfinite(high) else 'or more'}" for low, high in pairs)
     return f"{' or '.join(ends)} found"
 
 
@@ -84,18 +84,14 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
     """One piece of an exact range."""
     no_low, no_high = low <= bounds.low, high >= bounds.high
     if no_low or no_high:
-        return f"at least {_short(low)}" if no_high else f"at most {_short(high)}"
+        return f"at least {short(low)}" if no_high else f"at most {short(high)}"
     middle = (low + high) / 2
     if pretty(low) == pretty(high):
         return interval(low, high)
     if low * high > 0 and high - low <= 2 * NARROW * abs(middle) * (1 + 1e-9):
         value, first, last = as_precise(middle, low, high)
         return f"about {value} ({first} to {last})"
-    return f"{_short(low)} to {_short(high)}"
-
-
-def _short(value: float) -> str:
-    return pretty(value, PROSE_SIGNIFICANT)
+    return f"{short(low)} to {short(high)}"
 
 
 def level_words(levels: Sequence[str], asked: Derivation) -> str:

@@ -246,11 +246,7 @@ def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
 
 def trace_text(trace: Trace, claims: dict[str, str]) -> str:
     """The trace in lines of plain text."""
-    lines = [
-        trace.key,
-        f"  value    {trace.words}, in {trace.unit}",
-        f"  formula  {trace.formula}",
-    ]
+    lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
     if trace.printed is not None:
         lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
     lines.append(f"  allowed  {trace.allowed}")

@@ -96,7 +96,7 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
         from virtperf.exhibits.plot.curves import curves_of
 
         levels = {str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)}
-        found = curves_of(fits, list(levels), levels, factor.name, context.level)
+        found = curves_of(fits, levels, factor.name, context.level)
         if curves := [table.assign(series=label) for label, table in found.items()]:
             words = "Download the fitted curves (CSV)"
             numbers.append(Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words))

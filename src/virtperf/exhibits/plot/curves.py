@@ -47,9 +47,7 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     return pd.DataFrame({"x": at, **{name: table[name].to_numpy(dtype=float) for name in ("value", "low", "high")}})
 
 
-def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[
-    Any, pd.DataFrame
-]:  # fmt: skip
+def curves_of(fits: Any, levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[Any, pd.DataFrame]:
     """Curves by series label; a fit without a label, or one alone, belongs to a figure's only series.
 
     A `VirtperfError` names near series where a label is none of the figure's.
@@ -57,12 +55,12 @@ def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[An
     if fits is None:
         return {}
     named = dict(fits) if isinstance(fits, Mapping) else {"": fits}
-    if len(named) == len(labels) == 1:
-        named = dict(zip(labels, named.values(), strict=True))
+    if len(named) == len(levels) == 1:
+        named = dict(zip(levels, named.values(), strict=True))
     for label in named:
-        if label not in labels:
+        if label not in levels:
             raise VirtperfError(f"no curve can be drawn for {label!r}, which is no series of this figure",
-                                remedy=near(label, labels))  # fmt: skip
+                                remedy=near(label, levels))  # fmt: skip
     found = {
         label: curve(fit, x, levels[label], level) for label, fit in named.items() if getattr(fit, "available", True)
     }

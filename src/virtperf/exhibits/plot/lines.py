@@ -90,7 +90,7 @@ def _figure(
     layers = gathered(points, means, printed, runs, x=x, **named)
     side = len(layers.series) * WIDEST[bars] / 2 + 8
     levels = axis.levels_of(layers.given, x, layers.words, numeric=not bars, side=side)
-    fitted = curves.curves_of(fits, layers.series, {s: layers.levels(s) for s in layers.series}, x, level)
+    fitted = curves.curves_of(fits, {s: layers.levels(s) for s in layers.series}, x, level)
     with theme():
         figure, axes = panels(len(layers.rows))
         for pane, name in zip(axes, layers.rows, strict=True):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.exhibits.claim_words import Said, said, verdict_words
+from virtperf.exhibits.claim_words import Said, said
 from virtperf.exhibits.key_numbers import TEXT_VERDICTS
 from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Numbers
@@ -65,9 +65,8 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
 
 def study_page(facts: StudyFacts) -> str:
     """The claims of one paper; rows carry what filters look at in data attributes."""
-    found = [(claim, facts.data.result(claim.id)) for claim in facts.data.paper_claims]
-    rows = [_row(facts, *one) for one in found]
-    numbers = _numbers(facts, found)
+    rows = [_row(facts, claim) for claim in facts.data.paper_claims]
+    numbers = _numbers(facts, rows)
     return page(
         "study_claims", f"Claims: {facts.title}", name="claims.html", scripts=("claims.js",), wide=True, facts=facts,
         rows=rows, measured=any(facts.measured[word] for word in MEASURED), filters=_filters(rows, facts),
@@ -76,8 +75,8 @@ def study_page(facts: StudyFacts) -> str:
     )  # fmt: skip
 
 
-def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
-    told = said(claim, facts.data)
+def _row(facts: StudyFacts, claim: Claim) -> Row:
+    told, result = said(claim, facts.data), facts.data.result(claim.id)
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
@@ -111,18 +110,18 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
 
 
-def _numbers(facts: StudyFacts, found: Sequence[tuple[Claim, dict[str, Any]]]) -> Numbers:
+def _numbers(facts: StudyFacts, rows: Sequence[Row]) -> Numbers:
     """One row a claim: what is printed, what follows, both verdicts."""
-    rows = []
-    for claim, result in found:
-        from_text, measured = verdict_words(claim, result)
-        rows.append({
+    table = []
+    for claim, told in ((row.claim, row.said) for row in rows):
+        result = facts.data.result(claim.id)
+        table.append({
             "study": facts.id, "claim": claim.id, "kind": claim.kind, "says": claim.says,
             "printed": math.nan if claim.value is None else claim.value,
-            "printed_low": claim.low, "printed_high": claim.high, "text_verdict": from_text,
-            "measured_verdict": measured, **{name: result.get(name) for name in FROM_STAGES},
+            "printed_low": claim.low, "printed_high": claim.high, "text_verdict": told.text_verdict,
+            "measured_verdict": told.measured_verdict, **{name: result.get(name) for name in FROM_STAGES},
         })  # fmt: skip
-    return Numbers.of(pd.DataFrame(rows), f"{facts.id}-claims", words="Download all claims (CSV)")
+    return Numbers.of(pd.DataFrame(table), f"{facts.id}-claims", words="Download all claims (CSV)")
 
 
 WIDTH, HEIGHT, EDGE = 132, 18, 6
