@@ -24,12 +24,7 @@ _PRINTED = {
     "relative_mean": "a mean",
     "response_law": "clients, throughput and response time",
 }
-_DIRECTIONS = {
-    "increasing": "a rise",
-    "decreasing": "a fall",
-    "nonincreasing": "no rise",
-    "nondecreasing": "no fall",
-}
+_DIRECTIONS = {"increasing": "a rise", "decreasing": "a fall", "nonincreasing": "no rise", "nondecreasing": "no fall"}
 _WITHOUT_NUMBER = {
     "corroborated": "only this", "independent": "this or something else", "contradicted": "something else only",
     "depends": "this or not, depending on what is set aside",

@@ -43,7 +43,7 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     prints = _prints(data)
     rows = []
     for row, quantity in _base(data, figure):
-        found = limits.get((row["series"], row[_over(figure)]), {})
+        found = limits.get((row["series"], row[figure.series[0].over]), {})
         text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
         given = {name: found.get(name, none) for name, none in _NO_LIMITS.items()} if assumptions else text
         value, half_width = prints.get(quantity, (math.nan, math.nan))
@@ -135,10 +135,6 @@ def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     return found
 
 
-def _over(figure: Exhibit) -> str:
-    return figure.series[0].over
-
-
 def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
     """The columns that all frames of a figure begin with, and the quantity of each of its points."""
     named_factors = {name for s in figure.series for name in (*s.at, s.over)}
@@ -200,7 +196,7 @@ def joined(
     whether a stage has computed limits.
     """
     found = points(data, exhibit, assumptions=assumptions)
-    over, keys = _over(exhibit), ["series", "quantity", "x"]
+    over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
     found["x"] = found[over]
     stored = means(data, exhibit, level=level)
     for kind in KINDS:

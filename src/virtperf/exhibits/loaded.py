@@ -161,10 +161,10 @@ class LoadedStudy:
     def estimates(self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = "") -> Shown:
         """A table of estimates of one provenance: label to `Estimate`, or label to a mapping of them.
 
-        This and the following show one line in the notebook and nothing in the report where there is nothing to compute
+        This and `computed` show one line in the notebook and nothing in the report where there is nothing to compute
         from: an empty mapping or frame, None, or only values that are missing since there are no rows.
         """
-        return self._computed("estimates", estimates, title=title, unit=unit)
+        return Shown(None) if _is_nothing(estimates) else self._made("estimates", estimates, title=title, unit=unit)
 
     def ranges(self, names: str | Sequence[str], *, title: str = "") -> Shown:
         """Numbers that follow from plotted values, with the range that the text allows, and measured ones beside it.
@@ -179,10 +179,7 @@ class LoadedStudy:
 
     def computed(self, frame: pd.DataFrame, *, title: str, note: str) -> Shown:
         """A small table that the notebook has computed, and how; its column `provenance` says from what."""
-        return self._computed("computed", frame, title=title, note=note)
-
-    def _computed(self, kind: str, values: Any, **named: Any) -> Shown:
-        return Shown(None) if _is_nothing(values) else self._made(kind, values, **named)
+        return Shown(None) if _is_nothing(frame) else self._made("computed", frame, title=title, note=note)
 
     def _made(self, kind: str, *arguments: Any, **named: Any) -> Shown:
         return _shown(kinds()[kind].record(self.context, *arguments, **named), None)

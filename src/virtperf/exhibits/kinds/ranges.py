@@ -82,12 +82,11 @@ class _Line:
         self.asked, self.row, self.unit = asked, row, unit
         bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
         if asked.derived.kind == "argmax":
-            self.text, self.assumed = (level_words(row[name], asked) for name in ("levels_text", "levels"))
+            self.text, assumed = (level_words(row[name], asked) for name in ("levels_text", "levels"))
         else:
             both = (row["pieces_text"], row["pieces"])
-            self.text, self.assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
-        if not context.assumptions:
-            self.assumed = self.text
+            self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
+        self.assumed = assumed if context.assumptions else self.text
         self.printed = joined(map(pretty, row["printed"]))
         self.measured = from_runs.estimate(context.data, asked, context.level)
 
