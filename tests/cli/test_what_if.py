@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.synthesis.conftest import build
 from virtperf.cli import main
-from virtperf.render.outputs import records_of
+from virtperf.render.notebooks import records_of
 
 
 def repository(folder: Path, root: Path) -> list[str]:

@@ -10,8 +10,7 @@ import pytest
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.render.committed import LEFT_OUT
-from virtperf.render.outputs import records_of
+from virtperf.render.notebooks import LEFT_OUT, records_of
 
 OWN, TOGETHER = "your-own-plot", "synthesis"
 """The notebooks that belong to no study."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from virtperf.exhibits.arithmetic import SHOWN, quantities, relations
+from virtperf.exhibits.claim_words import SHOWN, quantities, relations
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 

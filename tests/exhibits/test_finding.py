@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from virtperf.exhibits.claim_words import orders
 from virtperf.exhibits.finding import finding
-from virtperf.exhibits.joined import joined
+from virtperf.exhibits.frames import joined
 from virtperf.exhibits.loaded import LoadedStudy
-from virtperf.exhibits.orders import orders
 
 Say = Callable[[pd.DataFrame], str]
 NAN, INF = math.nan, math.inf

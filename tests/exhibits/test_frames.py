@@ -10,6 +10,7 @@ import pytest
 from tests.exhibits.toy import DOLLARS, HOSTILE, change
 from virtperf.core import stage_tables
 from virtperf.core.mean import student
+from virtperf.exhibits import frames
 from virtperf.exhibits.loaded import LoadedStudy, load_study
 
 
@@ -28,7 +29,8 @@ def test_a_study_without_stages_has_its_points_without_limits(bare: LoadedStudy)
     points = bare.points("figure-2")
     assert len(points) == 7 and points[["low", "high", "low_text", "high_text"]].isna().all(axis=None)
     assert not points["pieces"].map(len).any()
-    assert bare.means("figure-2").empty and bare.runs("figure-2").empty and bare.timeline("figure-5").empty
+    assert bare.means("figure-2").empty and bare.runs("figure-2").empty
+    assert frames.timeline(bare.data, "figure-5").empty
     assert {"guests", "value", "se", "run_id", "provenance"} <= set(bare.runs("figure-2").columns)
 
 
@@ -75,13 +77,14 @@ def test_a_stored_mean_is_never_made_again(tmp_path: Path) -> None:
 
 
 def test_a_condition_that_no_figure_shows(measured: LoadedStudy) -> None:
-    runs = measured.condition("throughput", guests=8)
+    study = measured.study
+    runs = frames.condition(measured.data, study.quantity_at("throughput", {"guests": 8}))
     assert list(runs["value"]) == [150, 152, 154] and set(runs["system"]) == {"a"}
-    assert measured.condition("throughput", guests=16).empty
+    assert frames.condition(measured.data, study.quantity_at("throughput", {"guests": 16})).empty
 
 
 def test_a_timeline_holds_every_sample(loaded: LoadedStudy) -> None:
-    frame = loaded.timeline("figure-5")
+    frame = frames.timeline(loaded.data, "figure-5")
     assert set(frame["run_id"]) == {"measured-a-4-r1"} and set(frame["provenance"]) == {"measured"}
     assert frame.groupby("series", sort=False).size().to_dict() == {HOSTILE: 30, "Memory": 30}
 

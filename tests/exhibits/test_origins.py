@@ -45,7 +45,6 @@ def test_nothing_is_estimated_from_simulated_runs(loaded: LoadedStudy, simulated
     assert fits[HOSTILE].available
     for show in (
         lambda: loaded.estimates(fits.estimates("slope"), title="Slopes"),
-        lambda: loaded.tests(fits.estimates("linearity_test"), title="Tests"),
         lambda: loaded.show("figure-2", fits),
         lambda: loaded.computed(simulated, title="Values", note="as they are"),
     ):

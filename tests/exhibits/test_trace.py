@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,7 @@ from tests.exhibits import toy
 from virtperf.core import stage_tables
 from virtperf.core.files import json_text
 from virtperf.exhibits.data import load
-from virtperf.exhibits.trace import Trace, trace_key, traces
-from virtperf.exhibits.trace_text import trace_text
+from virtperf.exhibits.trace import Trace, trace_key, trace_text, traces
 
 
 def traced(data: Path) -> dict[str, Trace]:
@@ -90,4 +90,4 @@ def test_a_run_without_its_reference_is_not_used_and_says_why(tmp_path: Path) ->
     found = at(traced(data), "4")
     assert "measured-a-4-r1" not in [r.run for r in found.runs]
     assert ("measured-a-4-r1", "its reference was not run") in found.excluded
-    assert "NaN" not in json_text(found.as_dict())
+    assert "NaN" not in json_text(asdict(found))

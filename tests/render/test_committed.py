@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from virtperf.core.errors import VirtperfError
-from virtperf.render.committed import keep_outputs
+from virtperf.render.notebooks import keep_outputs
 
 
 def notebook(*sources: str, output: str | None = None):

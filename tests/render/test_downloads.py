@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from virtperf.exhibits.records import Numbers
-from virtperf.render.downloads import address, csv_of
+from virtperf.render.record import address, csv_of
 
 
 def numbers(*rows: tuple, columns: tuple[str, ...] = ("name", "value")) -> Numbers:

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from virtperf.core.errors import VirtperfError
 from virtperf.render.execute import execute
-from virtperf.render.outputs import records_of
+from virtperf.render.notebooks import records_of
 
 pytestmark = pytest.mark.slow
 

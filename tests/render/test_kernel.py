@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from virtperf.core.warm import ADDRESS
-from virtperf.render.kernel import LocalKernel
+from virtperf.render.execute import LocalKernel
 
 
 def test_the_kernel_is_that_of_this_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:

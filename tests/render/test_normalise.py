@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tests.render.toy_notebook import executed
 from virtperf.exhibits.records import MIME
-from virtperf.render.normalise import normalise, written
+from virtperf.render.notebooks import normalise, written
 
 
 def run(time: str, number: str) -> NotebookNode:

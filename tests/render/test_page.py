@@ -5,7 +5,7 @@ from __future__ import annotations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.render.toy_notebook import cell, figure
-from virtperf.render.page import Output, Part, build_page
+from virtperf.render.report import Output, Part, build_page
 
 
 def shown(*outputs) -> tuple[Output, ...]:

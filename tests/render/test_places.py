@@ -6,7 +6,7 @@ import pytest
 
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.trace import trace_key
-from virtperf.render.places import NOTEBOOK, Place, trace_place
+from virtperf.render.record import NOTEBOOK, Place, trace_place
 
 PAGE = Place(known=frozenset({"claim-busy", "figure-2", "here"}))
 

@@ -8,9 +8,8 @@ from tests.exhibits.toy import HOSTILE
 from tests.render.site.conftest import Parsed
 from tests.render.toy_notebook import claims, diagram, estimates, figure, summary, table
 from virtperf.core.provenance import Provenance
-from virtperf.exhibits.records import Grid, Paragraph, Record, Span
-from virtperf.render.places import Place
-from virtperf.render.record import distinct, ids, record_html
+from virtperf.exhibits.records import Folded, Grid, Paragraph, Record, Span
+from virtperf.render.record import Place, distinct, ids, record_html
 
 RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
 
@@ -101,5 +100,7 @@ def test_ids_are_made_unique_before_there_is_markup() -> None:
 
 
 def test_ids_within_folded_blocks_count() -> None:
-    one, two = distinct([table(), table()])
-    assert "table-1-corrections" in ids([one]) and "table-1-corrections" not in ids([two])
+    grid = Grid(label="Notes", columns=("note",), rows=(("a misprint",),), ids=("note-1",))
+    folded = Record(kind="k", id="r", study="toy", title="", blocks=(Folded(summary="Notes", blocks=(grid,)),))
+    one, two = distinct([folded, folded])
+    assert "note-1" in ids([one]) and "note-1" not in ids([two])

@@ -19,7 +19,7 @@ from tests.render.toy_notebook import diagram, figure, summary, table
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits.records import MIME
 from virtperf.render import templating
-from virtperf.render.outputs import records_of
+from virtperf.render.notebooks import records_of
 from virtperf.render.report import render, to_html
 
 

@@ -69,7 +69,7 @@ def table() -> Record:
                 rows=((HOSTILE, (printed, " ", corrected, Span(text="a", style="mark"))), ("b", empty())),
             ),
             Paragraph(words=(Span(text="File and lines", link="trace:toy/table-1"),), style="small"),
-            Folded(summary="Notes", blocks=(Heading(text="Corrections", id="table-1-corrections"),
+            Folded(summary="Notes", blocks=(Heading(text="Corrections"),
                                             Paragraph(words="A misprint.", style="note"))),
         ),
     )  # fmt: skip

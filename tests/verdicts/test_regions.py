@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -81,6 +81,7 @@ def test_a_ratio_is_accepted_where_the_difference_that_it_implies_is(a, b):
 
 
 @given(runs, runs, st.floats(0, 5), st.floats(0, 5), st.sampled_from([level, difference, ratio]))
+@example([1.0, 2.0], [1.0, 2.0], 1.0, math.ulp(0.0), difference)
 def test_one_number_is_judged_by_its_interval(a, b, one, other, kind):
     given_ = (a,) if kind is level else (a, b)
     found = kind(*given_, *sorted((one, other)))

@@ -260,7 +260,7 @@ def keep_outputs(layout: Layout, name: str) -> None:
 
     The pipeline executes the notebook of a study; one that belongs to no study is executed here.
     """
-    from virtperf.render.committed import keep_outputs as run
+    from virtperf.render.notebooks import keep_outputs as run
 
     if name not in layout.studies():
         from virtperf.render.execute import execute

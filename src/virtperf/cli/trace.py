@@ -21,12 +21,12 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     alone) lists the keys that begin so. The key of a printed table is STUDY/TABLE, for example study/table-4: the file
     that holds its cells, line by line.
     """
+    from dataclasses import asdict
+
     from virtperf.core.files import json_text
     from virtperf.core.params import load_parameters
     from virtperf.exhibits.data import load
-    from virtperf.exhibits.trace import traces
-    from virtperf.exhibits.trace_tables import table_text, table_traces
-    from virtperf.exhibits.trace_text import trace_text
+    from virtperf.exhibits.trace import table_text, table_traces, trace_text, traces
 
     study = key.partition("/")[0]
     layout.known(study)
@@ -38,7 +38,7 @@ def trace(layout: Layout, key: str, as_json: bool) -> None:
     if key in entries or key in tables:
         found = entries.get(key) or tables[key]
         text = trace_text(entries[key], said) if key in entries else table_text(tables[key], said)
-        click.echo(json_text(found.as_dict()) if as_json else text)
+        click.echo(json_text(asdict(found)) if as_json else text)
         return
     keys = [*entries, *tables]
     begun = [name for name in keys if name.startswith(key.rstrip("/") + "/")]

@@ -28,22 +28,12 @@ from virtperf.study.quantities import Quantity
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """Everything that exhibits draw from.
+    """Everything that exhibits draw from: the tables of the stages as `core.stage_tables` declares them, empty where a
+    stage has not run (`claim_results` is `CLAIMS`, `truth` is `TRUTH_VALUES`, in a rehearsal only).
 
-    Attributes
-    ----------
-    study, claims
-        The hand-written definition; `claims` is None where the study has no `claims.yaml` yet.
-    points, ranges, claim_results, readings : DataFrame
-    series, observations, means, lineage, timelines, thumbnails, audits, verdicts : DataFrame
-        The tables of the stages, with the columns of `core.stage_tables` (`claim_results` is `CLAIMS`); empty where a
-        stage has not run.
-    truth : DataFrame
-        The table `TRUTH_VALUES`, in a rehearsal only.
-    contradictions, index : dict
-        `contradictions.json` and the samples' `index.json`; empty where the stage has not run.
-    missing : tuple of str
-        The files that were not there, relative to the data folder.
+    `claims` is None where the study has no `claims.yaml` yet; `contradictions` and `index` are `contradictions.json`
+    and the samples' `index.json`, perhaps empty; `missing` has the files that were not there, relative to the data
+    folder.
     """
 
     study: Study
@@ -81,12 +71,7 @@ class StudyData:
     def mean(self, quantity: Quantity, provenance: str, scale: str = "") -> Mean | None:
         """The mean over the runs of one provenance at a quantity's levels; None where none of them observed it.
 
-        Parameters
-        ----------
-        quantity : Quantity
-        provenance : str
-        scale : {"", "own", "relative"}
-            "" is the scale of figures and claims: relative where the quantity has reference points, else own.
+        `scale` is "own", "relative", or "" for that of figures and claims: relative where there are reference points.
         """
         return self._means.get((quantity, str(provenance), scale or scale_of(self.study, quantity.name)))
 
@@ -114,17 +99,9 @@ class StudyData:
 def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
     """Read a study's files below the data folder.
 
-    Parameters
-    ----------
-    rehearsal : bool
-        False: of runs everything but simulated ones, which say nothing about the paper. True: simulated ones only, with
-        the values that they were made around.
-
-    Raises
-    ------
-    VirtperfError
-        The study is unknown (naming the known ones), or a file can't be read or has other columns than it should
-        (naming the stage to run again).
+    Of runs everything but simulated ones, which say nothing about the paper; for a `rehearsal` simulated ones only,
+    with the values that they were made around. A `VirtperfError` names the known studies where this one is unknown, and
+    the stage to run again where a file can't be read or has other columns than it should.
     """
     folders = {
         p.parent.name: p.parent for root in ("measured", "published") for p in (data / root).glob("*/study.yaml")
@@ -132,11 +109,9 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
     if study_id not in folders:
         known = sorted(folders)
         raise VirtperfError(
-            f"there is no study {study_id!r}",
-            file=data / "published" / study_id,
-            expected=f"one of {', '.join(known) or 'none'}",
-            remedy=near(study_id, known),
-        )
+            f"there is no study {study_id!r}", file=data / "published" / study_id,
+            expected=f"one of {', '.join(known) or 'none'}", remedy=near(study_id, known),
+        )  # fmt: skip
     study = load_study(folders[study_id])
     missing: list[str] = []
 

@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 
 from virtperf.exhibits.axis_words import level_text, level_words
-from virtperf.exhibits.joined import allowed, merged, rows_of
+from virtperf.exhibits.frames import allowed, merged
 from virtperf.exhibits.range_words import NARROW, WIDE
-from virtperf.exhibits.wording import PROSE_SIGNIFICANT, joined, plural, pretty
+from virtperf.exhibits.wording import joined, plural, short
 from virtperf.study.definition import Factor
 
 NAMED = 6  # points of one series, and measured points, whose values are told
@@ -27,33 +27,30 @@ SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve
 def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
     """One sentence a series: its values or ranges, or its course where the ranges fix it; then orders, then runs.
 
-    Parameters
-    ----------
-    points : DataFrame
-        As `exhibits.joined.joined` makes it, with a column `ordered`: whether a claim orders the point among others.
-    factor : Factor
-        Of the figure's axis.
-    orders : sequence of str
-        The claims that state nothing but an order.
+    `points` are as `joined` makes them, with a column `ordered`: whether a claim orders the point among others.
+    `factor` is that of the figure's axis, `orders` the claims that state nothing but an order.
     """
     points, own = _with_measured(points)
-    rows = rows_of(points)
+    rows: list[Any] = list(points.itertuples(index=False))
     others = [row for row, measured in zip(rows, own, strict=True) if not measured]
     lead = "Measured means." if own.all() else "Printed values." if points["printed"].notna().all() else ""
     ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
     lead = f"With our assumptions, which change {ours} of {plural(len(rows), 'range')}." if ours and not lead else lead
-    series: dict[str, list[Any]] = {}
-    for row in rows:
-        series.setdefault(str(row.series), []).append(row)
     alike: dict[str, list[str]] = {}
-    for label, part in series.items():
-        alike.setdefault(_series(part, factor), []).append(label)
-    sentences = [f"{_all_of(labels)}: {said}." for said, labels in alike.items() if said]
+    for label in dict.fromkeys(row.series for row in rows):
+        said = _series([row for row in rows if row.series == label], factor)
+        alike.setdefault(said, []).append(str(label))
+    sentences = [
+        f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {said}."
+        for said, labels in alike.items()
+        if said
+    ]
     wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
-    short = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
-    told = f"The text says: {' '.join(short)}" if short else ""
+    brief = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
+    told = f"The text says: {' '.join(brief)}" if brief else ""
     split = SPLIT if any(" or " in said for said in alike) else ""
-    return " ".join(filter(None, [lead, *sentences, split, told, _measured(others, factor, len(series) > 1)]))
+    several = points["series"].nunique() > 1
+    return " ".join(filter(None, [lead, *sentences, split, told, _measured(others, factor, several)]))
 
 
 def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -65,10 +62,6 @@ def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 
 
 _ORDER = "order only"
-
-
-def _all_of(labels: list[str]) -> str:
-    return "; ".join(labels) if any("," in label for label in labels) else joined(labels)
 
 
 def _series(points: list[Any], factor: Factor) -> str:
@@ -94,24 +87,22 @@ def _series(points: list[Any], factor: Factor) -> str:
 def _phrase(point: Any) -> str:
     """What is known of one point: a value, a range, or an order among others."""
     printed = math.isfinite(point.printed)
-    aside = f" (printed: {_short(point.printed)})" if printed else ""
+    aside = f" (printed: {short(point.printed)})" if printed else ""
     if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
         return f"{allowed(point.pieces)}{aside}"
     if printed and (not point.known or point.low <= point.printed <= point.high):
-        return _short(point.printed)
+        return short(point.printed)
     if is_narrow(point.low, point.high):
-        middle, ends = _short((point.low + point.high) / 2), {_short(point.low), _short(point.high)}
+        middle, ends = short((point.low + point.high) / 2), {short(point.low), short(point.high)}
         return f"{middle if ends == {middle} else f'about {middle}'}{aside}"
     if point.high <= WIDE * point.low:
-        return f"{_short(point.low)} to {_short(point.high)}{aside}"
+        return f"{short(point.low)} to {short(point.high)}{aside}"
     if point.ordered:
         return f"{_ORDER}{aside}"
     if math.isinf(point.high):
-        return (f"at least {_short(point.low)}" if point.low > 0 else "no upper limit") + aside
-    limits = (
-        f"between {_short(point.low)} and {_short(point.high)}" if point.low > 0 else f"at most {_short(point.high)}"
-    )
-    return f"{limits}{aside}"
+        return (f"at least {short(point.low)}" if point.low > 0 else "no upper limit") + aside
+    high = short(point.high)
+    return f"between {short(point.low)} and {high}{aside}" if point.low > 0 else f"at most {high}{aside}"
 
 
 def is_narrow(low: float, high: float) -> bool:
@@ -121,7 +112,8 @@ def is_narrow(low: float, high: float) -> bool:
 
 def _course(points: list[Any], factor: Factor) -> str:
     """How values run that their ranges leave only one direction at every step; "" where some step is open."""
-    steps = [_step(a, b) for a, b in pairwise(points)]
+    # 1 where a point is above the one before for certain, -1 where it is below, 0 where their ranges overlap.
+    steps = [int(b.low > a.high) - int(b.high < a.low) for a, b in pairwise(points)]
     turns = [k for k, (a, b) in enumerate(pairwise(steps), 1) if a != b]
     if 0 in steps or len(turns) > 1 or not all(is_narrow(p.low, p.high) for p in (points[0], points[-1])):
         return ""
@@ -133,32 +125,21 @@ def _course(points: list[Any], factor: Factor) -> str:
     return f"{ways[steps[0]]} from {first} to {ends[turns[0]]}, then {ways[steps[-1]]} to {ends[-1]}"
 
 
-def _step(a: Any, b: Any) -> int:
-    """1 where b is above a for certain, -1 where it is below, 0 where the ranges overlap."""
-    return int(b.low > a.high) - int(b.high < a.low)
-
-
-def _short(value: float) -> str:
-    return pretty(value, PROSE_SIGNIFICANT)
-
-
-def _place(point: Any, factor: Factor, several: bool) -> str:
-    words = level_words(factor, point.x)
-    joint = ", " if isinstance(point.x, str) else " at "
-    return f"{point.series}{joint}{words}" if several else words
-
-
 def _measured(points: list[Any], factor: Factor, several: bool) -> str:
     measured = [p for p in points if not math.isnan(p.measured)]
     if not measured:
         return ""
-    shown = [f"{_short(p.measured)} ({_place(p, factor, several)})" for p in measured]
+    shown = []
+    for point in measured:
+        series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
+        shown.append(f"{short(point.measured)} ({series}{level_words(factor, point.x)})")
     text = f"Measured: {joined(shown)}." if len(measured) <= NAMED else f"{plural(len(measured), 'measured point')}."
     compared = [p for p in measured if p.known and not p.reference]
     inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)
     if not compared:
         return text
-    which = "The interval" if len(compared) == 1 else f"{inside} of {len(compared)} intervals"
-    verb = "overlaps" if (len(compared) == 1 and inside) or (len(compared) > 1 and inside == 1) else "overlap"
-    verb = "does not overlap" if len(compared) == 1 and not inside else verb
-    return f"{text} {which} {verb} what the text allows."
+    if len(compared) == 1:
+        said = f"The interval {'overlaps' if inside else 'does not overlap'}"
+    else:
+        said = f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
+    return f"{text} {said} what the text allows."

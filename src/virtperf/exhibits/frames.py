@@ -7,21 +7,21 @@ Every frame has the columns study, exhibit, series, quantity, the factors that t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import StudyError
-from virtperf.core.mean import Mean
 from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits.axis_words import axes_of
 from virtperf.exhibits.data import StudyData
+from virtperf.exhibits.wording import interval, pretty
 from virtperf.study.conditions import RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
-from virtperf.study.quantities import Level, Quantity
+from virtperf.study.quantities import Quantity
 
 RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE, Provenance.SIMULATED)
 """Of runs; a study's exhibits have no simulated ones, a rehearsal has no others (`exhibits.data.load`)."""
@@ -31,14 +31,11 @@ _NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
 def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True) -> pd.DataFrame:
     """What the text allows at every point of a figure, in the study's order.
 
-    Returns
-    -------
-    DataFrame
-        low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes
-        the text alone. low_text, high_text: without our assumptions. pieces, pieces_text: the same as lists low, high,
-        low, high, ... of disjoint ranges, empty where no stage has set them. printed, printed_half_width: the number
-        that the paper prints, NaN where it prints none. low_by, high_by: ids of the claims that set the limits.
-        reference: whether the value is what it is by convention.
+    low, high: the limits, infinite where there is none, NaN where no stage has set them; `assumptions` False takes the
+    text alone. low_text, high_text: without our assumptions. pieces, pieces_text: the same as lists low, high, low,
+    high, ... of disjoint ranges. printed, printed_half_width: the number that the paper prints, NaN where it prints
+    none. low_by, high_by: ids of the claims that set the limits. reference: whether the value is what it is by
+    convention.
     """
     figure = _figure(data, exhibit)
     known = data.points[data.points["exhibit"] == figure.id]
@@ -46,7 +43,7 @@ def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True)
     prints = _prints(data)
     rows = []
     for row, quantity in _base(data, figure):
-        found = limits.get((row["series"], row[_over(figure)]), {})
+        found = limits.get((row["series"], row[figure.series[0].over]), {})
         text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
         given = {name: found.get(name, none) for name, none in _NO_LIMITS.items()} if assumptions else text
         value, half_width = prints.get(quantity, (math.nan, math.nan))
@@ -79,46 +76,37 @@ def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
     return _framed(data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance"))
 
 
-def condition(data: StudyData, quantity: str, levels: Mapping[str, Level]) -> pd.DataFrame:
-    """The runs of a quantity at factor levels that no figure shows; factors that are not named have their default."""
-    study = data.study
-    refuse_unknown(quantity, study.quantities, "quantity")
-    for name, level in levels.items():
-        refuse_unknown(name, study.factors, "factor")
-        refuse_unknown(level, study.factors[name].levels, f"level of {name}")
-    try:
-        at = study.quantity_at(quantity, levels)
-    except ValueError as err:
-        raise StudyError(str(err), file="study.yaml") from err
-    row = {"study": study.id, "exhibit": "", "series": study.quantities[quantity].label, "quantity": quantity,
-           **dict(at.at)}  # fmt: skip
-    found = [row | run for run in _runs_of(data, at)]
+def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
+    """The runs of a quantity at levels that perhaps no figure shows."""
+    row = {"study": data.study.id, "exhibit": "", "series": data.study.quantities[quantity.name].label,
+           "quantity": quantity.name, **dict(quantity.at)}  # fmt: skip
+    found = [row | run for run in _runs_of(data, quantity)]
     return pd.DataFrame(found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"])
 
 
 def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
     """The means over runs in the figure's unit, one row a point and provenance: value, low, high, se, df, n, runs.
 
-    `runs` are ids. On a relative axis, runs without the reference point have no mean.
-
-    Parameters
-    ----------
-    level : float, optional
-        Confidence level of the intervals; by default that of the stored means.
+    On a relative axis, runs without the reference point have no mean. `level` None has the stored intervals.
     """
     figure = _figure(data, exhibit)
     found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]
-    rows = [row | _mean(mean, level) for row, mean in found if mean is not None]
-    return _framed(data, figure, rows, ("value", "low", "high", "se", "df", "n", "runs", "provenance"))
+    names = ("value", "low", "high", "se", "df", "n")
+    rows = []
+    for row, mean in found:
+        if mean is None:
+            continue
+        assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
+        shown = mean if level is None else mean.at(level)
+        cells = {name: getattr(shown, name) for name in names}
+        rows.append(row | cells | {"runs": list(mean.origin.runs), "provenance": str(mean.origin.provenance)})
+    return _framed(data, figure, rows, (*names, "runs", "provenance"))
 
 
 def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
     """The samples that a figure over time shows: t_s, value, unit, run_id; of the best provenance that was run.
 
-    Raises
-    ------
-    StudyError
-        The exhibit is no figure over time.
+    Raises `StudyError` where the exhibit is no figure over time.
     """
     figure = named(data, exhibit)
     if figure.kind != "timeseries":
@@ -134,15 +122,9 @@ def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
     if isinstance(exhibit, Exhibit):
         return exhibit
     known = {e.id: e for e in data.study.exhibits}
-    refuse_unknown(exhibit, known, "exhibit")
+    if exhibit not in known:
+        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=near(exhibit, known))
     return known[exhibit]
-
-
-def refuse_unknown(name: object, known: Iterable[object], what: str) -> None:
-    """Raise `StudyError` with near names unless the name is known."""
-    names = list(known)
-    if name not in names:
-        raise StudyError(f"there is no {what} {name!r}", remedy=near(name, names))
 
 
 def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
@@ -151,10 +133,6 @@ def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
         known = ", ".join(e.id for e in data.study.exhibits if e.series)
         raise StudyError(f"{found.id} has no series to draw", file="study.yaml", expected=f"one of {known}")
     return found
-
-
-def _over(figure: Exhibit) -> str:
-    return figure.series[0].over
 
 
 def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
@@ -169,15 +147,13 @@ def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quanti
 
 
 def _framed(data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
-    if rows:
-        return _with_axes(data, figure, pd.DataFrame(rows))
-    base = next(iter(_base(data, figure)))[0]
-    numbers = {c: pd.Series(dtype="str" if c in ("run_id", "provenance") else "float64") for c in columns}
-    empty = {c: pd.Series(dtype="str" if isinstance(v, str) else "float64") for c, v in base.items()}
-    return _with_axes(data, figure, pd.DataFrame(empty | numbers))
-
-
-def _with_axes(data: StudyData, figure: Exhibit, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame that carries what axes say of it; its columns have their types where it has no rows."""
+    frame = pd.DataFrame(rows)
+    if not rows:
+        base, _ = _base(data, figure)[0]
+        texts = {"run_id", "provenance", *(name for name, value in base.items() if isinstance(value, str))}
+        empty = {name: pd.Series(dtype="str" if name in texts else "float64") for name in (*base, *columns)}
+        frame = pd.DataFrame(empty)
     frame.attrs["axes"] = axes_of(data.study, figure)
     return frame
 
@@ -203,23 +179,46 @@ def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
     rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
     of_relative = ("relative", "relative_se", "relative_df")
     value, se, df = of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
-    return [
-        {
-            "run_id": row["run_id"],
-            "replicate": row["replicate"],
-            "value": row[value],
-            "se": row[se],
-            "df": row[df],
-            "provenance": row["provenance"],
-        }
-        for row in rows.to_dict("records")
-        if math.isfinite(row[value])
-    ]
+    named = {"run_id": "run_id", "replicate": "replicate", "value": value, "se": se, "df": df,
+             "provenance": "provenance"}  # fmt: skip
+    found = rows.to_dict("records")
+    return [{name: row[column] for name, column in named.items()} for row in found if math.isfinite(row[value])]
 
 
-def _mean(mean: Mean, level: float | None) -> dict[str, Any]:
-    """A stored mean as cells; at another confidence level the same standard error has another interval."""
-    shown = mean if level is None else mean.at(level)
-    cells = {name: getattr(shown, name) for name in ("value", "low", "high", "se", "df", "n")}
-    assert shown.origin is not None  # `StudyData.mean` gives every mean its origin
-    return cells | {"runs": list(shown.origin.runs), "provenance": str(shown.origin.provenance)}
+KINDS = ("measured", "example")
+
+
+def joined(
+    data: StudyData, exhibit: Exhibit, *, level: float, assumptions: bool = True, examples: bool = False
+) -> pd.DataFrame:
+    """One row a point: the columns of `points`; ``x``, the level on the figure's axis; of every kind of run
+    ``measured``, ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs`` (their ids); ``known``:
+    whether a stage has computed limits.
+    """
+    found = points(data, exhibit, assumptions=assumptions)
+    over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
+    found["x"] = found[over]
+    stored = means(data, exhibit, level=level)
+    for kind in KINDS:
+        wanted = kind if examples or kind != Provenance.EXAMPLE else ""
+        names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
+        rows = stored[stored["provenance"] == wanted].rename(columns={over: "x", **names})
+        found = found.merge(rows[[*keys, *names.values()]].astype({"x": found["x"].dtype}), on=keys, how="left")
+        found[f"{kind}_runs"] = [cell if isinstance(cell, list) else [] for cell in found[f"{kind}_runs"]]
+    found["known"] = found["low"].notna()
+    return found
+
+
+def allowed(pieces: Sequence[float]) -> str:
+    """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without any."""
+    ends = merged(pieces)
+    return " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True)) or "not computed"
+
+
+def merged(pieces: Sequence[float]) -> list[float]:
+    """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
+    ends = list(pieces[:1])
+    for high, low in zip(pieces[1::2], pieces[2::2], strict=False):
+        if pretty(high) != pretty(low):
+            ends += [high, low]
+    return [*ends, *pieces[-1:]]

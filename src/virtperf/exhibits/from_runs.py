@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,28 +11,17 @@ from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
 from virtperf.study.derived import Derivation
-from virtperf.study.quantities import Expression
 
 _PARAMETERS = {"contention": "alpha", "coherency": "beta", "plateau": "plateau"}
 """What a fit calls a number that is one of its parameters."""
 
 
 def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
-    """The number with its interval from the measured runs of all its quantities.
+    """The number with its interval from the measured runs of all its quantities: an Estimate, Mean or Missing.
 
-    Parameters
-    ----------
-    data : StudyData
-    asked : Derivation
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate, Mean, Missing or None
-        None where a quantity has no measured run, or the number is one that no model estimates.
+    None where a quantity has no measured run, or the number is one that no model estimates.
     """
-    if not _measured(data, asked.parts):
+    if any(data.mean(q, Provenance.MEASURED) is None for part in asked.parts for _, q in part.terms):
         return None  # most studies have none, and the models take a second to load
     kind, alpha = asked.derived.kind, 1 - level
     if kind == "value":
@@ -53,12 +41,22 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
         return replace(found, **{name: 100 * (getattr(found, name) - 1) for name in ("value", "low", "high")})
     if kind == "difference":
         return next(iter(models.pairwise("value ~ x", runs, noise="constant", alpha=alpha).values()))
+    fit: Any
     if kind == "line":
         fit = models.line("value ~ x", runs).only
-        return getattr(fit, asked.gives)(alpha) if fit.available else fit
-    if kind in ("usl", "segmented"):
-        return _of_model(models, asked, runs, alpha)
-    return None
+    elif kind == "usl":
+        fit = models.usl("value ~ x", runs).only
+    elif kind == "segmented":
+        fit = models.segmented("value ~ x", runs, form="plateau-decline").only
+    else:
+        return None
+    if not fit.available:
+        return fit
+    if asked.gives in _PARAMETERS:
+        return fit.estimate(_PARAMETERS[asked.gives], alpha)
+    if asked.gives == "capacity":
+        return fit.throughput_at(asked.derived.load, alpha)
+    return getattr(fit, asked.gives)(alpha)
 
 
 def ratio(
@@ -80,25 +78,6 @@ def ratio(
     return next(iter(models.ratios("value", runs, of=of, to=to, alpha=alpha).values())), runs
 
 
-def _of_model(models: Any, asked: Derivation, runs: pd.DataFrame, alpha: float) -> Any:
-    if asked.derived.kind == "usl":
-        fit = models.usl("value ~ x", runs).only
-    else:
-        fit = models.segmented("value ~ x", runs, form="plateau-decline").only
-    if not fit.available:
-        return fit
-    if asked.gives in _PARAMETERS:
-        return fit.estimate(_PARAMETERS[asked.gives], alpha)
-    if asked.gives == "capacity":
-        return fit.throughput_at(asked.derived.load, alpha)
-    return getattr(fit, asked.gives)(alpha)
-
-
-def _measured(data: StudyData, parts: Sequence[Expression]) -> bool:
-    """Whether measured runs observed every quantity."""
-    return all(data.mean(q, Provenance.MEASURED) is not None for part in parts for _, q in part.terms)
-
-
 def _runs(data: StudyData, asked: Derivation) -> pd.DataFrame | None:
     """The runs of all parts in one frame, where they stand in the column x; None where a part is a sum."""
     if any(len(part.terms) > 1 for part in asked.parts):
@@ -106,7 +85,7 @@ def _runs(data: StudyData, asked: Derivation) -> pd.DataFrame | None:
     found = []
     for place, part in zip(asked.axis or map(float, range(len(asked.parts))), asked.parts, strict=False):
         ((coefficient, quantity),) = part.terms
-        runs = frames.condition(data, quantity.name, dict(quantity.at))
+        runs = frames.condition(data, quantity)
         runs = runs[runs["provenance"] == Provenance.MEASURED]
         found.append(runs.assign(x=place, value=coefficient * runs["value"]))
     return pd.concat(found, ignore_index=True)

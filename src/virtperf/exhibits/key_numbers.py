@@ -11,26 +11,16 @@ import pandas as pd
 from virtperf.exhibits.data import StudyData
 from virtperf.study.definition import Study
 
-PERCENTS = (5, 10)
-"""Half-widths, in percent of a range's middle, up to which points are counted."""
-ENOUGH = 4
-"""Points of a figure that may stand for its study."""
+PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
+ENOUGH = 4  # points of a figure that may stand for its study
 TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
 MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the text pins the plotted points down.
-
-    Attributes
-    ----------
-    points : int
-        Plotted points, without those that are 100 by convention.
-    within : tuple of int
-        Points whose range is at most as wide as each of `PERCENTS`.
-    open_ended : int
-        Points without an upper limit.
+    """How far the text pins the plotted points down: how many they are without those that are 100 by convention, how
+    many have a range at most as wide as each of `PERCENTS`, how many no upper limit.
     """
 
     points: int
@@ -40,11 +30,10 @@ class Reach:
 
 def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
     """Count points by the half-width of their range relative to its middle, with or without our assumptions."""
-    free = _free_points(data.study, data.points)
-    low, high = (free[name] for name in (("low", "high") if assumptions else ("low_text", "high_text")))
-    widths = _half_widths(low, high)
+    free, suffix = _free_points(data.study, data.points), "" if assumptions else "_text"
+    widths = _half_widths(free[f"low{suffix}"], free[f"high{suffix}"])
     within = tuple(int((widths <= most).sum()) for most in PERCENTS)
-    return Reach(len(free), within, int(np.isinf(high).sum()))
+    return Reach(len(free), within, int(np.isinf(free[f"high{suffix}"]).sum()))
 
 
 def key_numbers(data: StudyData) -> dict[str, Any]:
@@ -84,11 +73,8 @@ def key_numbers(data: StudyData) -> dict[str, Any]:
 def width_table(data: StudyData) -> pd.DataFrame:
     """Half-widths of the ranges of plotted points, the narrowest first.
 
-    Returns
-    -------
-    DataFrame
-        Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's middle),
-        `exhibit`, `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
+    Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's middle), `exhibit`,
+    `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
     """
     free = _free_points(data.study, data.points)
     table = free[["exhibit", "series", "x"]].assign(half_width=_half_widths(free["low"], free["high"]).round(4))
@@ -99,10 +85,7 @@ def width_table(data: StudyData) -> pd.DataFrame:
 
 
 def best_known(data: StudyData) -> str:
-    """The figure with the largest share of points within ±10 %, the first of equals, of those with `ENOUGH` points.
-
-    "" where there is none.
-    """
+    """The figure with the largest share of points within ±10 %, of those with `ENOUGH` points; "" without one."""
     free = _free_points(data.study, data.points)
     within = (_half_widths(free["low"], free["high"]) <= PERCENTS[-1]).groupby(free["exhibit"], sort=False)
     shares = within.mean()[within.size() >= ENOUGH]
@@ -111,14 +94,14 @@ def best_known(data: StudyData) -> str:
 
 def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
     """Without reference points, which are 100 by convention."""
-    fixed = []
-    for exhibit in study.exhibits:
-        for series, level, quantity in study.points(exhibit):
-            reference = study.reference_for(quantity)
-            if reference is not None and reference[0] == quantity:
-                fixed.append((exhibit.id, series.label, level))
-    keys = list(zip(points["exhibit"], points["series"], points["x"], strict=True))
-    return points[np.array([key not in set(fixed) for key in keys], dtype=bool)]
+    fixed = {
+        (exhibit.id, series.label, level)
+        for exhibit in study.exhibits
+        for series, level, quantity in study.points(exhibit)
+        if (study.reference_for(quantity) or (None,))[0] == quantity
+    }
+    keys = zip(points["exhibit"], points["series"], points["x"], strict=True)
+    return points[np.array([key not in fixed for key in keys], dtype=bool)]
 
 
 def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:

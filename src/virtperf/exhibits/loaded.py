@@ -12,12 +12,9 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Origin, Provenance
 from virtperf.exhibits import data as stored
 from virtperf.exhibits import frames, origins
-from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, check_exhibits, kind_of, kinds
 from virtperf.exhibits.records import Record
 from virtperf.exhibits.show import Shown
-from virtperf.study.definition import Study
-from virtperf.study.quantities import Level
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,13 +48,7 @@ def load_study(
 
 
 def find_data(start: Path | None = None) -> Path:
-    """The `data` folder of the nearest folder upwards that has data/published; else that of the package's repository.
-
-    Raises
-    ------
-    VirtperfError
-        There is none.
-    """
+    """The `data` folder of the nearest folder upwards that has data/published, else of the package's repository."""
     here = (start or Path.cwd()).resolve()
     package = Path(__file__).resolve()
     for folder in (here, *here.parents, *package.parents):
@@ -77,19 +68,7 @@ class LoadedStudy:
     """
 
     def __init__(self, context: Context) -> None:
-        self.context = context
-
-    @property
-    def data(self) -> StudyData:
-        """Everything that the study's exhibits draw from."""
-        return self.context.data
-
-    @property
-    def study(self) -> Study:
-        """The study's definition."""
-        return self.context.study
-
-    # ---- frames -----------------------------------------------------------------------------------------------------
+        self.context, self.data, self.study = context, context.data, context.study
 
     def points(self, exhibit_id: str) -> pd.DataFrame:
         """What the text allows at every point of a figure: low, high, pieces, printed (`exhibits.frames.points`)."""
@@ -110,36 +89,18 @@ class LoadedStudy:
         """The means over runs, one row a point and provenance: value, low, high, se, df, n, runs."""
         return self._without_examples(frames.means(self.data, exhibit_id, level=self.context.level))
 
-    def timeline(self, exhibit_id: str) -> pd.DataFrame:
-        """The samples behind a figure over time: series, unit, provenance, run_id, t_s, value."""
-        return frames.timeline(self.data, exhibit_id, examples=self.context.examples)
-
-    def condition(self, quantity: str, **levels: Level) -> pd.DataFrame:
-        """The runs of a quantity at a condition that no figure shows; as `runs`."""
-        return self._without_examples(frames.condition(self.data, quantity, levels))
-
     def _without_examples(self, frame: pd.DataFrame) -> pd.DataFrame:
         if self.context.examples:
             return frame
         return frame[frame["provenance"] != Provenance.EXAMPLE].reset_index(drop=True)
 
-    # ---- exhibits ---------------------------------------------------------------------------------------------------
-
     def show(self, exhibit_id: str, *shown: Any) -> Shown:
         """An exhibit that study.yaml declares: a table, a diagram, a figure.
 
-        Parameters
-        ----------
-        *shown
-            The picture (a Matplotlib figure or axes, or a grid of seaborn), where it is not the default one; fits
-            (`virtperf.models.Fits`, or a mapping of series to a fit) that the default picture has curves of.
-
-        Raises
-        ------
-        StudyError
-            There is no such exhibit; the error names near ones.
-        ProvenanceError
-            A fit says what is not true of the study's runs.
+        `shown` may be a picture (a Matplotlib figure or axes, or a grid of seaborn), where it is not the default one,
+        and fits (`virtperf.models.Fits`, or a mapping of series to a fit) that the default picture has curves of. A
+        `StudyError` names near exhibits where there is no such one; `ProvenanceError` where a fit says what is not true
+        of the study's runs.
         """
         exhibit = frames.named(self.data, exhibit_id)
         kind = kind_of(exhibit)
@@ -163,13 +124,7 @@ class LoadedStudy:
         return _shown(kind.record(self.context, figure), figure)
 
     def results(self, *exhibit_ids: str) -> list[Shown]:
-        """The exhibits, without names all, with fits and comparisons as study.yaml declares them (`exhibits.results`).
-
-        Raises
-        ------
-        StudyError
-            There is no such exhibit; the error names near ones.
-        """
+        """The exhibits, without names all, with fits and comparisons as study.yaml declares them."""
         from virtperf.exhibits.results import results
 
         asked = [frames.named(self.data, exhibit_id) for exhibit_id in exhibit_ids]
@@ -206,18 +161,10 @@ class LoadedStudy:
     def estimates(self, estimates: Mapping[str, Any] | pd.DataFrame, *, title: str, unit: str = "") -> Shown:
         """A table of estimates of one provenance: label to `Estimate`, or label to a mapping of them.
 
-        This and the following show one line in the notebook and nothing in the report where there is nothing to compute
+        This and `computed` show one line in the notebook and nothing in the report where there is nothing to compute
         from: an empty mapping or frame, None, or only values that are missing since there are no rows.
         """
-        return self._computed("estimates", estimates, title=title, unit=unit)
-
-    def equivalence(self, test: Any, *, title: str) -> Shown:
-        """The outcome of an equivalence test (`virtperf.models.tost`)."""
-        return self._computed("equivalence", test, title=title)
-
-    def tests(self, tests: Mapping[str, Any], *, title: str) -> Shown:
-        """A table of significance tests: label to `FTest`."""
-        return self._computed("tests", tests, title=title)
+        return Shown(None) if _is_nothing(estimates) else self._made("estimates", estimates, title=title, unit=unit)
 
     def ranges(self, names: str | Sequence[str], *, title: str = "") -> Shown:
         """Numbers that follow from plotted values, with the range that the text allows, and measured ones beside it.
@@ -232,10 +179,7 @@ class LoadedStudy:
 
     def computed(self, frame: pd.DataFrame, *, title: str, note: str) -> Shown:
         """A small table that the notebook has computed, and how; its column `provenance` says from what."""
-        return self._computed("computed", frame, title=title, note=note)
-
-    def _computed(self, kind: str, values: Any, **named: Any) -> Shown:
-        return Shown(None) if _is_nothing(values) else self._made(kind, values, **named)
+        return Shown(None) if _is_nothing(frame) else self._made("computed", frame, title=title, note=note)
 
     def _made(self, kind: str, *arguments: Any, **named: Any) -> Shown:
         return _shown(kinds()[kind].record(self.context, *arguments, **named), None)

@@ -12,33 +12,15 @@ from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
 
-TEXT = "text"
-"""Stands for the paper's prose where an exhibit is named, as in claims.yaml."""
+TEXT = "text"  # stands for the paper's prose where an exhibit is named, as in claims.yaml
 _OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
 
 
-def provenance_of_runs(data: StudyData) -> Mapping[str, str]:
-    """Run ids of the study with their provenance, as `ingest` found them."""
-    return {str(run["run_id"]): str(run["provenance"]) for run in data.index.get("runs", ())}
-
-
 def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
-    """The origin that all values share, checked.
+    """The origin that all values share, checked; None where every value is missing and none of them has an origin.
 
-    Parameters
-    ----------
-    values : mapping
-        Label to an estimate, test or other object with `origin` and, where it may be missing, `available`.
-
-    Returns
-    -------
-    Origin or None
-        None where every value is missing and none of them has an origin.
-
-    Raises
-    ------
-    ProvenanceError
-        A value has no origin; two values have different provenances; an origin is not true of this study.
+    `values` are by label estimates or other objects with `origin` and, where they may be missing, `available`. Raises
+    `ProvenanceError` where one has no origin, two have different provenances, or an origin is not true of this study.
     """
     origins: dict[str, Origin] = {}
     for label, value in values.items():
@@ -79,14 +61,11 @@ def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
 def check(data: StudyData, origin: Origin, label: str) -> None:
     """Whether an origin is true of this study, as far as that can be known.
 
-    Raises
-    ------
-    ProvenanceError
-        It rests on simulated runs; it is another study's; it names runs or exhibits that the study does not have; its
-        runs are of another provenance; values from runs name none; values from the text name runs, or exhibits without
-        such values.
+    Raises `ProvenanceError` where it rests on simulated runs; it is another study's; it names runs or exhibits that the
+    study does not have; its runs are of another provenance; values from runs name none; values from the text name runs,
+    or exhibits without such values.
     """
-    word, runs = origin.provenance, provenance_of_runs(data)
+    word, runs = origin.provenance, {run["run_id"]: run["provenance"] for run in data.index.get("runs", ())}
     if word is Provenance.SIMULATED:
         raise ProvenanceError(
             f"{label}: it rests on simulated runs, which say nothing about the paper",
@@ -113,13 +92,8 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
             f"{label}: it says {word}, but names no run", expected=f"the ids of {word} runs",
             remedy="keep the column `run_id` of the frame that it was computed from.",
         )  # fmt: skip
-    if word not in _OF_RUNS:
-        _check_text(data, origin, label)
-
-
-def _check_text(data: StudyData, origin: Origin, label: str) -> None:
-    """Published and reconstructed values come from exhibits that have such values."""
-    word = origin.provenance
+    if word in _OF_RUNS:
+        return
     if not origin.exhibits:
         raise ProvenanceError(f"{label}: it says {word}, but names no exhibit", expected="the exhibits it comes from",
                               remedy="keep the column `exhibit` of the frame that it was computed from.")  # fmt: skip

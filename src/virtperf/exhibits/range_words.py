@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from virtperf.exhibits.wording import PROSE_SIGNIFICANT, as_precise, interval, joined, pretty
+from virtperf.exhibits.wording import as_precise, interval, pretty, short
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation
 
-NARROW = 0.1
-"""Half-width of a range, as a share of its middle, up to which one value stands for it."""
-WIDE = 2.0
-"""A range whose upper limit is more than so many times the lower one is no value any more."""
+NARROW = 0.1  # half-width of a range, as a share of its middle, up to which one value stands for it
+WIDE = 2.0  # a range whose upper limit is more than so many times the lower one is no value any more
 
 OPEN = "not bounded"
 ORDERED = 1 + NARROW, 5.0
@@ -25,13 +23,8 @@ ORDERED = 1 + NARROW, 5.0
 class Bounds:
     """What a number can't pass whatever a text says, and what a comparison is made with.
 
-    Attributes
-    ----------
-    low, high : float
-    same : float
-        The value of equal sides: 1 of a ratio, 0 of a difference; NaN where nothing is compared.
-    order : float
-        Up to where beyond `same` an open range says no more than the order.
+    `same` is the value of equal sides: 1 of a ratio, 0 of a difference, NaN where nothing is compared; `order` up to
+    where beyond that an open range says no more than the order.
     """
 
     low: float = -math.inf
@@ -61,13 +54,8 @@ def bounds_of(study: Study, asked: Derivation) -> Bounds:
 def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
     """``about 1.5 (1.495 to 1.505)``, ``1.2 to 2``, ``at least 2``, ``at most 3``, ``order only: above 1``.
 
-    Parameters
-    ----------
-    pieces : sequence of float
-        low1, high1, low2, high2, ... in ascending order.
-    bounds : Bounds
-    searched : bool
-        Whether the number can lie beyond: then the range is what it takes at least.
+    `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the number can lie beyond, so that the
+    range is what it takes at least.
     """
     low, high = pieces[0], pieces[-1]
     no_low, no_high = low <= bounds.low, high >= bounds.high
@@ -78,23 +66,17 @@ def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = Fal
         return _at_least(pairs)
     if no_high and bounds.same <= low <= bounds.order:
         return f"order only: above {pretty(bounds.same)}"
-    if no_low and _mirrored(bounds) <= high <= bounds.same:
+    mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
+    if no_low and mirrored <= high <= bounds.same:
         return f"order only: below {pretty(bounds.same)}"
     return " or ".join(_one(a, b, bounds) for a, b in pairs)
 
 
-def _mirrored(bounds: Bounds) -> float:
-    """How far below `same` an order alone reaches."""
-    return 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
-
-
 def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
     """A range that was searched for: nothing proves that the number can't lie beyond."""
-    if len(pairs) == 1 and _short(pairs[0][0]) == _short(pairs[0][1]):
-        return f"{_short(pairs[0][0])} in all data sets tried"
-    ends = (
-        f"{_short(low)} to {_short(high)}" if math.isfinite(high) else f"{_short(low)} or more" for low, high in pairs
-    )
+    if len(pairs) == 1 and short(pairs[0][0]) == short(pairs[0][1]):
+        return f"{short(pairs[0][0])} in all data sets tried"
+    ends = (f"{short(low)} {f'to {short(high)}' if math.isfinite(high) else 'or more'}" for low, high in pairs)
     return f"{' or '.join(ends)} found"
 
 
@@ -102,18 +84,14 @@ def _one(low: float, high: float, bounds: Bounds) -> str:
     """One piece of an exact range."""
     no_low, no_high = low <= bounds.low, high >= bounds.high
     if no_low or no_high:
-        return f"at least {_short(low)}" if no_high else f"at most {_short(high)}"
+        return f"at least {short(low)}" if no_high else f"at most {short(high)}"
     middle = (low + high) / 2
     if pretty(low) == pretty(high):
         return interval(low, high)
     if low * high > 0 and high - low <= 2 * NARROW * abs(middle) * (1 + 1e-9):
         value, first, last = as_precise(middle, low, high)
         return f"about {value} ({first} to {last})"
-    return f"{_short(low)} to {_short(high)}"
-
-
-def _short(value: float) -> str:
-    return pretty(value, PROSE_SIGNIFICANT)
+    return f"{short(low)} to {short(high)}"
 
 
 def level_words(levels: Sequence[str], asked: Derivation) -> str:
@@ -121,8 +99,3 @@ def level_words(levels: Sequence[str], asked: Derivation) -> str:
     if len(levels) == len(asked.derived.levels):
         return "any of those tested"
     return levels[0] if len(levels) == 1 else f"{', '.join(levels[:-1])} or {levels[-1]}" if levels else OPEN
-
-
-def printed_words(numbers: Sequence[float]) -> str:
-    """The paper's numbers."""
-    return joined(map(pretty, numbers))

@@ -21,8 +21,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.core.tables import rounded
 
 MIME = "application/vnd.virtperf+json"
-DIGITS = 6
-"""Significant digits of numbers in a record, and so of downloads."""
+DIGITS = 6  # significant digits of numbers in a record, and so of downloads
 
 
 class _Part(BaseModel):
@@ -38,15 +37,9 @@ class _Part(BaseModel):
 class Span(_Part):
     """A stretch of text within a paragraph or a cell.
 
-    Attributes
-    ----------
-    style : str
-        ``verdict`` is shown as a badge; ``small`` stands below the rest in small type; ``folded``
-        opens on a click, behind `summary`.
-    link : str
-        ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of another study),
-        ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``; the
-        template makes an address of it.
+    `style`: ``verdict`` is a badge, ``small`` stands below the rest, ``folded`` opens on a click, behind `summary`.
+    `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of another study),
+    ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``, ``rehearsal:<study>``, ``https://...``.
     """
 
     text: str
@@ -57,8 +50,7 @@ class Span(_Part):
     summary: str = ""
 
 
-Words = str | tuple[str | Span, ...]
-"""Text, or stretches of text; templates escape all of it."""
+Words = str | tuple[str | Span, ...]  # text, or stretches of text; templates escape all of it
 
 
 class Paragraph(_Part):
@@ -74,7 +66,6 @@ class Heading(_Part):
 
     block: Literal["heading"] = "heading"
     text: str
-    id: str = ""
 
 
 class Listing(_Part):
@@ -142,16 +133,9 @@ Block = Annotated[
 
 
 class Numbers(_Part):
-    """A table of numbers behind an exhibit: what its CSV download holds and what comparisons compare.
+    """A table of numbers behind an exhibit: what its CSV download, called `name`, holds and what comparisons compare.
 
-    Attributes
-    ----------
-    name : str
-        File name of the download, without suffix.
-    rows : tuple of tuple
-        Cells: text, numbers with `DIGITS` significant digits, truth values, or None.
-    words : str
-        What the link says; "" for numbers that have no link of their own.
+    Numbers have `DIGITS` significant digits; missing ones are None. `words` is what the link says, "" for no link.
     """
 
     name: str
@@ -171,11 +155,8 @@ class Numbers(_Part):
 
 
 def _cell(value: Any) -> str | int | float | bool | None:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or value is pd.NA:
-        return None
-    if isinstance(value, bool | int):
+    value = value.item() if isinstance(value, np.generic) else None if value is pd.NA else value
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return float(rounded([value], DIGITS)[0]) if math.isfinite(value) else None
@@ -193,29 +174,12 @@ class Drawing(_Part):
 class Record(_Part):
     """One exhibit.
 
-    Attributes
-    ----------
-    kind : str
-        A name in the registry of `virtperf.exhibits.kinds`.
-    id : str
-        Its anchor on the page, and its name for `verify`: ``figure-5``.
-    study : str
-        The study's id; "" for a reader's own.
-    name : str
-        ``Figure 5``; "" for what the paper does not number.
-    title, caption : str
-        What it is, and what it shows.
-    provenance : tuple of Provenance
-        Of everything that it shows.
-    numbers : tuple of Numbers
-    claims : tuple of str
-        Ids of the claims that it speaks of.
-    lineage : tuple of str
-        Run ids and exhibits that the numbers rest on, as far as they are not its own: ``run:<id>``, ``exhibit:<id>``.
-        Its own runs, files and lines are behind a link ``trace:<study>/<id>`` in a block.
-    blocks : tuple of Block
-        Below the drawing and the caption.
-    drawing : Drawing or None
+    `kind` is a name in the registry of `virtperf.exhibits.kinds`; `id` its anchor on the page, and its name for
+    `verify`: ``figure-5``; `study` the study's id, "" for a reader's own; `name` is ``Figure 5``, "" for what the paper
+    does not number. `provenance` is that of everything that it shows, `claims` the ids of claims that it speaks of,
+    `lineage` what the numbers rest on as far as they are not its own: ``run:<id>``, ``exhibit:<id>``. Its own runs,
+    files and lines are behind a link ``trace:<study>/<id>`` in a block. `blocks` stand below the drawing and the
+    caption.
     """
 
     kind: str
@@ -252,13 +216,7 @@ def packed(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def unpacked(kept: Any) -> Any:
-    """What `packed` was made of.
-
-    Raises
-    ------
-    VirtperfError
-        It is damaged, or larger than any record is.
-    """
+    """What `packed` was made of; raises `VirtperfError` where that is damaged, or larger than any record is."""
     if not isinstance(kept, dict) or kept.keys() != {PACKED}:
         return kept
     reader = zlib.decompressobj()

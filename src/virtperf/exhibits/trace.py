@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from virtperf.exhibits import frames
 from virtperf.exhibits.data import StudyData
-from virtperf.exhibits.joined import allowed
-from virtperf.exhibits.wording import slug
+from virtperf.exhibits.frames import allowed
+from virtperf.exhibits.wording import number, plural, slug
+from virtperf.study.printed import corrections
 from virtperf.study.quantities import Quantity
 
-STATISTICS = {
-    "mean": "mean of the steady window",
-    "median": "median over the window",
-    "max": "maximum over the window",
-}
+STATISTICS = {"mean": "mean of the steady", "median": "median over the", "max": "maximum over the"}
 
 
 @dataclass(frozen=True)
@@ -87,10 +85,6 @@ class Trace:
     runs: tuple[RunTrace, ...]
     excluded: tuple[tuple[str, str], ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
-
 
 def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
     """The permanent name of a plotted value, such as ``zvm/figure-5/xen/12``."""
@@ -99,7 +93,7 @@ def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
 
 def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
     """The trace of every point of every figure, in the study's order; `assumptions` False takes the text alone."""
-    files = _files(data)
+    lineage = {key: rows.to_dict("records") for key, rows in data.lineage.groupby(["run_id", "quantity"])}
     refused = tuple(
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})") for q in data.index.get("quarantined", [])
     )
@@ -108,27 +102,21 @@ def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
             continue
         rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
         for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
-            used, unseen = _runs(data, quantity, files)
+            used, unseen = _runs(data, quantity, lineage)
+            means = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
             yield Trace(
                 key=trace_key(data.study.id, exhibit.id, series.label, x), exhibit=exhibit.id, series=series.label,
                 x=str(x), quantity=quantity.key(), words=data.study.show(quantity),
                 unit=data.study.quantities[quantity.name].unit, formula=formula(data, quantity),
                 printed=_finite(row["printed"]), printed_by=_printed_by(data, quantity, row["printed"]),
                 low=_finite(row["low"]), high=_finite(row["high"]), allowed=allowed(row["pieces"]),
-                low_by=tuple(row["low_by"]), high_by=tuple(row["high_by"]), means=_means(data, quantity), runs=used,
-                excluded=unseen + refused,
+                low_by=tuple(row["low_by"]), high_by=tuple(row["high_by"]),
+                means=tuple(
+                    MeanTrace(str(kind), mean.value, _finite(mean.low), _finite(mean.high), mean.level, mean.n)
+                    for kind, mean in means if mean is not None
+                ),
+                runs=used, excluded=unseen + refused,
             )  # fmt: skip
-
-
-_Files = dict[tuple[str, str], list[dict[str, Any]]]
-
-
-def _files(data: StudyData) -> _Files:
-    """Rows of the lineage by run and quantity."""
-    found: _Files = {}
-    for row in data.lineage.to_dict("records"):
-        found.setdefault((row["run_id"], row["quantity"]), []).append({str(k): v for k, v in row.items()})
-    return found
 
 
 def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[str, ...]:
@@ -143,17 +131,8 @@ def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[st
     )  # fmt: skip
 
 
-def _means(data: StudyData, quantity: Quantity) -> tuple[MeanTrace, ...]:
-    found = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
-    return tuple(
-        MeanTrace(str(kind), mean.value, _finite(mean.low), _finite(mean.high), mean.level, mean.n)
-        for kind, mean in found
-        if mean is not None
-    )
-
-
 def _runs(
-    data: StudyData, quantity: Quantity, files: _Files
+    data: StudyData, quantity: Quantity, lineage: Mapping[Any, list[Any]]
 ) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
     """Runs that observed the quantity on the figure's scale; others with the reason why they did not."""
     # A run whose reference was not run has no relative value.
@@ -165,13 +144,13 @@ def _runs(
         if _finite(row[column]) is None:
             unseen.append((str(row["run_id"]), str(row["note"])))
             continue
-        lineage = files.get((row["run_id"], quantity.name), [])
-        of = next((part for part in lineage if part["role"] == "of"), {})
+        parts = lineage.get((row["run_id"], quantity.name), [])
+        of: dict[str, Any] = next((part for part in parts if part["role"] == "of"), {})
         used.append(RunTrace(
             str(row["run_id"]), str(row["provenance"]), float(row[column]), str(row["metric"]), str(row["source"]),
             (_finite(of.get("begin_s")), _finite(of.get("end_s"))), str(row["note"]),
             tuple(FileLines(str(part["file"]), int(part["first_line"]), int(part["last_line"]), int(part["samples"]))
-                  for part in lineage),
+                  for part in parts),
         ))  # fmt: skip
     return tuple(used), tuple(unseen)
 
@@ -184,7 +163,8 @@ def formula(data: StudyData, quantity: Quantity) -> str:
         return "not observed in runs: it is arithmetic of the setup, or printed"
     parts = [_source(source) for source in rule["from"]]
     how = "the sum over all entities" if rule["combine"] == "sum" else "the mean over all entities"
-    words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} of {' or, where a run has none, '.join(parts)}"
+    words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} window of "
+    words += " or, where a run has none, ".join(parts)
     if "per" in rule:
         words += f", divided by the same of {_source(rule['per'])}"
     if "cpus" in rule:
@@ -204,3 +184,83 @@ def _source(source: Mapping[str, str]) -> str:
 
 def _finite(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class TableTrace:
+    """A printed table: its key (``study/table-4``), its file, the line of every row with its first cell, misprinted
+    cells with the reasons of their corrections, the claims that speak of it.
+    """
+
+    key: str
+    exhibit: str
+    title: str
+    section: str
+    file: str
+    reworded: bool
+    lines: tuple[tuple[int, str], ...]
+    corrected: tuple[tuple[str, str], ...]
+    claims: tuple[str, ...]
+
+
+def table_traces(data: StudyData) -> Iterator[TableTrace]:
+    """The trace of every printed table, in the study's order; raises `StudyError` as its kind does."""
+    study = data.study
+    for exhibit in study.exhibits:
+        name = exhibit.spec.get("table")
+        if not name:
+            continue
+        wrong = corrections(study, str(name))
+        with (study.folder / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            next(reader, None)
+            lines, last = [], reader.line_num
+            for row in reader:
+                lines.append((last + 1, row[0] if row else ""))
+                last = reader.line_num
+        yield TableTrace(
+            key=f"{study.id}/{exhibit.id}", exhibit=exhibit.id, title=exhibit.title, section=exhibit.section,
+            file=f"data/published/{study.id}/tables/{name}.csv",
+            reworded=bool(exhibit.spec.get("reworded")), lines=tuple(lines),
+            corrected=tuple(
+                (f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}", c.reason)
+                for c in wrong
+            ),
+            claims=data.claims_about(exhibit.id),
+        )  # fmt: skip
+
+
+def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    lines = [
+        trace.key,
+        f"  value    {trace.title}, {'reworded, numbers ' * trace.reworded}as printed"
+        + (f" in section {trace.section!r}" if trace.section else ""),
+        f"  file     {trace.file}",
+    ]
+    lines += [f"    line {line}: {cell}" for line, cell in trace.lines]
+    lines += [f"  corrected {cell}; {reason}" for cell, reason in trace.corrected]
+    lines += [f"  claim    {c}: {claims[c]}" for c in trace.claims]
+    return "\n".join(lines)
+
+
+def trace_text(trace: Trace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
+    if trace.printed is not None:
+        lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
+    lines.append(f"  allowed  {trace.allowed}")
+    for end, setters in (("lower", trace.low_by), ("upper", trace.high_by)):
+        lines += [f"    {end} limit: {c}: {claims[c]}" if c in claims else f"    {end} limit: {c}" for c in setters]
+    for mean in trace.means:
+        limits = "" if mean.low is None else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
+        lines.append(f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})")
+    for run in trace.runs:
+        begin, end = (number(v) for v in run.window_s)
+        lines.append(
+            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
+        )
+        lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
+        lines += [f"    note: {run.note}"] if run.note else []
+    lines += [f"  not used {run}: {why}" for run, why in trace.excluded]
+    return "\n".join(lines)

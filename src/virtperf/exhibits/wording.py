@@ -31,6 +31,11 @@ VERDICTS = {
 }
 
 
+def short(value: float) -> str:
+    """A number within a sentence."""
+    return pretty(value, PROSE_SIGNIFICANT)
+
+
 def joined(parts: Iterable[str]) -> str:
     """``a, b and c``."""
     items = list(parts)

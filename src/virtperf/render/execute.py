@@ -13,13 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
 
 from virtperf.core.errors import VirtperfError
 from virtperf.core.files import write_atomically
-from virtperf.render.kernel import LocalKernel
-from virtperf.render.normalise import normalise, read_notebook, written
+from virtperf.core.warm import ADDRESS, KERNEL, ask
+from virtperf.render.notebooks import normalise, read_notebook, written
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_TIMEOUT_S = 600
@@ -30,27 +34,10 @@ _QUIET = "--Application.log_level=CRITICAL"
 
 
 def execute(notebook: Path, out: Path, parameters: Mapping[str, Any]) -> Path:
-    """Execute a notebook and write it, normalised, with its outputs.
+    """Execute a notebook in its folder and write it, normalised, with its outputs, after the last cell has ended well.
 
-    Parameters
-    ----------
-    notebook : Path
-        Its folder is the working folder.
-    out : Path
-        Replaced only after the last cell has ended well.
-    parameters : mapping
-        Values for the cell tagged `parameters`; check them beforehand with `virtperf.core.params.notebook_parameters`.
-
-    Returns
-    -------
-    Path
-        `out`.
-
-    Raises
-    ------
-    VirtperfError
-        The notebook is missing or no notebook; a parameter is not in its `parameters` cell; a cell fails (with its
-        number, the line in it and the exception).
+    Raises `VirtperfError` where the notebook is missing or no notebook; a parameter is not in its cell `parameters`; a
+    cell fails (with its number, the line in it and the exception).
     """
     _check(notebook, parameters)
     with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
@@ -122,3 +109,37 @@ def _explain(err: PapermillExecutionError, notebook: Path, *, injected: bool) ->
         f"{_ANSI.sub('', str(err.evalue))}",
         file=notebook.name, remedy="open the notebook in JupyterLab and run it up to that cell.",
     )  # fmt: skip
+
+
+class _OwnInterpreter(KernelSpecManager):
+    """Knows one kernel: ipykernel of this interpreter, whatever kernels a user has installed."""
+
+    def _kernel_dirs_default(self) -> list[str]:
+        return []
+
+
+class _Forked(LocalProvisioner):
+    """Has a kernel forked from the process at `address`, which has loaded what notebooks import."""
+
+    address: str
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Fork it; the words of `cmd` up to the module's name start an interpreter, and are not needed."""
+        words = [KERNEL, *cmd[cmd.index("-f") :]]
+        self.cwd = Path(kwargs.get("cwd") or Path.cwd())
+        command = ask(self.address, words, self.cwd, kwargs["env"], 1, 2)
+        self.process, self.pid = command, command.pid  # type: ignore[assignment]
+        return self.connection_info
+
+
+class LocalKernel(AsyncKernelManager):
+    """A kernel that is reached by sockets in a folder: notebooks that start at once can't collide on a port."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.kernel_spec_manager = _OwnInterpreter()
+        if sys.platform != "win32":
+            self.transport = "ipc"
+        if address := os.environ.get(ADDRESS):
+            self.provisioner = _Forked(kernel_id="", kernel_spec=self.kernel_spec, parent=self)
+            self.provisioner.address = address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,14 +26,8 @@ class Heading:
 class Writer:
     """Turns the Markdown cells of one page into HTML, in their order, and collects the headings.
 
-    Attributes
-    ----------
-    headings : list of Heading
-        Of what has been written so far.
-    taken : frozenset of str
-        Anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above it.
-    known : frozenset of str or None
-        The page's anchors; a link to any other place on the page is none. None: all links stay.
+    `taken` are anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above it. `known` are the
+    page's anchors, a link to any other place on the page is none; None: all links stay.
     """
 
     headings: list[Heading] = field(default_factory=list)
@@ -66,18 +61,12 @@ class _Renderer(mistune.HTMLRenderer):
         self._page = page
 
     def render_token(self, token: dict[str, Any], state: Any) -> str:
-        if token["type"] == "heading":
-            text = self.render_tokens(token["children"], state)
-            return self._heading(text, _plain(token["children"]), token["attrs"]["level"])
-        return super().render_token(token, state)
-
-    def _heading(self, text: str, plain: str, level: int) -> str:
-        anchor = base = slug(plain)
-        taken = self._page.taken | {h.anchor for h in self._page.headings}
-        count = 1
-        while anchor in taken:
-            count += 1
-            anchor = f"{base}-{count}"
+        if token["type"] != "heading":
+            return super().render_token(token, state)
+        text, plain = self.render_tokens(token["children"], state), _plain(token["children"])
+        level, taken = token["attrs"]["level"], self._page.taken | {h.anchor for h in self._page.headings}
+        names = (f"{slug(plain)}-{count}" if count > 1 else slug(plain) for count in itertools.count(1))
+        anchor = next(name for name in names if name not in taken)
         self._page.headings.append(Heading(level, plain, anchor))
         link = f'<a class="vp-anchor" href="#{anchor}" aria-label="Link to this section">#</a>' if level > 1 else ""
         return f'<h{level} id="{anchor}">{text} {link}</h{level}>\n'

@@ -1,35 +1,30 @@
-"""Records as HTML, by templates; the ids that a record puts on a page."""
+"""Records as HTML, by templates: the ids that they put on a page, where their links lead, their numbers as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
-from virtperf.exhibits.records import Block, Folded, Grid, Heading, Paragraph, Record, Span, Words
-from virtperf.render import downloads
-from virtperf.render.places import NOTEBOOK, Place
+from virtperf.core.errors import VirtperfError
+from virtperf.exhibits.records import DIGITS, Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.exhibits.wording import slug
 from virtperf.render.templating import environment
 
 
 def record_html(
     record: Record, *, notebook: bool = False, repeated: bool = False, place: Place | None = None, heading: str = ""
 ) -> Markup:
-    """A record's markup.
+    """A record's markup on `place`; without one, on a page that holds this record alone.
 
-    Parameters
-    ----------
-    record : Record
-    notebook : bool
-        Without the picture, which a notebook shows itself, and to keep the file small without folded blocks and
-        downloads: who has the notebook has the data.
-    repeated : bool
-        The page has this picture already: it goes in as an image, since the ids in it may stand on a page only once.
-    place : Place, optional
-        Where it is shown; without one, a page that holds this record alone.
-    heading : str
-        What stands above it: a caption does not repeat it.
+    A `notebook` shows the picture itself, and to keep the file small it has neither folded blocks nor downloads: who
+    has the notebook has the data. `repeated`: the page has this picture already, so that it goes in as an image, since
+    the ids in it may stand on a page only once. `heading` is what stands above it: a caption does not repeat it.
     """
     where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
     blocks, tail = _split(record.blocks)
@@ -39,15 +34,9 @@ def record_html(
     picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
     titled = ". ".join(filter(None, (record.name, record.title))).rstrip(".") != heading.strip().rstrip(".")
     html = macros.record(
-        record,
-        titled,
-        blocks,
-        tail,
-        picture,
-        notebook,
-        downloads.address,
+        record, titled, blocks, tail, picture, notebook, address,
         lambda link: where.address(link, record.study),
-    )
+    )  # fmt: skip
     return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
 
 
@@ -59,10 +48,9 @@ def ids(records: Iterable[Record]) -> Iterator[str]:
 
 
 def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
-    """The records with ids that are unique on one page.
+    """The records with ids that are unique on one page: one whose id is taken gets a number behind it.
 
-    A record whose id is taken gets a number behind it. A row or a heading whose id is taken has none: the first one of
-    a name is where its links lead.
+    A row or a heading whose id is taken has none: the first one of a name is where its links lead.
     """
     seen = set(taken)
     made = []
@@ -88,14 +76,14 @@ def _short(block: Block) -> Block:
     """A table as a notebook shows it: nothing folded in its cells, no anchors, no cards on phones."""
     if not isinstance(block, Grid):
         return block
-    rows = tuple(tuple(_unfolded(cell) for cell in row) for row in block.rows)
+
+    def unfolded(words: Words) -> Words:
+        if isinstance(words, str):
+            return words
+        return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
+
+    rows = tuple(tuple(map(unfolded, row)) for row in block.rows)
     return block.model_copy(update={"rows": rows, "ids": (), "stacks": False})
-
-
-def _unfolded(words: Words) -> Words:
-    if isinstance(words, str):
-        return words
-    return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
 
 
 def _only_link(block: Block) -> bool:
@@ -109,8 +97,6 @@ def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, Grid):
             yield from filter(None, block.ids)
-        elif isinstance(block, Heading) and block.id:
-            yield block.id
         elif isinstance(block, Folded):
             yield from _block_ids(block.blocks)
 
@@ -126,8 +112,89 @@ def _free(block: Block, seen: set[str]) -> Block:
 
     if isinstance(block, Grid) and block.ids:
         return block.model_copy(update={"ids": tuple(map(free, block.ids))})
-    if isinstance(block, Heading):
-        return block.model_copy(update={"id": free(block.id)})
     if isinstance(block, Folded):
         return block.model_copy(update={"blocks": tuple(_free(part, seen) for part in block.blocks)})
     return block
+
+
+KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "rehearsal:", "https://", "http://")
+
+
+def trace_place(key: str) -> str:
+    """The anchor of a key on its study's trace page: the key without the study's name."""
+    return slug(key.partition("/")[2])
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page or a notebook, from which `folder` leads to the reports.
+
+    `known` are the ids on this page: a link to an exhibit or a claim that is not among them is none. `elsewhere`:
+    exhibits and claims stand on another page, the study's report. `listed` are claims whose links lead to the page of
+    all claims.
+    """
+
+    known: frozenset[str] = frozenset()
+    folder: str = ""
+    elsewhere: bool = False
+    listed: frozenset[str] = frozenset()
+
+    def address(self, link: str, study: str) -> str:
+        """The address of a link within a record of a study; "" where it leads nowhere."""
+        kind, _, rest = link.partition(":")
+        if not link or link.startswith(("https://", "http://")):
+            return link
+        if link.startswith("#"):
+            return self._anchor(link[1:], study)
+        if kind == "claim" and rest in self.listed:
+            return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
+        if kind in ("claim", "exhibit") and "/" in rest:
+            of, _, name = rest.partition("/")
+            return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"
+        if kind in ("claim", "exhibit"):
+            return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
+        if kind == "trace":
+            of, _, _ = rest.partition("/")
+            return f"{self.folder}{quote(f'trace-{of}')}.html#{trace_place(rest)}"
+        if kind == "rehearsal":
+            return f"{self.folder}{quote(f'rehearsal-{rest}')}.html"
+        if kind == "run":
+            return f"{self.folder}{quote(f'quality-{study}')}.html#run-{quote(rest)}" if study else ""
+        raise VirtperfError(f"a link of no known kind: {link!r}", expected=f"one that begins with {' or '.join(KINDS)}")
+
+    def _anchor(self, anchor: str, study: str) -> str:
+        if self.elsewhere:
+            return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
+        return f"#{quote(anchor)}" if anchor in self.known else ""
+
+
+NOTEBOOK = Place(folder="../reports/", elsewhere=True)  # a notebook stands in a folder beside the reports
+
+
+_SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_of(numbers: Numbers) -> str:
+    """A table as CSV text: `DIGITS` significant digits, ``\\n`` line ends, missing values empty.
+
+    Text that a spreadsheet would run as a formula begins with an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_cell(column) for column in numbers.columns])
+    writer.writerows([_cell(value) for value in row] for row in numbers.rows)
+    return out.getvalue()
+
+
+def _cell(value: str | int | float | bool | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+
+
+def address(numbers: Numbers) -> str:
+    """The file as a ``data:`` address."""
+    return f"data:text/csv;charset=utf-8,{quote(csv_of(numbers), safe=_SAFE)}"

@@ -22,6 +22,11 @@ from virtperf.exhibits.wording import VERDICTS, exhibit_name, plural, pretty, pr
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST_WORD = 18
 LIMIT_BYTES = 2_000_000
+PAGES = {
+    "index.html": "Studies", "claims.html": "Claims", "contradictions.html": "Contradictions",
+    "quality.html": "Data quality", "methods.html": "Methods",
+}  # fmt: skip
+"""The pages that the navigation of the site names."""
 
 
 @cache
@@ -67,13 +72,19 @@ def image_address(svg: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
-def document(template: str, names: Sequence[str] = ("page.js",), **values: Any) -> str:
-    """A whole page by a template that extends ``base.html.j2``; `names` are script files in the template folder."""
-    code, policy = scripts(*names)
-    return tidy(environment().get_template(template).render(scripts=code, policy=policy, **values))
+def page(template: str, title: str, *, name: str = "", scripts: Sequence[str] = (), wide: bool = False, **values: Any
+) -> str:  # fmt: skip
+    """One page of the site by ``templates/site/<template>.html.j2``, which extends ``site.html.j2``.
+
+    `name` is the page's file name where the navigation has it, else that of the page above it, or "". `scripts` are
+    names of script files, beside the one that every page has. A `wide` page takes the window's whole width.
+    """
+    code, policy = with_policy("page.js", *scripts)
+    values |= {"scripts": code, "policy": policy, "PAGES": PAGES, "name": name, "title": title, "wide": wide}
+    return tidy(environment().get_template(f"site/{template}.html.j2").render(values))
 
 
-def scripts(*names: str) -> tuple[list[Markup], str]:
+def with_policy(*names: str) -> tuple[list[Markup], str]:
     """The text of script files of the template folder, and a policy under which a page runs them and nothing else.
 
     The policy is the second lock on the door: text is escaped, and were it not, no foreign script would run.

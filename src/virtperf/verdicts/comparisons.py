@@ -24,25 +24,13 @@ Terms = dict[Quantity, float]
 
 
 def comparisons(study: Study, claim: Claim, means: Mapping[Quantity, Mean]) -> tuple[list[Comparison], int]:
-    """What a claim compares, as far as it was measured.
+    """Those of a claim's comparisons whose conditions were all measured, and how many it makes.
 
     The ranges are those of the claim's rows (`reconstruct.constraints`), widened by `TOLERANCE` for printed numbers,
-    sums and plain equality: a ratio or a level by a share of its limits, a difference by that share of the mean size
-    of its two sides. A level on a relative scale is a ratio to the mean of its reference point, which has an error
-    too; ratios and orders need no scale. An order that is strict asks for a difference of the quantity's resolution,
-    and for any difference where the reference point was not measured.
-
-    Parameters
-    ----------
-    means : mapping of Quantity to Mean
-        In the units in which runs observe them.
-
-    Returns
-    -------
-    compared : list of Comparison
-        Those whose conditions were all measured.
-    total : int
-        How many the claim makes.
+    sums and plain equality: a ratio or a level by a share of its limits, a difference by that share of the mean size of
+    its two sides. A level on a relative scale is a ratio to the mean of its reference point, which has an error too;
+    ratios and orders need no scale. An order that is strict asks for a difference of the quantity's resolution, and for
+    any difference where the reference point was not measured. `means` are in the units in which runs observe them.
     """
     label = _labels(study, claim)
     numbers = [number for instance in claim.instances for number in _numbers(study, claim, instance)]

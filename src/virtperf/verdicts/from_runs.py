@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -29,45 +29,17 @@ OF_A_HYPOTHESIS: Mapping[Outcome, str] = {
 """The words for an outcome: of a claim of a paper, and of a hypothesis about one's own machine."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What measured runs say about a statement.
+def _judged(study: Study, claim: Claim, means: Mapping[Quantity, Mean], level: float) -> tuple[Outcome, dict[str, Any]]:
+    """A statement by those of its comparisons whose conditions were all measured.
 
-    Attributes
-    ----------
-    outcome : Outcome
-    reason : str
-        In words.
-    estimate, low, high : float
-        The statement's number and its interval: of several instances the one that speaks most against it. NaN where it
-        has no number or nothing was measured; NaN limits where runs were not repeated.
-    runs_needed : float
-        Of every condition in all, where it is undecided: infinite for more than `regions.MOST`, NaN where unknown.
-    """
-
-    outcome: Outcome
-    reason: str
-    estimate: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    runs_needed: float = math.nan
-
-
-def finding(study: Study, claim: Claim, means: Mapping[Quantity, Mean], *, level: float) -> Finding:
-    """Judge a statement by those of its comparisons whose conditions were all measured.
-
-    Parameters
-    ----------
-    means : mapping of Quantity to Mean
-        Of measured runs, in the units in which runs observe them.
-    level : float
-        Of the confidence region: a true statement fails, and a false one holds, with a probability of at most the rest.
+    Its number is, of several instances, the one that speaks most against it. A true statement fails, and a false one
+    holds, with a probability of at most one minus `level`.
     """
     compared, total = comparisons(study, claim, means)
     whole = len(compared) == total
     outcome = decide(compared, level, whole=whole)
     if not compared:
-        return Finding(outcome, "no measured runs of all the conditions that it compares")
+        return outcome, {"reason": "no measured runs of all the conditions that it compares"}
     undecided = outcome is Outcome.UNDECIDED
     needed = runs_needed(compared, level, whole=whole) if undecided else math.nan
     at_once = 1 if outcome is Outcome.HOLDS else sum(each.known for each in compared)
@@ -80,9 +52,10 @@ def finding(study: Study, claim: Claim, means: Mapping[Quantity, Mean], *, level
     if undecided:
         reason += _wanted(needed, repeated=all(each.known for each in compared))
     numbered = claim.kind in (*NUMBERED, "equivalence") or (claim.kind == "ordering" and total == 1)
-    if not numbered or shown.unit is None:
-        return Finding(outcome, reason, runs_needed=needed)
-    return Finding(outcome, reason, shown.value, low, high, needed)
+    found = {"reason": reason, "runs_needed": needed}
+    if numbered and shown.unit is not None:
+        found |= {"estimate": shown.value, "estimate_low": low, "estimate_high": high}
+    return outcome, found
 
 
 def judge(
@@ -90,26 +63,22 @@ def judge(
 ) -> pd.DataFrame:
     """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in words.
 
-    Parameters
-    ----------
-    text_verdicts, means : DataFrame
-        The tables `CLAIMS`, None where the claims are hypotheses that no text states, and `MEANS`; of the means, those
-        of measured runs in their own unit are read.
+    Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_needed` where nothing is
+    undecided or known of the spread; infinite for more than `regions.MOST` runs of every condition. `text_verdicts` is
+    the table `CLAIMS`, None where the claims are hypotheses that no text states. Of `means`, the table `MEANS`, those
+    of measured runs in their own unit are read.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     measured = means[(means["provenance"] == Provenance.MEASURED.value) & (means["scale"] == OWN)]
     by_quantity = {quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()}
     text: Mapping[str, str] = {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
+    unknown = dict.fromkeys(("estimate", "estimate_low", "estimate_high", "runs_needed"), math.nan)
+    ours = {"measured_verdict": "not judged", "runs_needed": math.nan, "reason": "an assumption of ours"}
     rows = []
     for claim in claims:
-        found = finding(study, claim, by_quantity, level=level)
-        rows.append({
-            "claim": claim.id, "text_verdict": text.get(claim.id, "hypothesis"),
-            "measured_verdict": "not judged" if claim.assumed else words[found.outcome],
-            "estimate": found.estimate, "estimate_low": found.low, "estimate_high": found.high,
-            "runs_needed": math.nan if claim.assumed else found.runs_needed,
-            "reason": "an assumption of ours" if claim.assumed else found.reason,
-        })  # fmt: skip
+        outcome, found = _judged(study, claim, by_quantity, level)
+        said = {"claim": claim.id, "text_verdict": text.get(claim.id, "hypothesis"), "measured_verdict": words[outcome]}
+        rows.append({**unknown, **said, **found, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
 

@@ -27,8 +27,7 @@ from scipy import special
 from virtperf.core.mean import CAP, Mean, satterthwaite
 
 MOST = 1000
-ASSURANCE = 0.8
-"""Probability with which as many runs as `runs_needed` says decide."""
+ASSURANCE = 0.8  # probability with which as many runs as `runs_needed` says decide
 
 
 class Outcome(StrEnum):
@@ -44,20 +43,11 @@ class Outcome(StrEnum):
 class Comparison:
     """A number made of measured means, and the range that a statement allows for it.
 
-    The number is ``over @ values / under @ values``, where `values` are the means and, last, the constant 1.
-
-    Attributes
-    ----------
-    means : tuple of Mean, length m
-        Of different conditions, each over the runs of its condition.
-    over, under : ndarray, shape (m + 1,)
-        Coefficients; those of a number that is no ratio are zero in `under`, but for the last, which is 1.
-    low, high : float
-        The range with its ends, perhaps infinite.
-    label, remark : str
-        Which of the statement's comparisons it is; what a reader should know of the range.
-    unit : str or None
-        Words after the number; None where it is not in the statement's own unit.
+    The number is ``over @ values / under @ values``, where `values` are the means, of different conditions, and, last,
+    the constant 1: coefficients of shape (m + 1,); those of a number that is no ratio are zero in `under`, but for the
+    last, which is 1. `low` and `high` are the range, perhaps infinite. `label` says which of the statement's
+    comparisons it is, `remark` what a reader should know of the range, `unit` the words after the number; None where
+    that is not in the statement's own unit.
     """
 
     means: tuple[Mean, ...]
@@ -122,37 +112,34 @@ class Comparison:
     def _values(self) -> np.ndarray:
         return np.array([*(mean.value for mean in self.means), 1.0])
 
-    def sides(self) -> np.ndarray:
-        """Distance inside each finite end of the range, and its deviation between single runs; shape (sides, 2)."""
+    def distances(self) -> tuple[np.ndarray, np.ndarray]:
+        """Inside each finite end of the range, shape (sides, 2), and of a divisor from zero, shape (1, 2) or (0, 2).
+
+        Beside each stands its deviation between single runs.
+        """
         sign = math.copysign(1.0, self.under @ self._values)
         ends = [(s * sign, end) for s, end in ((1, self.low), (-1, self.high)) if math.isfinite(end)]
-        return self._seen([s * (self.over - end * self.under) for s, end in ends])
+        sides = [s * (self.over - end * self.under) for s, end in ends]
+        divisor = [sign * self.under] if self.under[:-1].any() else []
+        seen = [[(row @ self._values, math.sqrt(row @ (self._single * row))) for row in of] for of in (sides, divisor)]
+        return np.array(seen[0]).reshape(-1, 2), np.array(seen[1]).reshape(-1, 2)
 
-    def divisor(self) -> np.ndarray:
-        """Distance of the divisor from zero, and its deviation between single runs; shape (1, 2), (0, 2) without."""
-        sign = math.copysign(1.0, self.under @ self._values)
-        return self._seen([sign * self.under] if self.under[:-1].any() else [])
-
-    def _seen(self, rows: list[np.ndarray]) -> np.ndarray:
-        single = np.array([*(mean.n * mean.se**2 for mean in self.means), 0.0])
-        return np.array([(row @ self._values, math.sqrt(row @ (single * row))) for row in rows]).reshape(-1, 2)
+    @property
+    def _single(self) -> np.ndarray:
+        """Variances of single runs."""
+        return np.array([*(mean.n * mean.se**2 for mean in self.means), 0.0])
 
     def df_per_run(self) -> float:
         """Degrees of freedom over runs less one, where every condition has equally many runs."""
-        single = np.array([mean.n * mean.se**2 for mean in self.means])
-        spent = (self.over - self.value * self.under)[:-1] ** 2 * single
+        spent = (self.over - self.value * self.under)[:-1] ** 2 * self._single[:-1]
         return min(satterthwaite(list(spent), [1.0] * len(spent)), CAP)
 
 
 def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Outcome:
     """What measured runs say about a statement that is the conjunction of comparisons.
 
-    Parameters
-    ----------
-    compared : sequence of Comparison
-        Those whose conditions were all measured.
-    whole : bool
-        Whether these are all that the statement makes; a part can fail, but not hold.
+    `compared` are those whose conditions were all measured; `whole`: whether these are all that the statement makes; a
+    part can fail, but not hold.
     """
     if not compared:
         return Outcome.UNMEASURED
@@ -188,7 +175,7 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
     astray, fails = np.zeros(len(counts)), np.ones(len(counts))
     for each in compared:
         df = each.df_per_run() * (counts - 1)
-        sides, divisor = each.sides(), each.divisor()
+        sides, divisor = each.distances()
         astray += _missed(np.vstack([sides, divisor]), counts, df, level).sum(axis=0)
         against = _missed(sides * [-1, 1], counts, df, together(compared, level)).min(axis=0, initial=1.0)
         fails = np.minimum(fails, against + _missed(divisor, counts, df, together(compared, level)).sum(axis=0))
@@ -206,4 +193,5 @@ def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) 
 def _share(gap: float, half: float) -> float:
     if math.isinf(gap) or not half:
         return math.copysign(math.inf, gap) if gap else 0.0
-    return gap / half
+    # A gap as small as numbers get, such as that of 0 from a strict order's limit, stays a gap.
+    return gap / half or (math.copysign(math.ulp(0.0), gap) if gap else 0.0)

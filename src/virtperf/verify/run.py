@@ -11,9 +11,7 @@ from pathlib import Path
 from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.exhibits.records import Record
-from virtperf.render.committed import left_out
-from virtperf.render.normalise import read_notebook
-from virtperf.render.outputs import records_of
+from virtperf.render.notebooks import left_out, read_notebook, records_of
 from virtperf.verify.compare import DEFAULTS, Change, Tolerances, compare_all, load_tolerances
 from virtperf.verify.files import Finding, against_locks, compare_files
 from virtperf.verify.items import KEYS, Item, record_items, table_items

@@ -1,4 +1,4 @@
-"""Tables of estimates, tests and computed values: what they say of intervals, and of what is missing."""
+"""Tables of estimates and computed values: what they say of intervals, and of what is missing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.exhibits.plain import plain
 from tests.exhibits.toy import HOSTILE
 from virtperf.core.errors import VirtperfError
 from virtperf.core.provenance import Origin, Provenance, origin_of
+from virtperf.exhibits import frames
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.exhibits.show import NOTEBOOK_ONLY, NOTHING
 from virtperf.models import frames as models
-from virtperf.models.result import Estimate, FTest, Missing
-from virtperf.models.tost import tost_ratio
+from virtperf.models.result import Estimate, Missing
 from virtperf.render.record import record_html
 
 
@@ -44,7 +44,7 @@ def test_estimates_say_what_kind_of_interval_they_have(loaded: LoadedStudy, orig
 
 
 def test_what_no_figure_shows_leads_back_to_its_runs(measured: LoadedStudy) -> None:
-    runs = measured.condition("throughput", guests=8)
+    runs = frames.condition(measured.data, measured.study.quantity_at("throughput", {"guests": 8}))
     shown = measured.estimates({"one": Estimate(1.0, 0.5, 1.5, 0.95, "t", (), origin_of(runs))}, title="A number")
     assert shown.record.lineage == tuple(f"run:measured-a-8-r{k}" for k in (1, 2, 3))
 
@@ -55,7 +55,7 @@ def test_a_missing_estimate_shows_its_reason_beside_the_others(loaded: LoadedStu
     shown = loaded.estimates({"good": good, "bad": missing.peak_load(0.05)}, title="Ratios")
     assert "1.5" in plain(shown) and "not available" in plain(shown) and "two replicates are needed" in plain(shown)
     assert "two replicates are needed" in repr(shown) and shown.record.provenance == (Provenance.MEASURED,)
-    alone = loaded.equivalence(replace(missing, origin=origin), title="No degradation")
+    alone = loaded.estimates({"verdict": replace(missing, origin=origin)}, title="No degradation")
     assert "two replicates are needed" in repr(alone) and alone.record.provenance == (Provenance.MEASURED,)
 
 
@@ -64,8 +64,7 @@ def test_a_missing_estimate_shows_its_reason_beside_the_others(loaded: LoadedStu
     [
         lambda s, title: s.estimates({}, title=title),
         lambda s, title: s.estimates({"A": {}, "B": {"peak": Missing("there are no rows")}}, title=title),
-        lambda s, title: s.tests({}, title=title),
-        lambda s, title: s.equivalence(None, title=title),
+        lambda s, title: s.estimates(None, title=title),
         lambda s, title: s.computed(pd.DataFrame({"Name": []}), title=title, note=""),
     ],
 )
@@ -88,28 +87,6 @@ def test_models_of_no_runs_lead_to_nothing(bare: LoadedStudy) -> None:
 def test_what_is_no_estimate_is_refused(loaded: LoadedStudy) -> None:
     with pytest.raises(VirtperfError, match="A is no estimate"):
         loaded.estimates({"A": 3.0}, title="Numbers")
-
-
-def test_tests_say_what_is_rejected(loaded: LoadedStudy, origin: Origin) -> None:
-    null = "the relation is a straight line"
-    tests = {
-        "curved": FTest(25.0, 1, 12, 0.0003, null, origin),
-        HOSTILE: FTest(0.5, 1, 12, 0.49, null, origin),
-        "missing": Missing("no runs yet"),
-    }
-    shown = loaded.tests(tests, title="Straight lines")
-    said = plain(shown).splitlines()
-    assert "F(1, 12) = 25, p = 0.0003" in said and "At the 5 % level" in said
-    assert said.index("rejected") < said.index("not rejected") < said.index("no runs yet")
-    assert HOSTILE not in record_html(shown.record)
-
-
-def test_an_equivalence_test_shows_margin_and_verdict(loaded: LoadedStudy, origin: Origin) -> None:
-    test = tost_ratio([100.0, 101, 99], [100.0, 100.5, 99.5], 1 / 0.9)
-    test = replace(test, origin=origin)
-    shown = loaded.equivalence(test, title="Same")
-    assert test.verdict == "equivalent" and "equivalent" in repr(shown) and "0.9 to 1.111" in plain(shown)
-    assert shown.record.numbers[0].rows[0][-1] == "equivalent" and "Equivalent if both" in plain(shown)
 
 
 def test_computed_tables_show_words_numbers_and_their_note(loaded: LoadedStudy) -> None:

@@ -16,7 +16,7 @@ from tests.exhibits.toy import DOLLARS, HOSTILE, change
 from virtperf import plot
 from virtperf.core import stage_tables
 from virtperf.core.errors import VirtperfError
-from virtperf.exhibits.colours import colours
+from virtperf.exhibits.axis_words import colours
 from virtperf.exhibits.data import load
 from virtperf.exhibits.loaded import LoadedStudy, load_study
 from virtperf.exhibits.trace import traces

@@ -13,7 +13,7 @@ from virtperf.core.provenance import Provenance
 from virtperf.exhibits.kinds import check_exhibits
 from virtperf.exhibits.kinds.table import REWORDED
 from virtperf.exhibits.loaded import LoadedStudy, load_study
-from virtperf.exhibits.trace_tables import table_text, table_traces
+from virtperf.exhibits.trace import table_text, table_traces
 from virtperf.render.record import record_html
 
 

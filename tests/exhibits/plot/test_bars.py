@@ -9,7 +9,7 @@ import pytest
 
 from tests.exhibits.plot.drawn import across, boxes, dots, legend, words
 from virtperf.exhibits import plot
-from virtperf.exhibits.colours import colours
+from virtperf.exhibits.axis_words import colours
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.exhibits.palette import SERIES
 

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from virtperf.exhibits import plot
-from virtperf.exhibits.plot.hatches import TILE, shorten
+from virtperf.exhibits.plot.svg import TILE, shorten
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -21,7 +21,7 @@ from tests.exhibits.plot.drawn import across, boxes, brackets, dots, legend, lin
 from tests.exhibits.toy import DOLLARS, HOSTILE
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits import plot
-from virtperf.exhibits.colours import colours
+from virtperf.exhibits.axis_words import colours
 from virtperf.exhibits.loaded import LoadedStudy
 from virtperf.exhibits.palette import SERIES, SURFACE
 from virtperf.exhibits.plot.curves import STEPS

@@ -9,11 +9,12 @@ import pytest
 from tests.exhibits.plot.drawn import legend, lines, words
 from virtperf.core.errors import VirtperfError
 from virtperf.exhibits import plot
+from virtperf.exhibits.frames import timeline
 from virtperf.exhibits.loaded import LoadedStudy
 
 
 def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) -> None:
-    frame = loaded.timeline("figure-5")
+    frame = timeline(loaded.data, "figure-5")
     figure = plot.timeline(frame)
     assert len(figure.axes) == 2
     for axes, (unit, part) in zip(figure.axes, frame.groupby("unit", sort=False), strict=True):
@@ -28,7 +29,7 @@ def test_every_unit_has_a_panel_and_every_sample_its_place(loaded: LoadedStudy) 
 
 def test_what_the_text_allows_goes_across(loaded: LoadedStudy) -> None:
     points = pd.DataFrame({"low": [90.0], "high": [110.0]})
-    (above, _) = plot.timeline(loaded.timeline("figure-5"), points=points).axes
+    (above, _) = plot.timeline(timeline(loaded.data, "figure-5"), points=points).axes
     (band,) = above.collections
     (corners,) = [path.vertices for path in band.get_paths()]
     assert (corners[:, 1].min(), corners[:, 1].max()) == (90, 110) and corners[:, 0].max() == 300

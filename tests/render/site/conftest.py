@@ -14,7 +14,7 @@ from tests.render.toy_notebook import of_study
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.loaded import load_study
-from virtperf.render.site.gather import StudyFacts, gather
+from virtperf.render.site.gather import StudyFacts
 
 PARAMETERS = Parameters(seed=1)
 
@@ -33,7 +33,7 @@ def layout(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Layout:
 @pytest.fixture(scope="session")
 def facts(layout: Layout) -> StudyFacts:
     """What the site knows of the toy study."""
-    return gather(layout, PARAMETERS, "toy")
+    return StudyFacts(layout, PARAMETERS, "toy")
 
 
 class Parsed(HTMLParser):

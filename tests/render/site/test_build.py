@@ -15,7 +15,6 @@ from virtperf.core.paths import Layout
 from virtperf.render import templating
 from virtperf.render.site import build
 from virtperf.render.site.build import build_site, build_study_pages
-from virtperf.render.site.shell import PAGES
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,7 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def test_the_pages_of_the_navigation_and_of_the_study(pages: dict[str, str]) -> None:
     own = {f"{name}-toy.html" for name in ("claims", "quality", "rehearsal", "trace")}
-    assert set(pages) == {*dict(PAGES), *own, "trace-toy.json"}
+    assert set(pages) == {*templating.PAGES, *own, "trace-toy.json"}
     assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
 
 
@@ -39,7 +38,7 @@ def test_every_page_has_the_frame_and_no_foreign_markup(pages: dict[str, str]) -
         assert HOSTILE not in text, name
         (policy,) = [a["content"] for _, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy"]
         assert "default-src 'none'" in policy, name
-        assert [file for file, _ in PAGES if file in parsed.links] == [file for file, _ in PAGES], name
+        assert [file for file in templating.PAGES if file in parsed.links] == list(templating.PAGES), name
         assert [tag for tag, _ in parsed.tags].count("h1") == 1, name
         assert len(parsed.ids) == len(set(parsed.ids)), name
         assert not re.search(r"@import|url\((?!#)", text), name

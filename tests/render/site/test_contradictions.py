@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.exhibits.toy import HOSTILE
 from tests.render.site.conftest import Parsed
-from virtperf.render.site.contradictions import contradictions_page
 from virtperf.render.site.gather import StudyFacts
+from virtperf.render.site.overview import contradictions_page
 
 
 def test_a_claim_leads_to_its_row_among_all_claims(facts: StudyFacts) -> None:

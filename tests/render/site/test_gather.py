@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tests.render.site.conftest import PARAMETERS
 from virtperf.core.paths import Layout
-from virtperf.render.site.gather import StudyFacts, gather
+from virtperf.render.site.gather import StudyFacts
 
 
 def test_claims_and_verdicts_are_those_of_the_paper(facts: StudyFacts) -> None:
-    assert [c.id for c in facts.claims] == ["more-at-8", "best-at-8", "flat", "busy"]  # bends-down is ours
+    assert [c.id for c in facts.data.paper_claims] == ["more-at-8", "best-at-8", "flat", "busy"]  # bends-down is ours
     assert facts.text == {"corroborated": 1, "independent": 2, "contradicted": 1}
     assert facts.measured == {"refuted": 1, "undecided": 1, "no measurement": 2}
-    assert (facts.id, facts.title, facts.not_encoded) == ("toy", "A toy study", 1)
+    assert (facts.id, facts.title) == ("toy", "A toy study")
 
 
 def test_the_telling_exhibit_is_the_named_one_else_the_best_known(layout: Layout, tmp_path: Path) -> None:
@@ -22,11 +22,11 @@ def test_the_telling_exhibit_is_the_named_one_else_the_best_known(layout: Layout
     path = tmp_path / "r" / "data" / "published" / "toy" / "study.yaml"
     there = Layout(tmp_path / "r")
     # Without reference points: 2 of 6 points of Figure 2 are known to 10 %, 2 of 5 of Figure 3, all 5 of Figure 4.
-    assert gather(there, PARAMETERS, "toy").telling.id == "figure-4"
+    assert StudyFacts(there, PARAMETERS, "toy").telling.id == "figure-4"
     path.write_text(path.read_text() + "telling: figure-3\n")
-    assert gather(there, PARAMETERS, "toy").telling.id == "figure-3"
+    assert StudyFacts(there, PARAMETERS, "toy").telling.id == "figure-3"
     (tmp_path / "r" / "build" / "toy.ipynb").unlink()
-    assert gather(there, PARAMETERS, "toy").telling is None
+    assert StudyFacts(there, PARAMETERS, "toy").telling is None
 
 
 def test_links_of_records_lead_to_the_report_and_to_all_claims(facts: StudyFacts) -> None:

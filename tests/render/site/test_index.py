@@ -6,11 +6,12 @@ from tests.exhibits.toy import HOSTILE
 from tests.render.site.conftest import Parsed
 from virtperf.core.provenance import Provenance
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.index import index_page
+from virtperf.render.site.overview import index_page
 
 
 def test_a_card_shows_the_telling_drawing_and_leads_to_it(facts: StudyFacts) -> None:
     page = index_page([facts])
+    assert "each with a reason</dt><dd>1</dd>" in page  # a note that is no claim
     drawing = facts.telling.drawing
     assert page.count(drawing.svg) == 1
     assert {"toy.html", "toy.html#figure-4"} <= set(Parsed(page).links)

@@ -6,15 +6,15 @@ import math
 
 import pytest
 
+from virtperf.render.site.claims import EDGE, WIDTH, interval
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.intervals import EDGE, WIDTH, interval
 
 ENDS = (EDGE, WIDTH - EDGE)
 
 
 @pytest.fixture
 def more(facts: StudyFacts):
-    return next(c for c in facts.claims if c.id == "more-at-8")  # prints 65.5 to 66.5
+    return next(c for c in facts.data.paper_claims if c.id == "more-at-8")  # prints 65.5 to 66.5
 
 
 def test_places_are_in_proportion(more) -> None:
@@ -39,5 +39,5 @@ def test_measured_runs_have_a_mark_and_their_interval(more) -> None:
 
 
 def test_a_claim_without_a_number_has_no_drawing(facts: StudyFacts) -> None:
-    order = next(c for c in facts.claims if c.id == "best-at-8")
+    order = next(c for c in facts.data.paper_claims if c.id == "best-at-8")
     assert interval(order, {"implied_low": 1.0, "implied_high": 2.0}) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.render.site.conftest import Parsed
 from virtperf.core.metrics import load_metrics
-from virtperf.render.site.methods import methods_page
+from virtperf.render.site.overview import methods_page
 
 
 def test_documents_stand_under_one_heading_each(tmp_path: Path, root: Path) -> None:

@@ -11,9 +11,8 @@ from tests.render.site.conftest import Parsed
 from virtperf.core.paths import Layout
 from virtperf.exhibits.data import StudyData, load
 from virtperf.exhibits.loaded import load_study
-from virtperf.exhibits.rehearsal import formats, recovered
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.rehearsal import rehearsal_page
+from virtperf.render.site.rehearsal import formats, recovered, rehearsal_page
 
 
 @pytest.fixture(scope="module")

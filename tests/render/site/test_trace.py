@@ -9,7 +9,7 @@ import pytest
 from tests.exhibits.toy import HOSTILE, HOSTILE_FILE
 from tests.render.site.conftest import Parsed
 from virtperf.exhibits.trace import Trace, traces
-from virtperf.render.places import trace_place
+from virtperf.render.record import trace_place
 from virtperf.render.site.gather import StudyFacts
 from virtperf.render.site.trace import trace_page
 

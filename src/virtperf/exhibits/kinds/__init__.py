@@ -33,8 +33,10 @@ from virtperf.exhibits.records import Block, Folded, Numbers, Paragraph, Record,
 from virtperf.exhibits.wording import slug
 from virtperf.study.definition import Exhibit, Study
 
-if TYPE_CHECKING:  # importing Matplotlib takes half a second, which most commands need not wait for
+if TYPE_CHECKING:
     from matplotlib.figure import Figure
+else:
+    Figure = Any  # importing Matplotlib takes half a second, which most commands need not wait for
 
 
 class ExhibitSpec(Model):
@@ -48,18 +50,8 @@ class ExhibitSpec(Model):
 
 @dataclass(frozen=True)
 class Context:
-    """What a kind makes records from.
-
-    Attributes
-    ----------
-    data : StudyData
-    level : float
-        Confidence level of intervals.
-    assumptions : bool
-        Whether limits are shown with our assumptions.
-    examples : bool
-        Whether runs of provenance "example" are shown.
-    seed : int
+    """What a kind makes records from: `level` is the confidence level of intervals; `assumptions` and `examples` say
+    whether limits are shown with our assumptions, and whether runs of provenance "example" are shown.
     """
 
     data: StudyData
@@ -76,21 +68,12 @@ class Context:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of exhibit.
+    """One kind of exhibit, by its name in study.yaml and `Record.kind`.
 
-    Attributes
-    ----------
-    name : str
-        As study.yaml and `Record.kind` write it.
-    record : callable
-        Declared kinds: ``record(context, exhibit, figure=None, *shown) -> Record``, where `shown` are fits and
-        estimates that a notebook gives. Others take what they show, see their modules.
-    spec : type or None
-        The pydantic model of an entry of this kind in study.yaml; None where study.yaml declares none of it.
-    draw : callable or None
-        ``draw(context, exhibit, *shown) -> Figure``: the default picture, where the kind has one.
-    check : callable or None
-        ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's missing file.
+    `record` of declared kinds is ``record(context, exhibit, figure=None, *shown) -> Record``, where `shown` are fits
+    that a notebook gives; others take what they show. `spec` is the pydantic model of an entry in study.yaml, None
+    where that declares none of the kind; ``draw(context, exhibit, *shown) -> Figure`` the default picture;
+    ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's missing file.
     """
 
     name: str
@@ -112,13 +95,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def kind_of(exhibit: Exhibit) -> Kind:
-    """The kind that study.yaml gives to an exhibit.
-
-    Raises
-    ------
-    StudyError
-        There is no such kind; the error names near ones.
-    """
+    """The kind that study.yaml gives to an exhibit; where there is none, a `StudyError` names near ones."""
     declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
     if exhibit.kind not in declared:
         raise StudyError(
@@ -154,9 +131,11 @@ def check_exhibits(study: Study, report: Report = stop) -> None:
             report(err if err.line is not None else study.document.error(err.problem, *where, **said))
 
 
-def register(context: Context, kind: str, *blocks: Block, claims: Iterable[str] = ()) -> Record:
+def register(
+    context: Context, kind: str, *blocks: Block, title: str = "", claims: Iterable[str] = (), **more: Any
+) -> Record:
     """The record of a kind that there is once a study, and that is named after it."""
-    return Record(kind=kind, id=kind, study=context.study.id, title="", blocks=blocks, claims=tuple(claims))
+    return Record(kind=kind, id=kind, study=context.study.id, title=title, blocks=blocks, claims=tuple(claims), **more)
 
 
 def note(words: str) -> Paragraph:

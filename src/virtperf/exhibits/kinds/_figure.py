@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -16,17 +15,14 @@ from virtperf.core.near import near
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
 from virtperf.exhibits.axis_words import level_text, unit_words
+from virtperf.exhibits.claim_words import orders
 from virtperf.exhibits.finding import finding
-from virtperf.exhibits.joined import KINDS, allowed, joined
-from virtperf.exhibits.kinds import Context, ExhibitSpec, note, trace
-from virtperf.exhibits.orders import orders
+from virtperf.exhibits.frames import KINDS, allowed, joined
+from virtperf.exhibits.kinds import Context, ExhibitSpec, Figure, note, trace
 from virtperf.exhibits.records import Block, Drawing, Folded, Grid, Numbers, Record
 from virtperf.exhibits.wording import exhibit_name, number, pretty
 from virtperf.study.conditions import OWN
 from virtperf.study.definition import Exhibit, Factor, Series, Study
-
-if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
-    from matplotlib.figure import Figure
 
 NAMED = 3  # claims that set a limit, in the numbers behind a figure
 DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
@@ -53,16 +49,14 @@ def check(study: Study, exhibit: Exhibit) -> None:
     if len(axes) > 1:
         raise StudyError(f"{exhibit.id}: its series stand over different factors", file="study.yaml",
                          expected="one factor", found=", ".join(sorted(axes)))  # fmt: skip
-    labels = Counter(series.label for series in exhibit.series)
-    twice = [label for label, count in labels.items() if count > 1]
-    if twice:
+    labels = [series.label for series in exhibit.series]
+    if twice := [label for label in labels if labels.count(label) > 1]:
         raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
                          expected="a label of its own for every series")  # fmt: skip
-    over = next(iter(axes))
+    (over,) = axes
+    known = {over: study.factors[over].levels, "series": labels}
     for column, level in (exhibit.spec.get("baseline") or {}).items():
-        if column not in (over, "series") or level not in (
-            labels if column == "series" else study.factors[over].levels
-        ):
+        if level not in known.get(column, ()):
             raise StudyError(
                 f"{exhibit.id}: its baseline is none of its conditions", file="study.yaml",
                 expected=f"a level of {over}, or the label of a series", found=f"{column}: {level}",
@@ -98,23 +92,31 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapp
     points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
     name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, claims)
     numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
-    curves = _curves(points, fits, factor, context.level)
-    if len(curves):
-        numbers.append(Numbers.of(curves, f"{study.id}-{exhibit.id}-curves", words="Download the fitted curves (CSV)"))
+    if fits:
+        from virtperf.exhibits.plot.curves import curves_of
+
+        levels = {str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)}
+        found = curves_of(fits, levels, factor.name, context.level)
+        if curves := [table.assign(series=label) for label, table in found.items()]:
+            words = "Download the fitted curves (CSV)"
+            numbers.append(Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words))
+    there = {
+        Provenance.PUBLISHED: points["printed"].notna(),
+        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
+        Provenance.MEASURED: points["measured"].notna(),
+        Provenance.EXAMPLE: points["example"].notna(),
+    }
+    missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
     blocks: list[Block] = [
         *_left_out(context, exhibit, points),
-        *(
-            note(f"No curve for {label}: {fit.reason}")
-            for label, fit in fits.items()
-            if not getattr(fit, "available", True)
-        ),
+        *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
         trace(study, exhibit),
         Folded(summary="The numbers", blocks=(_table(points, factor, f"{name}: numbers", context.assumptions),)),
     ]
     return Record(
         kind=exhibit.kind, id=exhibit.id, study=study.id, name=name, title=exhibit.title, caption=said,
-        provenance=_provenances(points), numbers=tuple(numbers), blocks=tuple(blocks),
-        claims=data.claims_about(exhibit.id),
+        provenance=tuple(kind for kind, rows in there.items() if rows.any()), numbers=tuple(numbers),
+        blocks=tuple(blocks), claims=data.claims_about(exhibit.id),
         drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
     )  # fmt: skip
 
@@ -134,25 +136,16 @@ def drawing(
 
 
 def fits_among(shown: Sequence[object]) -> dict[str, Any]:
-    """The fits by label among what a notebook shows with a figure.
-
-    Raises
-    ------
-    VirtperfError
-        Something is no mapping of fits.
-    """
+    """The fits by label among what a notebook shows with a figure; raises `VirtperfError` for anything else."""
     for item in shown:
-        wrong = [v for v in item.values() if not _is_fit(v)] if isinstance(item, Mapping) else [item]
-        if wrong:
+        given = list(item.values()) if isinstance(item, Mapping) else [item]
+        wrong = [v for v in given if not (hasattr(v, "predict") or hasattr(v, "get_prediction"))]
+        if wrong or not isinstance(item, Mapping):
             raise VirtperfError(
                 "a figure is shown with fits by series", expected="a mapping of label to fit, as virtperf.models gives",
-                found=type(wrong[0]).__name__, remedy="show estimates by study.estimates(...).",
+                found=type((wrong or given)[0]).__name__, remedy="show estimates by study.estimates(...).",
             )  # fmt: skip
     return {str(label): fit for item in shown if isinstance(item, Mapping) for label, fit in item.items()}
-
-
-def _is_fit(value: object) -> bool:
-    return any(hasattr(value, name) for name in ("predict", "get_prediction"))
 
 
 def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any) -> Figure:
@@ -163,16 +156,6 @@ def draw(function: Callable[..., Figure], context: Context, exhibit: Exhibit, **
     return function(points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more)
 
 
-def _curves(points: pd.DataFrame, fits: Mapping[str, Any], factor: Factor, level: float) -> pd.DataFrame:
-    if not fits:
-        return pd.DataFrame()
-    from virtperf.exhibits.plot.curves import curves_of
-
-    levels = {str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)}
-    found = curves_of(fits, list(levels), levels, factor.name, level)
-    return pd.concat([table.assign(series=label) for label, table in found.items()]) if found else pd.DataFrame()
-
-
 def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
     """Where measured runs can't be put on the figure's scale, a note that says which point is missing."""
     quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
@@ -181,10 +164,8 @@ def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[
         return []
     reference = context.study.reference_for(run[0])
     place = f": {context.study.show(reference[0])}" if reference else ""
-    words = (
-        "Measured runs are left out here. They have no common scale with the paper, since its reference point was not "
-    )
-    return [note(f"{words}run{place}.")]
+    words = "Measured runs are left out here. They have no common scale with the paper, since its reference point was"
+    return [note(f"{words} not run{place}.")]
 
 
 def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
@@ -214,16 +195,6 @@ def _pieces(pieces: Sequence[float]) -> str:
     return "; ".join(f"{number(low, 6)} {number(high, 6)}" for low, high in zip(pieces[::2], pieces[1::2], strict=True))
 
 
-def _provenances(points: pd.DataFrame) -> tuple[Provenance, ...]:
-    there = {
-        Provenance.PUBLISHED: points["printed"].notna(),
-        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
-        Provenance.MEASURED: points["measured"].notna(),
-        Provenance.EXAMPLE: points["example"].notna(),
-    }
-    return tuple(kind for kind, rows in there.items() if rows.any())
-
-
 def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) -> Grid:
     """Columns that say nothing of any point are left out."""
     cells = {
@@ -232,7 +203,7 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
         "The text alone allows": points["pieces_text"].map(allowed),
         "With our assumptions": points["pieces"].map(allowed) if assumptions else [],
         "Printed": points["printed"].map(_value),
-        **{kind.capitalize(): list(map(_mean_words, points[kind], points[f"{kind}_low"], points[f"{kind}_high"]))
+        **{kind.capitalize(): list(map(_value, points[kind], points[f"{kind}_low"], points[f"{kind}_high"]))
            for kind in KINDS},
     }  # fmt: skip
     kept = {name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}}
@@ -242,9 +213,6 @@ def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) 
     return Grid(label=label, columns=tuple(kept), rows=tuple(zip(*kept.values(), strict=True)), numeric=tuple(numeric))
 
 
-def _value(value: float) -> str:
-    return "" if math.isnan(value) else pretty(value)
-
-
-def _mean_words(value: float, low: float, high: float) -> str:
-    return f"{_value(value)} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else _value(value)
+def _value(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    shown = "" if math.isnan(value) else pretty(value)
+    return f"{shown} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else shown

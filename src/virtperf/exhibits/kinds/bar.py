@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from virtperf.core.errors import StudyError
-from virtperf.exhibits.kinds import Context, Kind, _figure
+from virtperf.exhibits.kinds import Context, Figure, Kind, _figure
 from virtperf.exhibits.records import Record
 from virtperf.study.definition import Exhibit
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
-    """The figure with its numbers; bars have no fitted curves.
-
-    Raises
-    ------
-    StudyError
-        Fits were given.
-    """
+    """The figure with its numbers; bars have no fitted curves, and fits are an error."""
     if _figure.fits_among(shown):
         raise StudyError(f"{exhibit.id} is a bar figure, which has no fitted curves",
                          remedy="show the fit's estimates by study.estimates(...).")  # fmt: skip

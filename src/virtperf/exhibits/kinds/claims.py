@@ -9,15 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from virtperf.exhibits.arithmetic import quantities
-from virtperf.exhibits.claim_words import Said, said
+from virtperf.exhibits.claim_words import Said, quantities, said
 from virtperf.exhibits.frames import named
 from virtperf.exhibits.kinds import Context, Kind, note
 from virtperf.exhibits.kinds.contradictions import places
 from virtperf.exhibits.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import NO_BREAK, exhibit_name, plural, pretty
 from virtperf.study.claims import Claim
-from virtperf.study.definition import Study
 
 _ORDER = ("contradicted", "depends", "independent", "corroborated", "convention", "refuted", "undecided", "reproduced")
 _SAID = ("once", "twice")
@@ -29,26 +27,17 @@ _COLUMNS = (
     "The paper says", "Printed", "Its other claims allow", "Verdict from the text", "Verdict from measurements",
 )  # fmt: skip
 
-Row = tuple[Words, ...]
-
 
 def record(context: Context, about: str | None = None) -> Record:
     """A table of claims: what is said and where, the printed number, what the other claims allow, the verdicts.
 
-    The verdicts are counted, those of a figure's claims on what it plots; the table opens below.
-
-    Parameters
-    ----------
-    about : str, optional
-        An exhibit's id; "text" for what is said about none; None for everything.
-
-    Raises
-    ------
-    StudyError
-        There is no exhibit of that id.
+    The verdicts are counted, those of a figure's claims on what it plots; the table opens below. `about` is an id of an
+    exhibit (`StudyError` where there is none), "text" for what is said about none, None for everything.
     """
     data = context.data
+    study, conflicts = data.study, places(data)
     chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
+    plotted: set[str] = set()
     if about is None:
         title = "All claims of the paper"
     elif about == "text":
@@ -56,38 +45,34 @@ def record(context: Context, about: str | None = None) -> Record:
     else:
         exhibit = named(data, about)
         title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
-    conflicts = places(data)
-    rows: list[tuple[Claim, Row]] = []
+        plotted = {quantity.name for _, _, quantity in study.points(exhibit)}
+    rows: list[tuple[Words, ...]] = []
     found = []
     for claim in chosen:
         result, told = data.result(claim.id), said(claim, data)
         verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
-        cells = (_saying(claim), told.printed, told.allowed,
-                 _text_cell(told.text_verdict, result, conflicts.get(claim.id, [])), _measured_cell(told))  # fmt: skip
-        rows.append((claim, cells))
+        by_text = _text_cell(told.text_verdict, result, conflicts.get(claim.id, []))
+        rows.append((_saying(claim), told.printed, told.allowed, by_text, _measured_cell(told)))
         found.append({**result, "claim": claim.id, **verdicts})
     table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
     measured = (table["measured_verdict"] != "no measurement").any()
+    columns = _COLUMNS if measured else _COLUMNS[:4]
     blocks: list[Block] = [note("The paper makes no testable claim here.")]
     if chosen:
-        plotted = _plotted(data.study, about)
-        shown = [not plotted or any(name in plotted for name in _names(claim)) for claim in chosen]
-        blocks = [Paragraph(words=_tally(table, shown)), _table(rows, title, _COLUMNS[: 5 if measured else 4])]
+        spoken = [{quantity.name for i in claim.instances for quantity in quantities(i)} for claim in chosen]
+        grid = Grid(
+            label=title, columns=columns, rows=tuple(row[: len(columns)] for row in rows),
+            ids=tuple(f"claim-{claim.id}" for claim in chosen), stacks=True,
+        )  # fmt: skip
+        blocks = [
+            Paragraph(words=_tally(table, [not plotted or bool(plotted & names) for names in spoken])),
+            Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,)),
+        ]
     anchor = f"{about or 'all'}-claims"
     return Record(
-        kind="claims", id=anchor, study=data.study.id, title=title, claims=tuple(c.id for c in chosen),
-        blocks=tuple(blocks), numbers=(Numbers.of(table, f"{data.study.id}-{anchor}", words=""),) if chosen else (),
+        kind="claims", id=anchor, study=study.id, title=title, claims=tuple(c.id for c in chosen),
+        blocks=tuple(blocks), numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if chosen else (),
     )  # fmt: skip
-
-
-def _plotted(study: Study, about: str | None) -> set[str]:
-    """Names of the quantities that a figure plots; empty for anything else."""
-    found = (exhibit for exhibit in study.exhibits if exhibit.id == about)
-    return {quantity.name for exhibit in found for _, _, quantity in study.points(exhibit)}
-
-
-def _names(claim: Claim) -> set[str]:
-    return {quantity.name for instance in claim.instances for quantity in quantities(instance)}
 
 
 def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
@@ -107,25 +92,13 @@ def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
             yield f"{'' if not k else ' and ' if k == len(order) - 1 else ', '}{counts[word]} "
             yield Span(text=word, style="verdict")
 
-    parts: list[str | Span] = [
-        f"{lead}By the paper's other claims: ",
-        *counted(from_text),
-        ". ",
-    ]
+    parts: list[str | Span] = [f"{lead}By the paper's other claims: ", *counted(from_text), ". "]
     if measured:
         parts += ["By measured runs: ", *counted(measured)]
         parts.append(f", {nothing} without a measured run." if nothing else ".")
     else:
         parts.append("Not yet tested by measurement.")
     return tuple(parts)
-
-
-def _table(rows: Sequence[tuple[Claim, Row]], title: str, columns: tuple[str, ...]) -> Folded:
-    grid = Grid(
-        label=title, columns=columns, rows=tuple(cells[: len(columns)] for _, cells in rows),
-        ids=tuple(f"claim-{claim.id}" for claim, _ in rows), stacks=True,
-    )  # fmt: skip
-    return Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,))
 
 
 def _saying(claim: Claim) -> Words:

@@ -16,19 +16,9 @@ ORIGIN = ["provenance", "run_id", "exhibit", "study", "file"]
 
 
 def record(context: Context, frame: pd.DataFrame, *, title: str, note: str) -> Record:
-    """The frame's columns as they stand; truth values in words, numbers flush right.
+    """The frame's columns as they stand, truth values in words; below them a `note` on how they follow.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Its column names are the headings; its columns `ORIGIN` say what the numbers rest on.
-    note : str
-        How the numbers follow.
-
-    Raises
-    ------
-    ProvenanceError
-        The frame has no column `provenance`, or says what is not true of this study.
+    The columns `ORIGIN` say what the numbers rest on; `ProvenanceError` where that is missing or not true of the study.
     """
     origin = frame_origin(context.data, frame, title)
     shown = frame.drop(columns=frame.columns.intersection(ORIGIN))

@@ -3,58 +3,41 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from virtperf.exhibits.arithmetic import quantities, relations
-from virtperf.exhibits.claim_words import implied, printed, unit_of
+from virtperf.exhibits.claim_words import implied, printed, quantities, relations, unit_of
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, Kind, note, register
 from virtperf.exhibits.records import Block, Folded, Grid, Heading, Listing, Paragraph, Record, Span, Words
 from virtperf.exhibits.wording import exhibit_name, interval, joined, plural
 from virtperf.study.claims import Claim
 
-
-@dataclass(frozen=True)
-class Contradiction:
-    """What one claim that was set aside conflicts with.
-
-    Attributes
-    ----------
-    aside : str
-        The claim's id; empty for conflicts of which none was set aside.
-    groups : tuple of tuple of str
-        Minimal sets of other claims that exclude it, the shortest first.
-    """
-
-    aside: str
-    groups: tuple[tuple[str, ...], ...]
+SEVERAL = "Some conflicts have several cheapest resolutions. Ranges in the figures hold the values under each of them."
 
 
-def contradictions(data: StudyData) -> list[Contradiction]:
-    """The computed minimal conflicting sets, ordered by the claim that was set aside.
+def contradictions(data: StudyData) -> dict[str, list[tuple[str, ...]]]:
+    """By claim that was set aside: minimal sets of other claims that exclude it, the shortest first.
 
     A set of which several claims were set aside belongs to all of them, but is named only for those that have no set
-    of their own.
+    of their own. Under "" stand those of which none was set aside.
     """
     conflicts = [
         ([str(c) for c in conflict["claims"]], {str(c) for c in conflict.get("dropped", ())})
         for conflict in data.contradictions.get("conflicts", [])
     ]
-    found = []
-    for aside in dict.fromkeys(map(str, data.contradictions.get("dropped", ()))):
+    found = {}
+    for aside in map(str, data.contradictions.get("dropped", ())):
         own = [members for members, dropped in conflicts if dropped == {aside}]
         shared = [members for members, dropped in conflicts if aside in dropped]
-        groups = sorted((tuple(m for m in members if m != aside) for members in own or shared), key=len)
-        found.append(Contradiction(aside, tuple(groups)))
-    loose = tuple(tuple(members) for members, dropped in conflicts if not dropped)
-    return found + ([Contradiction("", loose)] if loose else [])
+        found[aside] = sorted((tuple(m for m in members if m != aside) for members in own or shared), key=len)
+    loose = [tuple(members) for members, dropped in conflicts if not dropped]
+    return found | ({"": loose} if loose else {})
 
 
 def places(data: StudyData) -> dict[str, list[int]]:
     """For every claim, the numbers of the contradictions that it takes part in; the page links to them."""
     numbers: dict[str, list[int]] = {}
-    for k, entry in enumerate(contradictions(data), 1):
-        for claim in dict.fromkeys([entry.aside, *(c for group in entry.groups for c in group)]):
+    for k, (aside, groups) in enumerate(contradictions(data).items(), 1):
+        for claim in dict.fromkeys([aside, *(c for group in groups for c in group)]):
             numbers.setdefault(claim, []).append(k)
     return numbers
 
@@ -77,19 +60,19 @@ def record(context: Context) -> Record:
         return register(context, "contradictions", note(words))
     said = {c.id: c for c in data.claims or ()}
     found = contradictions(data)
-    aside = [entry.aside for entry in found if entry.aside]
-    ours = sum(1 for c in aside if c in said and said[c].assumed)
-    parts = [(len(aside) - ours, "claim", "of the paper"), (ours, "assumption", "of ours")]
+    dropped = [claim for claim in found if claim]
+    ours = sum(1 for c in dropped if c in said and said[c].assumed)
+    parts = [(len(dropped) - ours, "claim", "of the paper"), (ours, "assumption", "of ours")]
     removed = joined(f"{plural(n, word)} {whose}" for n, word, whose in parts if n) or "nothing"
     lead = f"{plural(len(conflicts), 'minimal conflicting set')} of claims. Setting aside {removed} resolves "
-    rows = tuple(_row(data, k, said.get(entry.aside), entry.aside) for k, entry in enumerate(found, 1))
+    rows = tuple(_row(data, k, said.get(aside), aside) for k, aside in enumerate(found, 1))
     grid = Grid(
         label="Contradictions", columns=("No.", "Set aside", "Printed", "The paper's other claims allow"), rows=rows,
         ids=tuple(f"contradiction-{k}" for k in range(1, len(found) + 1)), stacks=True,
     )  # fmt: skip
     details: list[Block] = []
-    for k, entry in enumerate(found, 1):
-        details += [Heading(text=f"Contradiction {k}"), *_groups(data, entry, said)]
+    for k, (aside, groups) in enumerate(found.items(), 1):
+        details += [Heading(text=f"Contradiction {k}"), *_groups(data, aside, groups, said)]
     blocks: list[Block] = [
         Paragraph(words=f"{lead}{'it' if len(conflicts) == 1 else 'them all'}."), grid, *_ways(data, said),
         Folded(summary="What excludes each of them", blocks=tuple(details)),
@@ -118,7 +101,7 @@ def _ways(data: StudyData, said: dict[str, Claim]) -> list[Block]:
             for claim in resolution["aside"]:
                 aside += ["; " if aside else "", *linked(said.get(claim), claim)]
             points = [
-                f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: {limits(p['low'], p['high'])}"
+                f"{names.get(p['exhibit'], p['exhibit'])}, {p['series']} at {p['x']}: {_limits(p['low'], p['high'])}"
                 for p in resolution["points"]
             ]
             if points:
@@ -128,34 +111,28 @@ def _ways(data: StudyData, said: dict[str, Claim]) -> list[Block]:
     grid = Grid(
         label="Ways to resolve", columns=("If this is set aside", "the text allows"), rows=tuple(rows), stacks=True
     )
-    words = (
-        "Some conflicts have several cheapest resolutions. Ranges in the figures hold the values under each of them."
-    )
-    return [Folded(summary="What depends on the choice", blocks=(Paragraph(words=words), grid))]
+    return [Folded(summary="What depends on the choice", blocks=(Paragraph(words=SEVERAL), grid))]
 
 
-def limits(low: float | None, high: float | None) -> str:
+def _limits(low: float | None, high: float | None) -> str:
     """A range of contradictions.json in words; an end that is missing is open."""
     return interval(-math.inf if low is None else low, math.inf if high is None else high)
 
 
-def _groups(data: StudyData, entry: Contradiction, said: dict[str, Claim]) -> list[Block]:
-    lists = [Listing(items=tuple(linked(said.get(c), c) for c in group)) for group in entry.groups]
+def _groups(data: StudyData, aside: str, groups: list[tuple[str, ...]], said: dict[str, Claim]) -> list[Block]:
+    lists = [Listing(items=tuple(linked(said.get(c), c) for c in group)) for group in groups]
     if not lists:
         return []
-    members = [said[c] for c in (entry.aside, *entry.groups[0]) if c in said]
+    members = [said[c] for c in (aside, *groups[0]) if c in said]
     of = [{q for i in c.instances for q in quantities(i)} for c in members]
     about = [set().union(*of[1:]), *([of[0]] * (len(of) - 1))]  # what the claim set aside has in common with others
     written: list[Words] = [
         r for claim, shared in zip(members, about, strict=True) for r in relations(claim, data.study, shared)
     ]
-    blocks: list[Block] = (
-        [Paragraph(words=(*linked(said.get(entry.aside), entry.aside), " cannot hold with all of:"))]
-        if entry.aside
-        else []
-    )
     sums = (Paragraph(words="No values satisfy all of these:"), Listing(items=tuple(written)))
-    blocks += [lists[0], Folded(summary="The arithmetic", blocks=sums)]
+    blocks: list[Block] = [lists[0], Folded(summary="The arithmetic", blocks=sums)]
+    if aside:
+        blocks.insert(0, Paragraph(words=(*linked(said.get(aside), aside), " cannot hold with all of:")))
     if len(lists) > 1:  # most sets say the same through other words of the paper: one is enough for most readers
         summary = plural(len(lists) - 1, "other set excludes", "other sets exclude") + " it as well"
         blocks.append(Folded(summary=summary, blocks=tuple(lists[1:])))

@@ -64,10 +64,13 @@ def boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
 def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
     """The diagram as nested boxes, its connections in words."""
     study, spec = context.study, spec_of(exhibit)
-    labels = _labels(spec.rows)
+    every = list(boxes(spec.rows))
+    around = {inner.id: box.label for box in every for row in box.rows for inner in row}
+    count = Counter(box.label for box in every)  # boxes of the same label are told apart by what they stand in
+    labels = {b.id: f"{b.label} ({around[b.id]})" if count[b.label] > 1 and b.id in around else b.label for b in every}
     edges = [(labels[e.start], labels[e.end], e.label) for e in spec.edges]
     table = pd.DataFrame(edges, columns=["from", "to", "connection"])
-    held = [(box.label, [inner.label for row in box.rows for inner in row]) for box in boxes(spec.rows)]
+    held = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
     said = " ".join(f"{label} holds {joined(inner)}." for label, inner in held if inner)
     name = exhibit_name(exhibit.id, "figure")
     label = f"{name}: {exhibit.title}. {said}".strip()
@@ -80,14 +83,6 @@ def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: obje
             source(study, exhibit, "Redrawn from what ", " says; the layout is ours."),
         ),
     )  # fmt: skip
-
-
-def _labels(rows: tuple[tuple[Box, ...], ...]) -> dict[str, str]:
-    """Boxes in words by id; boxes of the same label are told apart by what they stand in."""
-    every = list(boxes(rows))
-    around = {inner.id: box.label for box in every for row in box.rows for inner in row}
-    count = Counter(box.label for box in every)
-    return {b.id: f"{b.label} ({around[b.id]})" if count[b.label] > 1 and b.id in around else b.label for b in every}
 
 
 KIND = Kind("diagram", record, spec=Spec)

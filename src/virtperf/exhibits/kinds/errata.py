@@ -9,13 +9,7 @@ from virtperf.study.printed import corrections
 
 
 def record(context: Context) -> Record:
-    """The table of misprinted cells, and a list of other remarks.
-
-    Raises
-    ------
-    StudyError
-        A correction does not fit its table.
-    """
+    """The table of misprinted cells, and a list of other remarks."""
     study = context.study
     wrong = corrections(study)
     remarks = [" ".join(str(remark).split()) for remark in study.data.get("errata", ())]

@@ -19,22 +19,11 @@ _PARTS = ("value", "low", "high", "level", "method")
 
 
 def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> Record:
-    """A table of estimates of one provenance.
+    """A table of estimates of one provenance, and of one `unit`; where units differ, they stand in the labels.
 
-    Parameters
-    ----------
-    estimates : mapping, or one estimate
-        Label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of rows).
-    title : str
-    unit : str
-        Of all values; where units differ, write them into the labels.
-
-    Raises
-    ------
-    ProvenanceError
-        An estimate has no origin, or one that is not true of this study; or two provenances would share the table.
-    VirtperfError
-        Something is no estimate.
+    `estimates` are one, or label to `virtperf.models.Estimate` or `Missing`, or label to a mapping of them (a group of
+    rows). Raises `ProvenanceError` where an estimate has no origin or one that is not true of this study, or where two
+    provenances would share the table; `VirtperfError` where something is no estimate.
     """
     flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
     origin = one_origin(context.data, flat)
@@ -47,13 +36,10 @@ def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> R
             continue
         value, low, high = as_precise(e.value, e.low, e.high)
         notes = "; ".join(e.warnings)
-        limits = (
-            f"{low if math.isfinite(e.low) else 'no limit'} to {high if math.isfinite(e.high) else 'no limit'}"
-            if math.isfinite(e.low) or math.isfinite(e.high)
-            else "no finite limits"
-        )
+        ends = [shown if math.isfinite(end) else "no limit" for shown, end in ((low, e.low), (high, e.high))]
+        limits = "no finite limits" if set(ends) == {"no limit"} else " to ".join(ends)
         kind = f"{pretty(100 * e.level)} %, {e.method}"
-        rows.append((label, _with(value, unit), _with(limits, unit), kind, notes or "none"))
+        rows.append((label, f"{value} {unit}".strip(), f"{limits} {unit}".strip(), kind, notes or "none"))
         csv.append({"estimate": label, "value": e.value, "low": e.low, "high": e.high, "unit": unit, "level": e.level,
                     "method": e.method, "warnings": notes})  # fmt: skip
     columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
@@ -74,10 +60,6 @@ def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 found=type(item).__name__, remedy="a fit gives estimates by .estimates(...).",
             )  # fmt: skip
         yield str(label), item
-
-
-def _with(text: str, unit: str) -> str:
-    return f"{text} {unit}".strip()
 
 
 KIND = Kind("estimates", record)

@@ -25,9 +25,9 @@ def record(context: Context) -> Record:
     columns = ("Hypothesis", "Verdict", "What the runs say")
     ids = tuple(f"claim-{claim.id}" for claim in data.paper_claims)
     grid = Grid(label="Hypotheses", columns=columns, rows=rows, ids=ids, stacks=True)
-    made = register(context, "hypotheses", grid, claims=[claim.id for claim in data.paper_claims])
     numbers = Numbers.of(pd.DataFrame(results).reindex(columns=COLUMNS), f"{data.study.id}-hypotheses")
-    return made.model_copy(update={"numbers": (numbers,)})
+    claims = (claim.id for claim in data.paper_claims)
+    return register(context, "hypotheses", grid, claims=claims, numbers=(numbers,))
 
 
 def verdict(result: dict[str, object]) -> str:

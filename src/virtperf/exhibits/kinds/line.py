@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from virtperf.exhibits.kinds import Context, Kind, _figure
+from virtperf.exhibits.kinds import Context, Figure, Kind, _figure
 from virtperf.exhibits.records import Record
 from virtperf.study.definition import Exhibit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:

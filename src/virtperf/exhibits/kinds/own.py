@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-from virtperf.exhibits.kinds import Context, Kind, analysis
+from virtperf.exhibits.kinds import Context, Figure, Kind, analysis
 from virtperf.exhibits.kinds import note as remark
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.origins import frame_origin
 from virtperf.exhibits.records import Record
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 def record(context: Context, figure: Figure, frame: pd.DataFrame, *, title: str, note: str = "") -> Record:
-    """A Matplotlib figure as an exhibit of its own.
+    """A Matplotlib figure as an exhibit of its own; `note` is what a reader should know, below the figure.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What the figure draws, for the download; its column `provenance` says what it rests on.
-    note : str
-        What a reader should know, below the figure.
-
-    Raises
-    ------
-    ProvenanceError
-        The frame has no column `provenance`, or says what is not true of this study.
+    The frame is what it draws, for the download; its column `provenance` says what it rests on (`ProvenanceError` where
+    that is missing or not true of the study).
     """
-    made = analysis(
-        context, "own", title, frame_origin(context.data, frame, title), frame, *([remark(note)] if note else [])
-    )
+    blocks = [remark(note)] if note else []
+    made = analysis(context, "own", title, frame_origin(context.data, frame, title), frame, *blocks)
     return made.model_copy(update={"drawing": drawing(figure, made.id, title, note or title, made.numbers)})
 
 

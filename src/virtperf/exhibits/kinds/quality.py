@@ -55,9 +55,8 @@ def record(context: Context) -> Record:
     if len(warned):
         grouped = [(str(warning), _few(group["run_id"])) for warning, group in warned.groupby("warning", sort=False)]
         blocks += _titled("Warnings", ("Warning", "Runs"), grouped)
-    return register(
-        context, "quality", *blocks, *_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)
-    )
+    blocks += [*_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)]
+    return register(context, "quality", *blocks)
 
 
 def warnings_of(run: Mapping[str, Any]) -> list[str]:
@@ -77,22 +76,19 @@ def _audits(audits: pd.DataFrame) -> list[Block]:
     audits = audits.assign(passed=audits["status"].isin(PASSED), share=share.where(compared))
     rows = []
     for name, group in audits.groupby("audit", sort=False):
-        farthest = group["share"].max()
+        farthest, passed = group["share"].max(), f"{int(group['passed'].sum()):,}"
         far = "only a limit counts" if pd.isna(farthest) else f"{pretty(100 * farthest, 2)} %"
-        rows.append(
-            (str(name), str(group["run_id"].nunique()), f"{len(group):,}", f"{int(group['passed'].sum()):,}", far)
-        )
+        rows.append((str(name), str(group["run_id"].nunique()), f"{len(group):,}", passed, far))
     columns = ("Audit", "Runs", "Checks", "Passed", "Largest distance from the expected value")
     blocks = _titled("Audits", columns, rows, numeric=(1, 2, 3, 4))
     bad = audits[~audits["passed"]]
+    conditions = bad["run_id"].str.replace(_REPLICATE, "", regex=True)
     exceptions = [
         (
             str(name), f"{condition} ({plural(len(group), 'run')})", _span(group["value"]), _span(group["expected"]),
             f"{group['note'].iloc[0]}{' (first run)' if group['note'].nunique() > 1 else ''}",
         )
-        for (name, condition), group in bad.groupby(
-            ["audit", bad["run_id"].str.replace(_REPLICATE, "", regex=True)], sort=False
-        )
+        for (name, condition), group in bad.groupby(["audit", conditions], sort=False)
     ]  # fmt: skip
     if exceptions:
         columns = ("Audit", "Condition", "Found", "Expected", "Note")
@@ -117,7 +113,7 @@ def _warm_up(audits: pd.DataFrame) -> list[Block]:
     title = "Warm-up of throughput: found against declared"
     later = found[found["later"]].groupby("note", sort=False)["run_id"]
     items = [f"{_capital(note or 'no remark')}: {_few(runs)}" for note, runs in later]
-    return [*_titled(title, columns, rows, numeric=tuple(range(6)), stacks=True), *_listed(items)]
+    return _titled(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
 
 
 def _stationarity(series: pd.DataFrame) -> list[Block]:
@@ -136,7 +132,7 @@ def _stationarity(series: pd.DataFrame) -> list[Block]:
         f" ({joined(sorted(group['metric'].unique()))})"
         for flag, group in series[series["flags"] != ""].groupby("flags", sort=False)
     ]
-    return [*_titled("Stationarity of all series", columns, rows, numeric=(1, 2)), *_listed(remarks)]
+    return _titled("Stationarity of all series", columns, rows, remarks, numeric=(1, 2))
 
 
 def _span(values: pd.Series) -> str:
@@ -155,15 +151,10 @@ def _capital(words: object) -> str:
 
 
 def _titled(
-    title: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]], *, numeric: tuple[int, ...] = (),
-    stacks: bool = False,
+    title: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]], remarks: Sequence[str] = (), **more: Any
 ) -> list[Block]:  # fmt: skip
-    grid = Grid(label=title, columns=columns, rows=tuple(rows), numeric=numeric, stacks=stacks)
-    return [Heading(text=title), grid]
-
-
-def _listed(items: list[str]) -> list[Block]:
-    return [Listing(items=tuple(items))] if items else []
+    below = [Listing(items=tuple(remarks))] if remarks else []
+    return [Heading(text=title), Grid(label=title, columns=columns, rows=tuple(rows), **more), *below]
 
 
 KIND = Kind("quality", record)

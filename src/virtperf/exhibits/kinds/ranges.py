@@ -15,9 +15,9 @@ from virtperf.exhibits import from_runs
 from virtperf.exhibits.axis_words import unit_words
 from virtperf.exhibits.kinds import Context, Kind, note
 from virtperf.exhibits.origins import TEXT
-from virtperf.exhibits.range_words import bounds_of, level_words, printed_words, range_words
-from virtperf.exhibits.records import Grid, Numbers, Record
-from virtperf.exhibits.wording import as_precise, exhibit_name, joined, plural, slug
+from virtperf.exhibits.range_words import bounds_of, level_words, range_words
+from virtperf.exhibits.records import Block, Grid, Numbers, Record
+from virtperf.exhibits.wording import as_precise, exhibit_name, joined, plural, pretty, slug
 from virtperf.study.definition import Study
 from virtperf.study.derived import Derivation, derivations
 
@@ -29,18 +29,9 @@ SEARCHED = (
 
 
 def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
-    """A table of derived numbers.
+    """A table of derived numbers: `names` are exhibits, for all of each, or ids of `derived` in study.yaml.
 
-    Parameters
-    ----------
-    names : str or sequence of str
-        Exhibits, for all derived numbers of each, or ids of `derived` in study.yaml.
-    title : str, optional
-
-    Raises
-    ------
-    StudyError
-        A name is neither; the error names near ones.
+    A `StudyError` names near ones where a name is neither.
     """
     wanted = (names,) if isinstance(names, str) else tuple(names)
     chosen = _chosen(context.study, wanted)
@@ -54,11 +45,21 @@ def record(context: Context, names: str | Sequence[str], *, title: str = "") -> 
         if (asked.derived.id, asked.label) in rows and not asked.of_itself
     ]
     study, anchor = context.study.id, slug(title)
-    blocks = (_grid(title, lines), *_notes(lines)) if lines else (note(NOTHING),)
+    blocks: list[Block] = [_grid(title, lines) if lines else note(NOTHING)]
+    if tried := sum(int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()):
+        blocks.append(note(f"{SEARCHED} {plural(tried, 'data set')} were tried."))
+    there = {
+        Provenance.PUBLISHED: any(line.printed for line in lines),
+        Provenance.RECONSTRUCTED: bool(lines),
+        Provenance.MEASURED: any(isinstance(getattr(line.measured, "origin", None), Origin) for line in lines),
+    }
+    units = {line.unit for line in lines}
     return Record(
-        kind="ranges", id=anchor, study=study, title=title, caption=_caption(lines), provenance=_provenance(lines),
+        kind="ranges", id=anchor, study=study, title=title,
+        caption=f"In {units.pop()}." if len(units) == 1 and "" not in units else "",
+        provenance=tuple(kind for kind, is_there in there.items() if is_there),
         numbers=(Numbers.of(pd.DataFrame([line.cells() for line in lines]), f"{study}-{anchor}"),) if lines else (),
-        lineage=tuple(f"exhibit:{name}" for name in exhibits), blocks=blocks,
+        lineage=tuple(f"exhibit:{name}" for name in exhibits), blocks=tuple(blocks),
     )  # fmt: skip
 
 
@@ -81,14 +82,12 @@ class _Line:
         self.asked, self.row, self.unit = asked, row, unit
         bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
         if asked.derived.kind == "argmax":
-            self.text, self.assumed = (level_words(row[name], asked) for name in ("levels_text", "levels"))
+            self.text, assumed = (level_words(row[name], asked) for name in ("levels_text", "levels"))
         else:
-            self.text, self.assumed = (
-                range_words(row[name], bounds, searched=searched) for name in ("pieces_text", "pieces")
-            )
-        if not context.assumptions:
-            self.assumed = self.text
-        self.printed = printed_words(row["printed"])
+            both = (row["pieces_text"], row["pieces"])
+            self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
+        self.assumed = assumed if context.assumptions else self.text
+        self.printed = joined(map(pretty, row["printed"]))
         self.measured = from_runs.estimate(context.data, asked, context.level)
 
     @property
@@ -116,7 +115,12 @@ class _Line:
 
 def _grid(title: str, lines: Sequence[_Line]) -> Grid:
     shared = len({line.unit for line in lines}) == 1
-    columns = {"Number": [_label(line, shared) for line in lines], "The text allows": [line.text for line in lines]}
+    labels = [
+        line.asked.label if shared or not line.unit or line.unit in line.asked.label
+        else f"{line.asked.label}, {line.unit}"
+        for line in lines
+    ]  # fmt: skip
+    columns = {"Number": labels, "The text allows": [line.text for line in lines]}
     if any(line.assumed != line.text for line in lines):
         columns["With our assumptions"] = ["the same" if ln.assumed == ln.text else ln.assumed for ln in lines]
     if any(line.printed for line in lines):
@@ -127,30 +131,6 @@ def _grid(title: str, lines: Sequence[_Line]) -> Grid:
         columns["Remarks"] = [line.row["note"] or "" for line in lines]
     rows = tuple(zip(*columns.values(), strict=True))
     return Grid(label=title, columns=tuple(columns), rows=rows, stacks=True)
-
-
-def _label(line: _Line, shared: bool) -> str:
-    label = line.asked.label
-    return label if shared or not line.unit or line.unit in label else f"{label}, {line.unit}"
-
-
-def _caption(lines: Sequence[_Line]) -> str:
-    units = {line.unit for line in lines}
-    return f"In {units.pop()}." if len(units) == 1 and "" not in units else ""
-
-
-def _notes(lines: Sequence[_Line]) -> list[Any]:
-    tried = sum(int(line.row["data_sets"]) for line in {ln.asked.parts: ln for ln in lines}.values())
-    return [note(f"{SEARCHED} {plural(tried, 'data set')} were tried.")] if tried else []
-
-
-def _provenance(lines: Sequence[_Line]) -> tuple[Provenance, ...]:
-    there = {
-        Provenance.PUBLISHED: any(line.printed for line in lines),
-        Provenance.RECONSTRUCTED: bool(lines),
-        Provenance.MEASURED: any(isinstance(getattr(line.measured, "origin", None), Origin) for line in lines),
-    }
-    return tuple(kind for kind, is_there in there.items() if is_there)
 
 
 def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:

@@ -34,27 +34,28 @@ def record(context: Context) -> Record:
     found = data.readings
     in_force = data.claims.reading if data.claims else READINGS[1]
     changes = {kind: _changes(found, kind, in_force) for kind in ("verdict", "range")}
-    blocks: list[Block] = [Paragraph(words=_lead(data, len(worded), in_force, changes))]
     says = {c.id: c for c in data.paper_claims}
     titles = tuple(r.capitalize() + (" (here)" if r == in_force else "") for r in READINGS)
-    blocks += _tables("verdict", ("The paper says", *titles), list(_verdict_rows(changes["verdict"], says)))
-    blocks += _tables("range", ("The text alone allows", *titles), list(_range_rows(data, changes["range"])))
-    blocks.append(Folded(summary="How the words are read", blocks=(_words(data, worded),)))
+    blocks: list[Block] = [
+        Paragraph(words=_lead(data, len(worded), in_force, changes)),
+        *_tables("verdict", ("The paper says", *titles), list(_verdict_rows(changes["verdict"], says))),
+        *_tables("range", ("The text alone allows", *titles), list(_range_rows(data, changes["range"]))),
+        Folded(summary="How the words are read", blocks=(_words(data, worded),)),
+    ]
     numbers = Numbers.of(found, f"{data.study.id}-readings")
-    return register(context, "readings", *blocks, claims=[c for c in says if c in changes["verdict"]]).model_copy(
-        update={"numbers": (numbers,)}
-    )
+    claims = (c for c in says if c in changes["verdict"])
+    return register(context, "readings", *blocks, claims=claims, numbers=(numbers,))
 
 
 def _changes(found: pd.DataFrame, kind: str, in_force: Reading) -> dict[str, dict[str, Any]]:
     """By claim or quantity: what it is under each reading that is not as in force, and under the one in force."""
     changes: dict[str, dict[str, Any]] = {}
     for row in found[found["kind"] == kind].to_dict("records"):
-        cells = changes.setdefault(row["name"], {})
-        if kind == "verdict":
-            cells[in_force], cells[row["reading"]] = row["verdict"], row["verdict_read"]
-        else:
-            cells[in_force], cells[row["reading"]] = (row["low"], row["high"]), (row["low_read"], row["high_read"])
+        here, there = (
+            row[f"verdict{read}"] if kind == "verdict" else (row[f"low{read}"], row[f"high{read}"])
+            for read in ("", "_read")
+        )
+        changes.setdefault(row["name"], {}).update({in_force: here, row["reading"]: there})
     return changes
 
 
@@ -83,10 +84,7 @@ def _verdict_rows(changes: Mapping[str, Mapping[str, Any]], says: Mapping[str, C
     for name in sorted(changes, key=lambda n: ("contradicted" not in changes[n].values(), order.get(n, len(order)))):
         cells = changes[name]
         in_force = next(iter(cells.values()))
-        yield (
-            linked(says.get(name), name),
-            *((Span(text=cells.get(r, in_force), style="verdict"),) for r in READINGS),
-        )
+        yield linked(says.get(name), name), *((Span(text=cells.get(r, in_force), style="verdict"),) for r in READINGS)
 
 
 def _range_rows(data: StudyData, changes: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Words, ...]]:
@@ -94,13 +92,10 @@ def _range_rows(data: StudyData, changes: Mapping[str, Mapping[str, Any]]) -> It
     for name, cells in changes.items():
         if name not in places.index:  # of an older state of the study
             continue
-        quantity = data.study.quantity(name)
         in_force = next(iter(cells.values()))
         exhibit = Span(text=exhibit_name(str(places[name])), link=f"exhibit:{places[name]}")
-        yield (
-            (exhibit, f": {data.study.show(quantity)}"),
-            *(interval(*cells.get(r, in_force)) for r in READINGS),
-        )
+        point = (exhibit, f": {data.study.show(data.study.quantity(name))}")
+        yield point, *(interval(*cells.get(r, in_force)) for r in READINGS)
 
 
 def _tables(what: str, columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> list[Block]:

@@ -39,7 +39,10 @@ def record(context: Context) -> Record:
         blocks += [Heading(text="Steps of a run"), Listing(items=study.procedure.steps)]
     if not blocks:
         blocks.append(note("study.yaml has no description of the set-up (machines, guests, workload, procedure)."))
-    return register(context, "setup", *blocks, *_ours(study))
+    if study.conventions:
+        items = tuple(" ".join(text.split()) for text in study.conventions)
+        blocks += [Heading(text="What we added"), Listing(items=items)]
+    return register(context, "setup", *blocks)
 
 
 def called_of(study: Study) -> dict[str, str]:
@@ -52,13 +55,6 @@ def _with_networks(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[
     """An entry whose networks have their labels."""
     named_networks = {"networks": [labels.get(name, name) for name in entry.get("networks", ())]}
     return {**entry, **(named_networks if "networks" in entry else {})}
-
-
-def _ours(study: Study) -> list[Block]:
-    if not study.conventions:
-        return []
-    items = tuple(" ".join(text.split()) for text in study.conventions)
-    return [Heading(text="What we added"), Listing(items=items)]
 
 
 def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[str, str]) -> Grid:

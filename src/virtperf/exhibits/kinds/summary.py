@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import Any
 
 from virtperf.core.errors import StudyError
 from virtperf.core.near import near
 from virtperf.exhibits.claim_words import unit_of, verdict_counts, verdict_words
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.key_numbers import best_known, reach
-from virtperf.exhibits.kinds import Context, Kind, kind_of, note, register
+from virtperf.exhibits.kinds import Context, Figure, Kind, kind_of, note, register
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.kinds.contradictions import places
 from virtperf.exhibits.kinds.hypotheses import verdict
@@ -21,9 +21,6 @@ from virtperf.exhibits.wording import exhibit_name, joined, plural, pretty
 from virtperf.study.claims import Claim
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Finding
-
-if TYPE_CHECKING:  # importing Matplotlib takes half a second, which records without a picture need not wait for
-    from matplotlib.figure import Figure
 
 SURE = {
     "contradicted": "Another statement of the paper disagrees",
@@ -40,33 +37,36 @@ _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
 def record(context: Context, figure: Figure | None = None) -> Record:
     """The head of a report; `figure` is the picture of the study's telling figure.
 
-    Raises
-    ------
-    StudyError
-        A finding names a claim that there is not, or the number of one that prints none.
+    Raises `StudyError` where a finding names a claim that there is not, or the number of one that prints none.
     """
     data = context.data
     study, measured = data.study, data.study.kind == "measured"
-    told = findings(data) if study.findings else Paragraph(words=" ".join((study.question or study.summary).split()))
+    known, numbers = {claim.id: claim for claim in data.claims or ()}, places(data)
+    found = tuple(_finding(data, finding, known, numbers) for finding in study.findings)
+    told = Listing(items=found) if found else Paragraph(words=" ".join((study.question or study.summary).split()))
     blocks: list[Block] = [told, Facts(facts=_facts_of_runs(context) if measured else _facts(context))]
     if measured and data.paper_claims:
-        blocks.insert(1, Listing(items=tuple(_answer(data, claim) for claim in data.paper_claims[:MOST])))
+        answers: list[Words] = []
+        for claim in data.paper_claims[:MOST]:
+            result = data.result(claim.id)
+            word, reason = Span(text=verdict(result), style="verdict"), f" {result.get('reason') or ''}".rstrip()
+            answers.append((Span(text=claim.says, style="strong"), " ", word, reason))
+        blocks.insert(1, Listing(items=tuple(answers)))
     if data.missing:
         blocks.append(note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}."))
     claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
-    made = register(context, "summary", *blocks, claims=claims)
-    telling = _telling(data)
-    if telling is None or figure is None:
-        return made
-    whole = f"{exhibit_name(telling.id, telling.kind)}: {telling.title}"
-    return made.model_copy(update={"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())})
+    more: dict[str, Any] = {}
+    if figure is not None and (telling := _telling(data)) is not None:
+        whole = f"{exhibit_name(telling.id, telling.kind)}: {telling.title}"
+        more = {"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())}
+    return register(context, "summary", *blocks, claims=claims, **more)
 
 
 def draw(context: Context) -> Figure | None:
     """The study's telling figure, or the one that is best known."""
     telling = _telling(context.data)
-    draws = kind_of(telling).draw if telling is not None else None
-    return None if draws is None or telling is None else draws(context, telling)
+    draws = telling and kind_of(telling).draw
+    return draws(context, telling) if draws else None
 
 
 def _telling(data: StudyData) -> Exhibit | None:
@@ -75,27 +75,14 @@ def _telling(data: StudyData) -> Exhibit | None:
     return next((e for e in data.study.exhibits if e.id == name), None)
 
 
-def _answer(data: StudyData, claim: Claim) -> Words:
-    """A hypothesis with its verdict and what was measured."""
-    result = data.result(claim.id)
-    word = Span(text=verdict(result), style="verdict")
-    return (Span(text=claim.says, style="strong"), " ", word, f" {result.get('reason') or ''}".rstrip())
-
-
-def findings(data: StudyData) -> Listing:
-    """Each finding in words, with how sure it is and links to what it rests on."""
-    known = {claim.id: claim for claim in data.claims or ()}
-    numbers = places(data)
-    return Listing(items=tuple(_finding(data, finding, known, numbers) for finding in data.study.findings))
-
-
 def _finding(data: StudyData, finding: Finding, known: dict[str, Claim], numbers: dict[str, list[int]]) -> Words:
+    """A finding with how sure it is and links to what it rests on."""
     claims = [_known(known, name) for name in finding.claims]
     verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
     from_text = {text for text, _ in verdicts}
     sure = next((word for word in SURE if word in from_text), "")
-    parts: list[str | Span] = [Span(text=filled(data, finding.says, known), style="strong"),
-                               f" {SURE[sure] if sure else 'Not judged yet'}"]  # fmt: skip
+    says = Span(text=_filled(data, finding.says, known), style="strong")
+    parts: list[str | Span] = [says, f" {SURE.get(sure, 'Not judged yet')}"]
     against = {n for claim in claims for n in numbers.get(claim.id, ()) if sure in ("contradicted", "depends")}
     for k, number in enumerate(sorted(against)):
         parts += [", " if k else " (", Span(text=f"contradiction {number}", link=f"#contradiction-{number}")]
@@ -110,7 +97,7 @@ def _finding(data: StudyData, finding: Finding, known: dict[str, Claim], numbers
     return (*parts, ".")
 
 
-def filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
+def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
     """The text with the printed number, and its unit, in place of each ``{claim-id}``."""
 
     def number(found: re.Match[str]) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from virtperf.core.errors import StudyError
 from virtperf.core.model import Model
 from virtperf.core.provenance import Provenance
-from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, note, source, spec_of, trace
+from virtperf.exhibits.kinds import Context, ExhibitSpec, Figure, Kind, note, source, spec_of, trace
 from virtperf.exhibits.kinds._figure import drawing
 from virtperf.exhibits.records import Block, Grid, Listing, Numbers, Record, Span, Words
 from virtperf.exhibits.wording import exhibit_name, plural
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.printed import Correction, corrections, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
 _NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
@@ -73,13 +69,7 @@ def check(study: Study, exhibit: Exhibit) -> None:
 
 
 def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) -> Record:
-    """The printed table; a cell that is corrected shows both values, and the reason stands below.
-
-    Raises
-    ------
-    StudyError
-        The table's file is missing or can't be read; or a correction does not fit the table.
-    """
+    """The printed table; a cell that is corrected shows both values, and the reason stands below."""
     study, spec = context.study, spec_of(exhibit)
     cells = read_table(study, exhibit)
     wrong = corrections(study, spec.table)
@@ -87,19 +77,16 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
     columns = [str(c) for c in cells.columns]
     rows = [
         tuple(
-            _corrected(*marks[r, column]) if (r, column) in marks else cell or _EMPTY
+            _corrected(*marks[r, column]) if (r, column) in marks else cell or (Span(text="not stated", style="empty"),)
             for column, cell in zip(columns, map(str, line), strict=True)
         )
         for r, line in enumerate(cells.itertuples(index=False))
     ]
     numeric = tuple(k for k, c in enumerate(columns) if k and all(_NUMBER.fullmatch(v.strip()) for v in cells[c]))
     name = exhibit_name(exhibit.id, "table")
-    blocks: list[Block] = [
-        Grid(label=f"{name}: {exhibit.title}", columns=tuple(columns), rows=tuple(rows), numeric=numeric)
-    ]
-    blocks += [note(text) for text in spec.footnotes]
-    if spec.reworded:
-        blocks.append(note(REWORDED))
+    whole = f"{name}: {exhibit.title}"
+    blocks: list[Block] = [Grid(label=whole, columns=tuple(columns), rows=tuple(rows), numeric=numeric)]
+    blocks += [note(text) for text in (*spec.footnotes, *([REWORDED] if spec.reworded else []))]
     if wrong:
         reasons = [(Span(text=str(k), style="mark"), f" {c.reason}") for k, c in enumerate(wrong, 1)]
         blocks.append(Listing(items=tuple(reasons)))
@@ -111,16 +98,12 @@ def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *sh
     ]
     words = f"Download {'reworded' if spec.reworded else 'as printed'} (CSV)"
     numbers = (Numbers.of(cells, f"{study.id}-{exhibit.id}", words=words),)
-    whole = f"{name}: {exhibit.title}"
     return Record(
         kind="table", id=exhibit.id, study=study.id, name=name, title=exhibit.title,
         caption=f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes say why." if wrong else "",
         provenance=(Provenance.PUBLISHED,), blocks=tuple(blocks), numbers=numbers,
         drawing=drawing(figure, exhibit.id, whole, whole, numbers),
     )  # fmt: skip
-
-
-_EMPTY: Words = (Span(text="not stated", style="empty"),)
 
 
 def _corrected(mark: int, correction: Correction) -> Words:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from virtperf.core.model import Model
 from virtperf.core.provenance import Provenance
 from virtperf.exhibits import frames
-from virtperf.exhibits.joined import allowed, joined, rows_of
-from virtperf.exhibits.kinds import Context, ExhibitSpec, Kind, trace
+from virtperf.exhibits.frames import allowed, joined
+from virtperf.exhibits.kinds import Context, ExhibitSpec, Figure, Kind, trace
 from virtperf.exhibits.kinds._figure import check_colours, drawing
 from virtperf.exhibits.records import Numbers, Paragraph, Record
 from virtperf.exhibits.wording import clock, exhibit_name, pretty
 from virtperf.study.definition import Exhibit
 from virtperf.study.parts import Condition
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
 
@@ -94,7 +90,7 @@ def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
         highest = f"at most {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
         parts.append(f"{label}: median {median} {most['unit']}, {highest}.")
     parts = parts or ["No run was measured, so there is no course over time."]
-    parts += [f"{p.series}: {allowed(p.pieces)}." for p in rows_of(marks)]
+    parts += [f"{mark['series']}: {allowed(mark['pieces'])}." for mark in marks.to_dict("records")]
     return " ".join(parts)
 
 

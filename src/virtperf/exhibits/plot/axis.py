@@ -57,14 +57,8 @@ class Words:
 class Levels:
     """The levels of an x axis.
 
-    Attributes
-    ----------
-    where : dict
-        Position of every level in data units: itself if `numeric`, else its place.
-    texts : tuple of str
-        Of the tick labels, in the order of `where`.
-    side : float
-        Points beyond the first and the last number.
+    `where` has the position of every level in data units: itself if `numeric`, else its place; `texts` the tick labels
+    in the same order; `side` is the points beyond the first and the last number.
     """
 
     where: Mapping[Any, float]
@@ -145,12 +139,7 @@ def levels_of(
 def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
     """Where a y axis ends: above all values and ranges, or at `TALL` times what is known well if the rest is `FAR`.
 
-    Parameters
-    ----------
-    values : iterable of float
-        Of marks and curves.
-    bands : DataFrame
-        Ranges in low and high; one that is not over `WIDE` is known well.
+    `values` are those of marks and curves; a range that is not over `WIDE` is known well.
     """
     low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
     known = finite(np.fromiter(values, float), high[high <= WIDE * low])
@@ -185,10 +174,10 @@ def lowered(top: float, bottom: float, values: Sequence[float], bound: float) ->
 
 
 def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
-    """Set limits and ticks of the y axis, and its words.
+    """Set limits and ticks of the y axis, and its words, which say where the axis begins (if `begins`).
 
-    The words stand above the axis, where they need no turned head and no margin; they say where the axis begins (if
-    `begins`). They are the label of a second x axis on top, ``axes.child_axes[0]``, so that a title stands above them.
+    They stand above the axis, where they need no turned head and no margin: as the label of a second x axis on top,
+    ``axes.child_axes[0]``, so that a title stands above them.
     """
     axes.set_ylim(bottom, top)
     axes.grid(visible=True, axis="y")

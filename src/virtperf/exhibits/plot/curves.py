@@ -21,18 +21,9 @@ _NAMES = {"mean": "value", "mean_ci_lower": "low", "mean_ci_upper": "high", "pre
 def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
     """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that could not be had.
 
-    Parameters
-    ----------
-    fit
-        A model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of statsmodels
-        (``get_prediction``), made from a formula.
-    x : str
-        What the formula calls the variable.
-
-    Raises
-    ------
-    VirtperfError
-        The levels are no numbers, or the object predicts nothing.
+    The fit is a model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a results object of
+    statsmodels (``get_prediction``), made from a formula that calls the variable `x`. Raises `VirtperfError` where the
+    levels are no numbers, or the object predicts nothing.
     """
     if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
         raise VirtperfError("no curve can be drawn over levels that are not numbers", expected="a numeric axis")
@@ -56,30 +47,20 @@ def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame
     return pd.DataFrame({"x": at, **{name: table[name].to_numpy(dtype=float) for name in ("value", "low", "high")}})
 
 
-def curves_of(fits: Any, labels: Sequence[Any], levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[
-    Any, pd.DataFrame
-]:  # fmt: skip
-    """Curves by series label.
+def curves_of(fits: Any, levels: Mapping[Any, Sequence[Any]], x: str, level: float) -> dict[Any, pd.DataFrame]:
+    """Curves by series label; a fit without a label, or one alone, belongs to a figure's only series.
 
-    Parameters
-    ----------
-    fits : mapping of str to fit, or a fit
-        One fit belongs to a figure's only series, whatever it is called.
-
-    Raises
-    ------
-    VirtperfError
-        A label is no series of the figure; the error names near ones.
+    A `VirtperfError` names near series where a label is none of the figure's.
     """
     if fits is None:
         return {}
     named = dict(fits) if isinstance(fits, Mapping) else {"": fits}
-    if len(named) == len(labels) == 1:
-        named = dict(zip(labels, named.values(), strict=True))
+    if len(named) == len(levels) == 1:
+        named = dict(zip(levels, named.values(), strict=True))
     for label in named:
-        if label not in labels:
+        if label not in levels:
             raise VirtperfError(f"no curve can be drawn for {label!r}, which is no series of this figure",
-                                remedy=near(label, labels))  # fmt: skip
+                                remedy=near(label, levels))  # fmt: skip
     found = {
         label: curve(fit, x, levels[label], level) for label, fit in named.items() if getattr(fit, "available", True)
     }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,6 @@ from virtperf.core.errors import VirtperfError
 from virtperf.core.near import near
 from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.axis import Words
-from virtperf.exhibits.plot.marks import Columns
 from virtperf.exhibits.plot.theme import Look, look
 
 QUANTITY = "quantity"  # the column of a study's frames that says what is measured
@@ -23,21 +21,17 @@ ONLY = ""  # the one panel, or the one series, of a figure without such a column
 
 @dataclass(frozen=True)
 class Layers:
-    """What a figure, a panel or a series draws.
+    """What a figure, a panel or a series draws: `marks`, `bands` and single `runs` as `marks_of` and `bands_of` make
+    them.
 
-    Attributes
-    ----------
-    marks, bands, runs : DataFrame
-        As `marks.marks_of` and `marks.bands_of` make them; single runs are marks too.
-    rows, series : tuple
-        Panels and series, in order of appearance.
-    needs_words : bool
-        Whether the legend explains marks: those of somebody's own runs speak for themselves.
-    given : tuple of DataFrame
-        The caller's frames: their levels stand on the axis, whether there is something to draw or not.
+    `rows` and `series` are panels and series, in order of appearance. `needs_words`: whether the legend explains marks;
+    those of somebody's own runs speak for themselves. `given` are the caller's frames: their levels stand on the axis,
+    whether there is something to draw or not.
     """
 
-    columns: Columns
+    x: str
+    hue: str | None
+    row: str | None
     marks: pd.DataFrame
     bands: pd.DataFrame
     runs: pd.DataFrame
@@ -48,28 +42,6 @@ class Layers:
     ylabel: str
     needs_words: bool
     given: tuple[pd.DataFrame, ...]
-    _parts: dict[tuple[str, Any], Layers] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @property
-    def x(self) -> str:
-        """The column of the axis."""
-        return self.columns.x
-
-    @property
-    def label(self) -> str:
-        """Words at the y axis of the first panel."""
-        return self.ylabel or self.words.label(self.quantity)
-
-    @property
-    def quantity(self) -> str:
-        """What the first panel shows: its value of the column of rows, else the figure's only quantity or column."""
-        return str(self.rows[0]) if self.columns.row is not None else self.y
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Natural bounds of the first panel's quantity; from 0 where none are known."""
-        low, high = self.words.bounds.get(self.quantity, (0.0, math.inf))
-        return low, high
 
     def look(self, label: Any) -> Look:
         """How a series looks: in the colour that its study gives it, else by its place in the figure."""
@@ -77,29 +49,20 @@ class Layers:
 
     def part(self, row: Any) -> Layers:
         """One panel."""
-        name = self.columns.row
-        return replace(self._where(name, row) if name else self, rows=(row,))
+        return replace(self._where(self.row, row) if self.row else self, rows=(row,))
 
     def only(self, label: Any) -> Layers:
         """One series; those of all are kept in `series`."""
-        return self._where(self.columns.hue, label) if self.columns.hue else self
+        return self._where(self.hue, label) if self.hue else self
 
     def levels(self, label: Any) -> list[Any]:
         """The levels at which a series has anything."""
         own = self.only(label)
         return list(dict.fromkeys(v for frame in (own.bands, own.marks, own.runs) for v in frame[self.x].tolist()))
 
-    def is_solid(self, label: Any) -> bool:
-        """Whether a series has measured marks or runs only."""
-        own = self.only(label)
-        return not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
-
     def _where(self, column: str, value: Any) -> Layers:
-        if (column, value) not in self._parts:
-            chosen = {name: frame[frame[column] == value] for name, frame in
-                      (("marks", self.marks), ("bands", self.bands), ("runs", self.runs))}  # fmt: skip
-            self._parts[column, value] = replace(self, **chosen)
-        return self._parts[column, value]
+        marks, bands, runs = (frame[frame[column] == value] for frame in (self.marks, self.bands, self.runs))
+        return replace(self, marks=marks, bands=bands, runs=runs)
 
 
 def gathered(
@@ -107,13 +70,7 @@ def gathered(
     runs: pd.DataFrame | None = None, *, x: str, y: str, hue: str | None, row: str | None,
     labels: Mapping[str, str] | None, xlabel: str | None, ylabel: str | None,
 ) -> Layers:  # fmt: skip
-    """Put frames together.
-
-    Raises
-    ------
-    VirtperfError
-        There is no frame, or one has not the columns that are named; the error names near ones.
-    """
+    """Put frames together; raises `VirtperfError` where there is none, or one has not the columns that are named."""
     given = {"points": points, "means": means, "printed": printed, "runs": runs}
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:
@@ -124,16 +81,16 @@ def gathered(
     shown = list(dict.fromkeys(p for f in frames.values() if PANEL in f for p in f[PANEL].tolist()))
     if row is None and len(shown) > 1:
         row = PANEL  # different units share no axis
-    columns = Columns(x, hue, row)
+    keys = [column for column in (row, hue, x) if column is not None]
     for name, frame in frames.items():
-        for column in (*columns.keys(), *(() if name in ("points", "printed") else (y,))):
+        for column in (*keys, *(() if name in ("points", "printed") else (y,))):
             if column not in frame.columns:
                 raise VirtperfError(f"{name} has no column {column!r}", remedy=near(column, frame.columns))
     only = str(shown[0]) if len(shown) == 1 and str(shown[0]) in words.labels else y
     points, means, printed, runs = (frames.get(name) for name in given)
-    drawn = marks.marks_of(columns, points, _values(means, y), _values(printed, "value"))
-    bands = marks.bands_of(columns, points)
-    single = marks.marks_of(columns, None, _values(runs, y), None)
+    means, runs = (None if frame is None else frame.assign(value=frame[y]) for frame in (means, runs))
+    drawn, bands = marks.marks_of(keys, points, means, printed), marks.bands_of(keys, points)
+    single = marks.marks_of(keys, None, runs, None)
     own = {*drawn["mark"], *single["mark"]} <= {marks.OWN} and not len(bands)
 
     def distinct(column: str | None) -> tuple[Any, ...]:
@@ -142,12 +99,6 @@ def gathered(
         return tuple(dict.fromkeys(v for frame in frames.values() for v in frame[column].tolist())) or (ONLY,)
 
     return Layers(
-        columns, drawn, bands, single, distinct(row), distinct(hue), words,
-        only if y == "value" else y, ylabel or "", not own,
-        tuple(frames.values()),
+        x, hue, row, drawn, bands, single, distinct(row), distinct(hue), words, only if y == "value" else y,
+        ylabel or "", not own, tuple(frames.values()),
     )  # fmt: skip
-
-
-def _values(frame: pd.DataFrame | None, y: str) -> pd.DataFrame | None:
-    """The frame with its values in the column `value`."""
-    return frame if frame is None or y == "value" else frame.assign(value=frame[y])

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from virtperf.exhibits.plot import marks
 from virtperf.exhibits.plot.layers import Layers
-from virtperf.exhibits.plot.theme import CHARACTER, FONT, INK_COLOUR, SURFACE_COLOUR, WIDTH, grow
+from virtperf.exhibits.plot.theme import CHARACTER, FONT, INK_COLOUR, SURFACE_COLOUR, WIDTH
 from virtperf.exhibits.wording import pretty, printable, wrapped
 
 LINE = FONT * 1.6  # height of a line of the legend
@@ -40,7 +40,8 @@ def legend(figure: Figure, series: Sequence[Entry], layers: Sequence[Entry]) -> 
     columns = max(1, min(MOST, len(entries), int(WIDTH // widest)))
     rows = [entries[k : k + columns] for k in range(0, len(entries), columns)]
     down = [row[k] for k in range(columns) for row in rows if k < len(row)]  # Matplotlib fills column by column
-    grow(figure, LINE * sum(max(text.count("\n") + 1 for _, text in row) for row in rows))
+    lines = sum(max(text.count("\n") + 1 for _, text in row) for row in rows)
+    figure.set_figheight(figure.get_figheight() + LINE * lines / 72)
     figure.legend(
         [handle for handle, _ in down], [text for _, text in down], loc="outside lower center", ncols=columns,
         handlelength=2.2, columnspacing=1.4, labelspacing=0.45, borderaxespad=0.2, numpoints=1,
@@ -54,7 +55,8 @@ def series_entry(layers: Layers, label: Any, *, bars: bool) -> Entry:
         inner = "none" if style.hatch else to_rgba(style.colour, 0.45)
         return Patch(facecolor=inner, edgecolor=style.colour, hatch=style.hatch, linewidth=1), label
     dash: Any = style.dash if len(levels) > 1 else "none"
-    fill = style.colour if layers.is_solid(label) else SURFACE_COLOUR
+    measured = not len(own.bands) and set(own.marks["mark"]) <= {marks.SOLID, marks.OWN}
+    fill = style.colour if measured else SURFACE_COLOUR
     return Line2D([], [], color=style.colour, linestyle=dash, marker=style.marker, markerfacecolor=fill,
                   markeredgewidth=1.5, markersize=6.5), label  # fmt: skip
 

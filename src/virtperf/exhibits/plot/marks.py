@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,8 @@ from virtperf.exhibits.range_words import WIDE
 PRINTED, SOLID, CROSS, OWN = "printed", "solid", "cross", "own"
 _OF = {Provenance.PUBLISHED: PRINTED, Provenance.MEASURED: SOLID, Provenance.EXAMPLE: CROSS}
 WITH_INTERVAL = (SOLID, CROSS, OWN)  # of a printed number the range says what is uncertain
-TEXT, GIVEN = "text", "given"
-"""Kinds of ranges: what the text alone allows, and what it allows with our assumptions."""
-SHARES = {TEXT: 0.8, GIVEN: 0.45}
-"""Widths of boxes: the one inside is narrower, so that both show where they are equal."""
+TEXT, GIVEN = "text", "given"  # kinds of ranges: what the text alone allows, and what it allows with our assumptions
+SHARES = {TEXT: 0.8, GIVEN: 0.45}  # widths of boxes: the one inside is narrower, so that both show where they are equal
 ALPHAS = {TEXT: 0.2, GIVEN: 0.6}
 EDGES = {TEXT: 0.5, GIVEN: 1.0}
 LINK_ALPHA = 0.07
@@ -32,23 +30,10 @@ MEAN, STATED, RUN = 46, 32, 20  # areas of marks, in square points; a printed nu
 _COLUMNS = {TEXT: ("low_text", "high_text", "pieces_text"), GIVEN: ("low", "high", "pieces")}
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The names of a caller's columns; `hue` and `row` may be None."""
-
-    x: str
-    hue: str | None
-    row: str | None
-
-    def keys(self) -> list[str]:
-        """The columns that tell points apart."""
-        return [c for c in (self.row, self.hue, self.x) if c is not None]
-
-
 def marks_of(
-    columns: Columns, points: pd.DataFrame | None, means: pd.DataFrame | None, printed: pd.DataFrame | None
+    keys: Sequence[str], points: pd.DataFrame | None, means: pd.DataFrame | None, printed: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """One row a mark: the columns that tell points apart, mark, value, low, high.
+    """One row a mark: the columns that tell points apart (`keys`), mark, value, low, high.
 
     A mean's mark follows from its column `provenance`; without that column it is a reader's own, and solid as well.
     """
@@ -60,19 +45,19 @@ def marks_of(
         parts.append(printed.assign(mark=PRINTED))
     elif points is not None and "printed" in points:
         parts.append(points.assign(value=points["printed"], low=math.nan, high=math.nan, mark=PRINTED))
-    wanted = [*columns.keys(), "mark", "value", "low", "high"]
+    wanted = [*keys, "mark", "value", "low", "high"]
     kept = [part.reindex(columns=wanted).dropna(subset=["value"]) for part in parts]
     kept = [part.reset_index(drop=True) for part in kept if len(part)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=wanted)
 
 
-def bands_of(columns: Columns, points: pd.DataFrame | None) -> pd.DataFrame:
-    """One row a piece of a range: the columns that tell points apart, kind (`TEXT` or `GIVEN`), low, high.
+def bands_of(keys: Sequence[str], points: pd.DataFrame | None) -> pd.DataFrame:
+    """One row a piece of a range: the columns that tell points apart (`keys`), kind (`TEXT` or `GIVEN`), low, high.
 
     Where the text alone allows the same at every point, the figure has that kind only; where the frame does not say
     what the text alone allows, the other one only.
     """
-    keys, given = columns.keys(), pd.DataFrame() if points is None else points
+    given = pd.DataFrame() if points is None else points
     kinds = [kind for kind, names in _COLUMNS.items() if {*names[:2]} <= {*given.columns}]
     rows: list[dict[str, Any]] = []
     for kind in kinds:

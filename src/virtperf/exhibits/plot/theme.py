@@ -107,9 +107,3 @@ def panels(count: int = 1, *, share_x: bool = True, height: float = PANEL) -> tu
         count, 1, sharex=share_x, squeeze=False, figsize=(WIDTH / 72, room / 72), dpi=100, layout="constrained"
     )
     return figure, list(np.ravel(axes))
-
-
-def grow(figure: Figure, points: float) -> None:
-    """Make a figure taller."""
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + points / 72)

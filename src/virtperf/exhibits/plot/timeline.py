@@ -33,16 +33,8 @@ def timeline(
 ) -> Figure:  # fmt: skip
     """Draw samples over time, one panel a value of `row`; nothing is smoothed.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        x in seconds, y; perhaps hue and row, which count as None where the frame has no series and unit.
-    points : DataFrame, optional
-        Levels that a text states, drawn across the first panel: a column `series`, low, high, perhaps printed.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    `frame` has x in seconds and y; perhaps hue and row, which count as None where the frame has no series and unit.
+    `points` are levels that a text states, drawn across the first panel: series, low, high, perhaps printed.
     """
     for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
         if column not in frame.columns:
@@ -51,17 +43,21 @@ def timeline(
     words = Words.of([frame], labels or {})
     rows = list(dict.fromkeys(frame[row])) if row else [None]
     series = list(dict.fromkeys(frame[hue])) if hue else [None]
+    looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
+    bands = marks.bands_of(["series"], points)
+    printed = [] if points is None or "printed" not in points else axis.finite(points["printed"])
     with theme():
         figure, axes = panels(max(len(rows), 1))
         end = float(frame[x].max()) if len(frame) else 60.0
-        for k, (panel, name) in enumerate(zip(axes, rows or [None], strict=True)):
+        for panel, name in zip(axes, rows or [None], strict=True):
             part = frame[frame[row] == name] if row else frame
-            marked = points if points is not None and k == 0 else None
-            text = ylabel or (_label(part, hue, str(name)) if row else words.label(y))
-            axis.y_axis(panel, axis.bottom_of(part[y], _top(part[y], marked)), _top(part[y], marked), text)
-            for label in series:
+            stated = points if points is not None and panel is axes[0] else pd.DataFrame()
+            top = 1.08 * (max(axis.finite(part[y], stated[stated.columns.intersection(_ENDS)]), default=1.0) or 1.0)
+            names = list(dict.fromkeys(part[hue])) if hue else []
+            unit = f"{names[0]}, {name}" if len(names) == 1 else str(name)
+            axis.y_axis(panel, axis.bottom_of(part[y], top), top, ylabel or (unit if row else words.label(y)))
+            for label, style in looks.items():
                 line = part[part[hue] == label] if hue else part
-                style = look(words.colours.get(str(label), series.index(label)))
                 if len(line):
                     sns.lineplot(
                         x=line[x].to_numpy(), y=line[y].to_numpy(), ax=panel, color=style.colour, zorder=3,
@@ -73,48 +69,30 @@ def timeline(
             panel.grid(visible=False, axis="x")
             panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
             panel.tick_params(labelbottom=panel is axes[-1])
-            if marked is not None:
-                _levels(panel, marked, end)
-        looks = [look(words.colours.get(str(s), k)) for k, s in enumerate(series)]
-        entries = [
-            (Line2D([], [], color=o.colour, linestyle=o.dash), str(s)) for o, s in zip(looks, series, strict=True)
-        ]
-        legend.legend(figure, entries if hue else [], _words(points))
+        _levels(axes[0], bands, printed, end)
+        entries = [(Line2D([], [], color=o.colour, linestyle=o.dash), str(label)) for label, o in looks.items()]
+        legend.legend(figure, entries if hue else [], _words(set(bands["kind"]), printed))
     return figure
 
 
-def _label(part: pd.DataFrame, hue: str | None, unit: str) -> str:
-    names = list(dict.fromkeys(part[hue])) if hue else []
-    return f"{names[0]}, {unit}" if len(names) == 1 else unit
+_ENDS = ["low", "high", "low_text", "high_text", "printed"]
 
 
-def _top(values: pd.Series, points: pd.DataFrame | None) -> float:
-    ends = axis.finite(values, *(() if points is None else (points[name] for name in _ENDS if name in points)))
-    return 1.08 * (max(ends, default=1.0) or 1.0)
-
-
-_ENDS = ("low", "high", "low_text", "high_text", "printed")
-
-
-def _levels(axes: Axes, points: pd.DataFrame, end: float) -> None:
+def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -> None:
     """The levels that a text states, as bands over the whole time."""
     bottom, top = axes.get_ylim()
-    bands = marks.bands_of(marks.Columns("series", None, None), points)
     for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
         axes.fill_between([0, end], max(low, bottom), min(high, top), color=MUTED_COLOUR, alpha=ALPHAS[kind],
                           linewidth=0, zorder=1)  # fmt: skip
-    for value in axis.finite(points["printed"]) if "printed" in points else ():
+    for value in printed:
         axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=DASHES, zorder=2)
 
 
-def _words(points: pd.DataFrame | None) -> list[legend.Entry]:
-    if points is None or not len(points):
-        return []
-    kinds = set(marks.bands_of(marks.Columns("series", None, None), points)["kind"])
+def _words(kinds: set[str], printed: list[float]) -> list[legend.Entry]:
     words = {marks.TEXT: "text alone", marks.GIVEN: "with our assumptions" if marks.TEXT in kinds else "range"}
     entries: list[legend.Entry] = [
         (Patch(facecolor=MUTED_COLOUR, alpha=ALPHAS[k]), words[k]) for k in words if k in kinds
     ]
-    if "printed" in points and points["printed"].notna().any():
+    if printed:
         entries.append((Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=DASHES), "printed"))
     return entries

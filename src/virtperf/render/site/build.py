@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from virtperf.core.files import json_text, write_atomically
@@ -10,12 +11,10 @@ from virtperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.data import load
-from virtperf.exhibits.records import Record
 from virtperf.exhibits.trace import traces
-from virtperf.render.outputs import records_of
-from virtperf.render.places import claims_page, quality_page, rehearsal_page, trace_page
-from virtperf.render.site import claims, contradictions, index, methods, quality, rehearsal, trace
-from virtperf.render.site.gather import gather
+from virtperf.render.notebooks import records_of
+from virtperf.render.site import claims, overview, quality, rehearsal, trace
+from virtperf.render.site.gather import StudyFacts
 from virtperf.render.templating import refuse_large
 
 
@@ -24,34 +23,23 @@ def build_site(
 ) -> list[Path]:
     """Write the pages over all studies into the folder `out`: index, claims, contradictions, data quality, methods.
 
-    Returns
-    -------
-    list of Path
-        The pages, in the order of the navigation.
-
-    Raises
-    ------
-    VirtperfError
-        A page would be too large for a browser, or a study's files can't be read.
+    Raises `VirtperfError` where a page would be too large for a browser, or a study's files can't be read.
     """
     studies = []
     for study in sorted(layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()):
         progress(study)
-        studies.append(gather(layout, parameters, study))
+        studies.append(StudyFacts(layout, parameters, study))
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
+    # The head of the synthesis, where the repository has one that has been executed.
+    together = next((made for made in records_of(layout.executed("synthesis")) if made.id == "summary"), None)
     pages = {
-        "index.html": index.index_page(studies, _together(layout)),
+        "index.html": overview.index_page(studies, together),
         "claims.html": claims.overview_page(papers),
-        "contradictions.html": contradictions.contradictions_page(papers),
+        "contradictions.html": overview.contradictions_page(papers),
         "quality.html": quality.overview_page(studies),
-        "methods.html": methods.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
+        "methods.html": overview.methods_page(layout.root / "docs", load_metrics(layout.metrics).metrics),
     }
     return _write(pages, out)
-
-
-def _together(layout: Layout) -> Record | None:
-    """The head of the synthesis; None where the repository has none, or it has not been executed yet."""
-    return next((made for made in records_of(layout.executed("synthesis")) if made.id == "summary"), None)
 
 
 def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
@@ -59,17 +47,17 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
 
     Raises as `build_site` does.
     """
-    facts = gather(layout, parameters, study)
+    facts = StudyFacts(layout, parameters, study)
     entries = list(traces(facts.data, assumptions=facts.context.assumptions))
     pages = {
-        quality_page(study): quality.study_page(facts),
-        trace_page(study): trace.trace_page(facts, entries),
-        f"trace-{study}.json": json_text([entry.as_dict() for entry in entries]),
+        f"quality-{study}.html": quality.study_page(facts),
+        f"trace-{study}.html": trace.trace_page(facts, entries),
+        f"trace-{study}.json": json_text([asdict(entry) for entry in entries]),
     }
     if facts.data.study.kind == "paper":
         simulated = load(study, layout.root / "data", rehearsal=True)
-        pages[claims_page(study)] = claims.study_page(facts)
-        pages[rehearsal_page(study)] = rehearsal.rehearsal_page(facts, simulated)
+        pages[f"claims-{study}.html"] = claims.study_page(facts)
+        pages[f"rehearsal-{study}.html"] = rehearsal.rehearsal_page(facts, simulated)
     return _write(pages, out)
 
 

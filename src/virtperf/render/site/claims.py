@@ -1,4 +1,7 @@
-"""All claims: an overview of every paper, and a page a paper, to be filtered, searched, sorted and linked."""
+"""All claims: an overview of every paper, and a page a paper, to be filtered, searched, sorted and linked.
+
+A small drawing shows what is printed, what the other claims allow, and what measured runs give.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +11,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from virtperf.exhibits.claim_words import Said, said, verdict_words
-from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, TEXT_VERDICTS
+from virtperf.exhibits.claim_words import Said, said
+from virtperf.exhibits.key_numbers import TEXT_VERDICTS
 from virtperf.exhibits.kinds.contradictions import contradictions
 from virtperf.exhibits.records import Numbers
 from virtperf.exhibits.wording import exhibit_name
-from virtperf.render import downloads
-from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.intervals import Interval, interval
-from virtperf.render.site.shell import page
+from virtperf.render.record import address
+from virtperf.render.site.gather import MEASURED, StudyFacts
+from virtperf.render.templating import page
 from virtperf.study.claims import Claim
 
 FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
-MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 
 
 @dataclass(frozen=True)
 class Row:
     """One claim as its page shows it.
 
-    Attributes
-    ----------
-    about : tuple of (str, str, bool)
-        Id and name of each exhibit that it speaks of, and whether the report has that exhibit.
-    against : tuple of str
-        Where the claims stand that exclude it.
-    seen : mapping of str to str
-        What filters and sorting look at.
+    `about` has id and name of each exhibit that it speaks of, and whether the report has that exhibit; `against` the
+    addresses of the claims that exclude it; `seen` what filters and sorting look at.
     """
 
     claim: Claim
@@ -52,7 +48,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
     """How many claims each paper has by verdict, and those that contradict their paper however it is read."""
     found = [(facts, [(claim, said(claim, facts.data)) for claim in sure(facts)]) for facts in studies]
     return page(
-        "claims", "claims.html", "Claims", studies=studies, by_text=TEXT_VERDICTS, by_runs=MEASURED, sure=found,
+        "claims", "Claims", name="claims.html", studies=studies, by_text=TEXT_VERDICTS, by_runs=MEASURED, sure=found,
         count=sum(len(claims) for _, claims in found),
     )  # fmt: skip
 
@@ -61,27 +57,26 @@ def sure(facts: StudyFacts) -> Iterator[Claim]:
     """Claims that are set aside since the text alone excludes them, whichever way its words are read."""
     found = facts.data.readings
     changed = set(found.loc[found["kind"] == "verdict", "name"])
-    aside = {entry.aside for entry in contradictions(facts.data)} - changed
-    for claim in facts.claims:
+    aside = contradictions(facts.data).keys() - changed
+    for claim in facts.data.paper_claims:
         if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
             yield claim
 
 
 def study_page(facts: StudyFacts) -> str:
     """The claims of one paper; rows carry what filters look at in data attributes."""
-    found = [(claim, facts.data.result(claim.id)) for claim in facts.claims]
-    rows = [_row(facts, *one) for one in found]
-    numbers = _numbers(facts, found)
+    rows = [_row(facts, claim) for claim in facts.data.paper_claims]
+    numbers = _numbers(facts, rows)
     return page(
-        "study_claims", "claims.html", f"Claims: {facts.title}", scripts=("claims.js",), wide=True, facts=facts,
+        "study_claims", f"Claims: {facts.title}", name="claims.html", scripts=("claims.js",), wide=True, facts=facts,
         rows=rows, measured=any(facts.measured[word] for word in MEASURED), filters=_filters(rows, facts),
         verdicts=[word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]],
-        download=downloads.address(numbers), numbers=numbers,
+        download=address(numbers), numbers=numbers,
     )  # fmt: skip
 
 
-def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
-    told = said(claim, facts.data)
+def _row(facts: StudyFacts, claim: Claim) -> Row:
+    told, result = said(claim, facts.data), facts.data.result(claim.id)
     known = {e.id for e in facts.data.study.exhibits}
     reading = f" Read as: {claim.reading}." if claim.reading else ""
     against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
@@ -89,17 +84,13 @@ def _row(facts: StudyFacts, claim: Claim, result: dict[str, Any]) -> Row:
         claim=claim, where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
         said=told, interval=interval(claim, result),
         against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
-        about=tuple((e, _exhibit(e), e in known) for e in claim.exhibits),
+        about=tuple((e, "in the text" if e == "text" else exhibit_name(e), e in known) for e in claim.exhibits),
         seen={
             "exhibit": " ".join(claim.exhibits), "kind": claim.kind,
             "verdict": f"{told.text_verdict}|{told.measured_verdict}",
             "printed": "" if claim.value is None else str(claim.value),
         },
     )  # fmt: skip
-
-
-def _exhibit(exhibit_id: str) -> str:
-    return "in the text" if exhibit_id == "text" else exhibit_name(exhibit_id, "")
 
 
 def _filters(rows: Sequence[Row], facts: StudyFacts) -> list[tuple[str, str, list[tuple[str, str]]]]:
@@ -119,15 +110,62 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
 
 
-def _numbers(facts: StudyFacts, found: Sequence[tuple[Claim, dict[str, Any]]]) -> Numbers:
+def _numbers(facts: StudyFacts, rows: Sequence[Row]) -> Numbers:
     """One row a claim: what is printed, what follows, both verdicts."""
-    rows = []
-    for claim, result in found:
-        from_text, measured = verdict_words(claim, result)
-        rows.append({
+    table = []
+    for claim, told in ((row.claim, row.said) for row in rows):
+        result = facts.data.result(claim.id)
+        table.append({
             "study": facts.id, "claim": claim.id, "kind": claim.kind, "says": claim.says,
             "printed": math.nan if claim.value is None else claim.value,
-            "printed_low": claim.low, "printed_high": claim.high, "text_verdict": from_text,
-            "measured_verdict": measured, **{name: result.get(name) for name in FROM_STAGES},
+            "printed_low": claim.low, "printed_high": claim.high, "text_verdict": told.text_verdict,
+            "measured_verdict": told.measured_verdict, **{name: result.get(name) for name in FROM_STAGES},
         })  # fmt: skip
-    return Numbers.of(pd.DataFrame(rows), f"{facts.id}-claims", words="Download all claims (CSV)")
+    return Numbers.of(pd.DataFrame(table), f"{facts.id}-claims", words="Download all claims (CSV)")
+
+
+WIDTH, HEIGHT, EDGE = 132, 18, 6
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Places along the drawing, in its own units: a `line` for what the paper's other claims allow, which ends in an
+    arrow where they set no limit (`open_low`, `open_high`); a `bar` (begin and width) for the printed number with its
+    rounding; what measured runs give, and its interval as a `whisker`.
+    """
+
+    line: tuple[float, float]
+    open_low: bool
+    open_high: bool
+    bar: tuple[float, float]
+    measured: float | None
+    whisker: tuple[float, float] | None
+
+
+def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
+    """What to draw for a claim; None where there is no number to draw."""
+    printed = (claim.low, claim.high)
+    allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
+    value, low, high = (_number(result, name, math.nan) for name in ("estimate", "estimate_low", "estimate_high"))
+    ends = [v for v in (*printed, *allowed, value, low, high) if math.isfinite(v)]
+    if not any(map(math.isfinite, printed)) or not ends:
+        return None
+    room = max(abs(max(ends)), 1.0) / 2 if max(ends) == min(ends) else 0.0
+    edges = (min(ends) - room, max(ends) + room)
+
+    def x(value: float) -> float:
+        return round(float(np.interp(value, edges, (EDGE, WIDTH - EDGE))), 1)
+
+    bar = (x(printed[0]), x(printed[1]))
+    return Interval(
+        (x(allowed[0]), x(allowed[1])), math.isinf(allowed[0]), math.isinf(allowed[1]),
+        (round(bar[0] - 1, 1), round(bar[1] - bar[0], 1) + 2),
+        x(value) if math.isfinite(value) else None,
+        (x(low), x(high)) if math.isfinite(low + high) and high > low else None,
+    )  # fmt: skip
+
+
+def _number(result: Mapping[str, Any], name: str, absent: float) -> float:
+    value = result.get(name)
+    number = float(value) if isinstance(value, int | float) else math.nan
+    return absent if math.isnan(number) else number

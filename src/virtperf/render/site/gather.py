@@ -2,76 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
 from virtperf.exhibits.claim_words import verdict_counts
-from virtperf.exhibits.data import StudyData, load
-from virtperf.exhibits.key_numbers import Reach, best_known, reach
+from virtperf.exhibits.data import load
+from virtperf.exhibits.key_numbers import MEASURED_VERDICTS, best_known, reach
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Record
-from virtperf.render.outputs import records_of
-from virtperf.render.places import Place
-from virtperf.study.claims import Claim
+from virtperf.render.notebooks import records_of
+from virtperf.render.record import Place
+
+MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
 
 
-@dataclass(frozen=True, eq=False)
 class StudyFacts:
-    """One study as the site shows it.
+    """One study as the site shows it; all that it has is read at once.
 
-    Attributes
-    ----------
-    context : Context
-        What kinds of exhibits make records from.
-    claims : tuple of Claim
-        Claims of the paper, without our assumptions.
-    reach : Reach
-        How far the text pins the plotted points down.
-    text, measured : Counter
-        Claims by verdict.
-    shown : mapping
-        The records of the executed notebook by id; empty where it has not been executed.
+    `text` and `measured` count claims of the paper by verdict, without our assumptions; `shown` are the records of the
+    executed notebook by id. Raises `VirtperfError` where a file can't be read, or the notebook was executed by another
+    version.
     """
 
-    context: Context
-    claims: tuple[Claim, ...]
-    reach: Reach
-    text: Counter[str]
-    measured: Counter[str]
-    shown: Mapping[str, Record]
-
-    @property
-    def data(self) -> StudyData:
-        """Everything that the stages wrote."""
-        return self.context.data
-
-    @property
-    def id(self) -> str:
-        """The study's id, which is its report's file name."""
-        return self.data.study.id
-
-    @property
-    def title(self) -> str:
-        """The paper's title."""
-        return str(self.data.study.data["title"])
-
-    @property
-    def summary(self) -> str:
-        """What the study is about."""
-        return " ".join((self.data.study.summary or self.data.study.question).split())
-
-    @property
-    def not_encoded(self) -> int:
-        """Notes on the paper that are not quantitative."""
-        return len(self.data.claims.not_encoded) if self.data.claims else 0
-
-    @property
-    def rehearsed(self) -> bool:
-        """Whether runs are simulated for the study."""
-        return bool(self.data.study.runs)
+    def __init__(self, layout: Layout, parameters: Parameters, study: str) -> None:
+        self.data = load(study, layout.root / "data")
+        self.context = Context(self.data, parameters.level, parameters.report.assumptions)
+        self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
+        self.reach = reach(self.data, assumptions=self.context.assumptions)
+        self.text, self.measured = verdict_counts(self.data)
+        self.shown: dict[str, Record] = {}
+        for record in records_of(layout.executed(study)):
+            self.shown.setdefault(record.id, record)
 
     @property
     def telling(self) -> Record | None:
@@ -86,26 +46,9 @@ class StudyFacts:
     @property
     def place(self) -> Place:
         """Where links within this study's records lead from a page of the site."""
-        listed = self.claims if self.data.study.kind == "paper" else ()
+        listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
         return Place(elsewhere=True, listed=frozenset(c.id for c in listed))
 
     def record(self, kind: str) -> Record:
         """An exhibit that speaks of the whole study, such as ``quality``."""
         return kinds()[kind].record(self.context)
-
-
-def gather(layout: Layout, parameters: Parameters, study: str) -> StudyFacts:
-    """Read everything that the site shows of a study.
-
-    Raises
-    ------
-    VirtperfError
-        One of its files can't be read, or its notebook was executed by another version.
-    """
-    data = load(study, layout.root / "data")
-    context = Context(data, parameters.level, parameters.report.assumptions)
-    text, measured = verdict_counts(data)
-    shown: dict[str, Record] = {}
-    for record in records_of(layout.executed(study)):
-        shown.setdefault(record.id, record)
-    return StudyFacts(context, data.paper_claims, reach(data, assumptions=context.assumptions), text, measured, shown)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -13,20 +12,10 @@ from virtperf.exhibits.kinds.quality import PASSED, warnings_of
 from virtperf.exhibits.wording import joined, pretty
 from virtperf.render.record import distinct, record_html
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.templating import page
 
 WIDTH, HEIGHT = 160, 36
-MOST = 400
-"""Runs that the page lists and draws; of more, those with a warning or a failed audit come first."""
-
-
-@dataclass(frozen=True)
-class Thumbnail:
-    """A run's first metric over time: `points` of a line in a box of `WIDTH` by `HEIGHT`."""
-
-    run: str
-    metric: str
-    points: str
+MOST = 400  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
 
 
 def overview_page(studies: Sequence[StudyFacts]) -> str:
@@ -39,7 +28,7 @@ def overview_page(studies: Sequence[StudyFacts]) -> str:
         refused = len(facts.data.index.get("quarantined", []))
         audits = f"{int(status.isin(PASSED).sum()):,} of {len(status):,}" if len(status) else "none"
         rows.append((facts, read, refused, audits))
-    return page("quality", "quality.html", "Data quality", rows=rows)
+    return page("quality", "Data quality", name="quality.html", rows=rows)
 
 
 def study_page(facts: StudyFacts) -> str:
@@ -51,7 +40,7 @@ def study_page(facts: StudyFacts) -> str:
     series, audits = (dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits))
     found = [(run, _found(run, series.get(run["run_id"]), audits.get(run["run_id"]))) for run in shown]
     return page(
-        "study_quality", "quality.html", f"Data quality: {facts.title}", wide=True, facts=facts, count=len(runs),
+        "study_quality", f"Data quality: {facts.title}", name="quality.html", wide=True, facts=facts, count=len(runs),
         overview=record_html(record, place=facts.place), runs=found, thumbnails=_thumbnails(facts, shown),
         size=(WIDTH, HEIGHT),
     )  # fmt: skip
@@ -81,8 +70,8 @@ def _found(run: Mapping[str, Any], series: pd.DataFrame | None, audits: pd.DataF
     }  # fmt: skip
 
 
-def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[Thumbnail]:
-    """One small line a run, from 0 to its own highest value; runs without a time series have none."""
+def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Run, metric and the points of a line from 0 to its own highest value; runs without a time series have none."""
     stored = dict(list(facts.data.thumbnails.groupby("run_id")))
     found = []
     for run in runs:
@@ -94,5 +83,5 @@ def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[Th
         points = " ".join(
             f"{k * WIDTH / last:.0f},{HEIGHT - 2 - v / top * (HEIGHT - 4):.1f}" for k, v in enumerate(values)
         )
-        found.append(Thumbnail(str(run["run_id"]), str(steps["metric"].iloc[0]), points))
+        found.append((str(run["run_id"]), str(steps["metric"].iloc[0]), points))
     return found

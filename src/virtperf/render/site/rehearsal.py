@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
 
+import pandas as pd
+
+from virtperf.core.provenance import Provenance
+from virtperf.exhibits.axis_words import unit_words
 from virtperf.exhibits.data import StudyData
 from virtperf.exhibits.kinds import Context, kinds
 from virtperf.exhibits.records import Numbers
-from virtperf.exhibits.rehearsal import formats, recovered
 from virtperf.exhibits.wording import as_precise
-from virtperf.render import downloads
-from virtperf.render.record import distinct, record_html
+from virtperf.render.record import address, distinct, record_html
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.templating import page
 
-RUNS = "../data/reconstructed/{study}/runs"
 ANCHORS = ("recovered", "formats", "quality")
 
 
@@ -25,16 +26,51 @@ def rehearsal_page(facts: StudyFacts, data: StudyData) -> str:
     compared = found["covered"].dropna()
     (record,) = distinct([kinds()["quality"].record(Context(data, level))], taken=ANCHORS)
     numbers = Numbers.of(found.assign(runs=found["runs"].map(";".join)), f"{facts.id}-rehearsal")
-    rows = [(row, _words(row)) for row in found.itertuples(index=False)]
+    rows = []
+    for row in found.to_dict("records"):
+        value, low, high = as_precise(row["recovered"], row["low"], row["high"])
+        rows.append((row, value if row["covered"] is None else f"{value} ({low} to {high})"))
     return page(
-        "rehearsal", "", f"Rehearsal: {facts.title}", wide=True, facts=facts, level=level, rows=rows,
+        "rehearsal", f"Rehearsal: {facts.title}", wide=True, facts=facts, level=level, rows=rows,
         covered=int(compared.sum()), compared=len(compared),
         runs=len(data.index.get("runs", ())), formats=formats(data), quality=record_html(record, place=facts.place),
-        folder=RUNS.format(study=facts.id), download=downloads.address(numbers), numbers=numbers,
+        folder=f"../data/reconstructed/{facts.id}/runs", download=address(numbers), numbers=numbers,
     )  # fmt: skip
 
 
-def _words(row: Any) -> str:
-    """What is recovered, with its interval where there is one."""
-    value, low, high = as_precise(row.recovered, row.low, row.high)
-    return value if row.covered is None else f"{value} ({low} to {high})"
+COLUMNS = ("quantity", "unit", "given", "recovered", "low", "high", "n", "covered", "runs")
+
+
+def recovered(data: StudyData, level: float) -> pd.DataFrame:
+    """One row a quantity and condition that simulated runs observe; reference points, which are their own scale, have
+    none.
+
+    quantity (in words with its levels), unit, given (the value that the runs were made around), recovered (the mean
+    over them) with low and high, n, covered (None without an interval, or where all runs give one number since their
+    tool prints no more digits), runs (ids).
+    """
+    study = data.study
+    given = dict(zip(data.truth["quantity"], data.truth["value"], strict=True))
+    rows, order = [], list(study.quantities)
+    for quantity in sorted(data.observed, key=lambda quantity: (order.index(quantity.name), quantity.key())):
+        mean = data.mean(quantity, Provenance.SIMULATED)
+        value, reference = given.get(quantity.key()), study.reference_for(quantity)
+        if mean is None or value is None or (reference is not None and reference[0] == quantity):
+            continue
+        mean = mean.at(level)
+        covered = bool(mean.low <= value <= mean.high) if mean.low < mean.high else None
+        runs = mean.origin.runs if mean.origin is not None else ()
+        unit = unit_words(study, quantity.name, [quantity])
+        rows.append((study.show(quantity), unit, value, mean.value, mean.low, mean.high, mean.n, covered, list(runs)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def formats(data: StudyData) -> list[tuple[str, int, int, int]]:
+    """Raw formats that were written and read: name, runs, files, samples; by name."""
+    runs, files, samples = Counter[str](), Counter[str](), Counter[str]()
+    for run in data.index.get("runs", ()):
+        runs.update({file["format"] for file in run["files"]})
+        files.update(file["format"] for file in run["files"])
+        for file in run["files"]:
+            samples[file["format"]] += file["samples"]
+    return [(name, runs[name], files[name], samples[name]) for name in sorted(files)]

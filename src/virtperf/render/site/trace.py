@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import groupby
 
-from virtperf.exhibits.trace import Trace
-from virtperf.exhibits.trace_tables import TableTrace, table_traces
+from virtperf.exhibits.trace import TableTrace, Trace, table_traces
 from virtperf.exhibits.wording import exhibit_name
-from virtperf.render.places import trace_place
+from virtperf.render.record import trace_place
 from virtperf.render.site.gather import StudyFacts
-from virtperf.render.site.shell import page
+from virtperf.render.templating import page
 
-FOLDER = "../data/measured/{study}"
-MOST, FEWEST = 1500, 3
-"""Runs that the page names behind all values together, and behind each of them at least."""
+MOST, FEWEST = 1500, 3  # runs that the page names behind all values together, and behind each of them at least
 
 
-@dataclass(frozen=True)
-class Section:
-    """One exhibit: the traces of a figure's values, or a printed table."""
-
-    anchor: str
-    title: str
-    traces: Sequence[Trace] = ()
-    table: TableTrace | None = None
-
-
-def trace_page(facts: StudyFacts, found: Iterable[Trace]) -> str:
+def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
     """One section a figure with an entry for each plotted value, which carries its key; one section a printed table."""
-    found = list(found)
     most = max(FEWEST, MOST // max(1, len(found)))
-    sections = []
+    sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
     for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
         title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
-        sections.append(Section(exhibit, title, list(entries)))
+        sections.append((exhibit, title, list(entries), None))
     for table in table_traces(facts.data):
         title = f"{exhibit_name(table.exhibit, 'table')}. {table.title}"
-        sections.append(Section(table.exhibit, title, table=table))
+        sections.append((table.exhibit, title, [], table))
     claims = {
         c.id: (facts.place.address(f"claim:{c.id}", facts.id), c.says.rstrip(".")) for c in facts.data.claims or ()
     }
     return page(
-        "trace", "", f"Traces: {facts.title}", facts=facts, measured=len(facts.data.observations), sections=sections,
-        claims=claims, trace_place=trace_place, folder=FOLDER.format(study=facts.id),
-        most=most,
+        "trace", f"Traces: {facts.title}", facts=facts, measured=len(facts.data.observations), sections=sections,
+        claims=claims, trace_place=trace_place, folder=f"../data/measured/{facts.id}", most=most,
     )  # fmt: skip
