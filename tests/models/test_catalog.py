@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from virtperf.core.errors import ModelError
-from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, FAMILIES, SERIES, Options, Sample
+from virtperf.models.catalog import CATALOG, CURVE, FACTORS, FAMILIES, SERIES, Options, Sample
 from virtperf.models.ratio import ratio_of_means
 from virtperf.models.reports import Report
 from virtperf.models.reports import run as run_with
@@ -45,8 +45,6 @@ def test_every_model_runs(name):
     elif model.takes == SERIES:
         y = np.append(curve().y, 3 * curve().y)
         samples = [Sample("", y, order=[f"r{k}" for k in range(len(y))])]
-    elif model.takes == CROSSING:
-        samples = [curve(label="a"), curve(gamma=14, alpha=0.15, label="b")]
     elif model.takes == FACTORS:
         samples = [crossed()]
     else:

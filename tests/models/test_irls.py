@@ -6,9 +6,10 @@ import statsmodels.api as sm
 from scipy import optimize
 
 from virtperf.models.irls import Mean, solve
+from virtperf.models.noise import NOISES as POWERS
 from virtperf.models.question import FREE
 from virtperf.models.usl import fit_usl, throughput
-from virtperf.models.usl_law import coefficients, columns, mean_of
+from virtperf.models.usl_law import coefficients, columns
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {
@@ -22,7 +23,7 @@ NOISES = {"constant": sm.families.Gaussian, "proportional": sm.families.Gamma}
 
 def refit_many(kind, load, y, *, noise, weights=1.0, **options):
     w = np.broadcast_to(weights, y.shape)
-    found = solve(mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), **options)
+    found = solve(Mean(True, POWERS[noise]), columns(load), y, w, free=np.array(FREE[kind]), **options)
     return coefficients(found.b), found.converged
 
 

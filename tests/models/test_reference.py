@@ -16,8 +16,6 @@ import pytest
 from scipy import special
 
 from validation import certify
-from virtperf.models.crossover import line_crossover
-from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.tost import tost_difference, tost_ratio
 from virtperf.models.usl import compare_usl, fit_usl
@@ -116,17 +114,6 @@ def segmented(case):
     }
 
 
-def crossover(case):
-    x, y = np.array(case["x"]), np.array(case["y"])
-    left = x < case["options"]["split"]
-    lines = fit_line(x[left], y[left]), fit_line(x[~left], y[~left])
-    return {
-        "value": lambda: line_crossover(*lines).estimate.value,
-        "fieller": lambda: limits(line_crossover(*lines).estimate),
-        "delta": lambda: limits(line_crossover(*lines, method="delta").estimate),
-    }
-
-
 def tost(case):
     options = dict(case["options"])
     if options.pop("ratio", False):
@@ -147,7 +134,6 @@ MODELS = {
     "usl": usl,
     "linear": linear,
     "segmented": segmented,
-    "crossover": crossover,
     "tost": tost,
 }
 

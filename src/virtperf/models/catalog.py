@@ -11,15 +11,15 @@ import numpy as np
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate
 
-CURVE, SAMPLES, CROSSING, FACTORS = "curve", "samples", "crossing", "factors"
+CURVE, SAMPLES, FACTORS = "curve", "samples", "factors"
 MEANS, FAMILIES, SERIES = "means", "families", "series"
-"""What a model takes: rows with x and y; two sets of replicates of y; two sets of rows with x and y; y with the levels
-of one or two factors; several sets of replicates; rows with x and y, of which many curves are made; y in the order of
+"""What a model takes: rows with x and y; two sets of replicates of y; y with the levels of one or two
+factors; several sets of replicates; rows with x and y, of which many curves are made; y in the order of
 the rows."""
 
 
 TAKES: Mapping[str, tuple[bool, int, int]] = {
-    CURVE: (True, 0, 1), SAMPLES: (False, 1, 1), CROSSING: (True, 1, 1), FACTORS: (False, 1, 2), MEANS: (False, 1, 1),
+    CURVE: (True, 0, 1), SAMPLES: (False, 1, 1), FACTORS: (False, 1, 2), MEANS: (False, 1, 1),
     FAMILIES: (True, 0, 1), SERIES: (True, 0, 1),
 }  # fmt: skip
 """Of each kind of model: whether it takes an x, and the fewest and the most columns that tell groups or levels."""
@@ -42,8 +42,6 @@ class Model:
         Derived quantities of a curve: (fit, alpha) to `Estimate`.
     tests : mapping of str to callable
         Tests of a curve: fit to `FTest` or `BreakTest`, or to None where the rows are not of the kind that it takes.
-    crossing : str
-        For `CROSSING`: the function that takes two fits.
     margin : bool
         Whether the model needs a margin that is declared beforehand.
     noise : bool
@@ -58,7 +56,6 @@ class Model:
     settings: Mapping[str, Any] = field(default_factory=dict)
     quantities: Mapping[str, Callable[[Any, float], Estimate]] = field(default_factory=dict)
     tests: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    crossing: str = ""
     margin: bool = False
     noise: bool = True
     weighted: bool = True
@@ -177,10 +174,6 @@ CATALOG: Mapping[str, Model] = {
                                margin=True),
     "pairwise": Model("All pairs of several means (Tukey), or each against --to (Dunnett)", MEANS,
                       "pairwise.compare_means"),
-    "line-crossing": Model("Where two straight lines cross", CROSSING, "linear.fit_line",
-                           crossing="crossover.line_crossover", noise=False),
-    "usl-crossing": Model("Where two scalability curves cross", CROSSING, "usl.fit_usl", {"kind": "usl"},
-                          crossing="usl_crossing.usl_crossover"),
     "anova": Model("Analysis of variance with one factor, or two that may act together", FACTORS, "variance.fit_anova"),
     "anova-additive": Model("Analysis of variance with two factors whose effects add", FACTORS, "variance.fit_anova",
                             {"interaction": False}),

@@ -14,7 +14,6 @@ import pandas as pd
 from virtperf.core.errors import ModelError
 from virtperf.models.catalog import (
     CATALOG,
-    CROSSING,
     CURVE,
     FACTORS,
     FAMILIES,
@@ -46,7 +45,7 @@ class Report:
     measures : dict of str to float
         Residual degrees of freedom, residual standard deviation, AICc.
     verdict : str
-        Of an equivalence test or a crossing, or which of several curves it is; "" for other models.
+        Of an equivalence test, or which of several curves it is; "" for other models.
     warnings : tuple of str
     table : list of dict
         Predictions, segments, families: rows of equal columns.
@@ -75,7 +74,7 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     Parameters
     ----------
     samples : sequence of Sample
-        Two for `SAMPLES` and `CROSSING` (of a ratio the first is the numerator), several for `MEANS`, else one.
+        Two for `SAMPLES` (of a ratio the first is the numerator), several for `MEANS`, else one.
 
     Raises
     ------
@@ -85,7 +84,7 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     if name not in CATALOG:
         raise ModelError(f"there is no model {name!r}", expected=f"one of {', '.join(CATALOG)}")
     model = CATALOG[name]
-    needed = 2 if model.takes in (SAMPLES, CROSSING) else 1
+    needed = 2 if model.takes == SAMPLES else 1
     if len(samples) != needed and model.takes != MEANS:
         found = ", ".join(s.label for s in samples)
         raise ModelError(f"{name} takes {needed} group(s) of rows", found=f"{len(samples)}: {found}")
@@ -215,19 +214,6 @@ def _samples(model: Model, samples: Sequence[Sample], options: Options) -> Repor
     )  # fmt: skip
 
 
-def _crossing(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    fit = _function(model.function)
-    fits = [fit(s.x, s.y, **_given(model, s, options), **model.settings) for s in samples]
-    found = _function(model.crossing)(*fits, alpha=options.alpha)
-    domain = {"domain_low": found.domain[0], "domain_high": found.domain[1]}
-    warnings = [f"{s.label}: {w}" for s, f in zip(samples, fits, strict=True) for w in f.warnings]
-    return Report(
-        tuple(s.label for s in samples), sum(len(s.y) for s in samples), model.title, {}, {},
-        {} if found.estimate is None else {"crossing": found.estimate}, {}, domain, found.status,
-        (*warnings, *(found.estimate.warnings if found.estimate else ())),
-    )  # fmt: skip
-
-
 def _factorial(model: Model, samples: Sequence[Sample], options: Options) -> Report:
     sample, alpha = samples[0], options.alpha
     names = list(sample.factors)
@@ -275,6 +261,6 @@ def _series(model: Model, samples: Sequence[Sample], options: Options) -> Report
 
 
 _HOW: Mapping[str, Callable[[Model, Sequence[Sample], Options], Report]] = {
-    CURVE: _curve, SAMPLES: _samples, CROSSING: _crossing, FACTORS: _factorial, MEANS: _means, FAMILIES: _families,
+    CURVE: _curve, SAMPLES: _samples, FACTORS: _factorial, MEANS: _means, FAMILIES: _families,
     SERIES: _series,
 }  # fmt: skip

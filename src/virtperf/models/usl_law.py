@@ -13,10 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.irls import Mean
-from virtperf.models.noise import NOISES
 
 FORMULAS = {
     "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
@@ -60,11 +57,6 @@ def derivatives(b: Array) -> Array:
     d, s, k = b
     g = 1 / (d + s)
     return np.array([[-s * g * g, d * g * g, 0.0], [-k * g * g, -k * g * g, g], [-g * g, -g * g, 0.0]])
-
-
-def mean_of(noise: str) -> Mean:
-    """Return how mean and variance follow: inverse link, and the variance of the kind of noise."""
-    return Mean(True, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
 
 
 def fastest(b: Array) -> tuple[Array, Array]:
