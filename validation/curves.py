@@ -11,17 +11,33 @@ import numpy as np
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import GLMCurve, Question
+from virtperf.models.glm_curve import GLMCurve
+from virtperf.models.profile import Question
 from virtperf.models.result import Estimate, t_quantile
-from virtperf.models.usl import USLResult, fit_usl
+from virtperf.models.usl import fit_usl
 from virtperf.models.usl_cost import fit_usl_cost
-from virtperf.models.usl_law import gradient, throughput
+from virtperf.models.usl_result import USLResult
 
 NEAR = 3.0
 """A coefficient whose truth is so many standard errors or less from its bound is a boundary case."""
 PLACES: Mapping[str, tuple[int, ...]] = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 BEYOND = (2, 4)
 """How many times beyond the tested loads predictions are judged."""
+
+
+def throughput(load: Array, theta: Array) -> Array:
+    """X(N) of the Universal Scalability Law for ``theta = (alpha, beta, gamma)``."""
+    alpha, beta, gamma = theta
+    return np.asarray(gamma * load / (1 + (load - 1) * (alpha + beta * load)))
+
+
+def gradient(load: Array, theta: Array) -> Array:
+    """The derivatives of X(N) with respect to (alpha, beta, gamma), shape (n, 3)."""
+    alpha, beta, gamma = theta
+    more = load - 1
+    share = load / (1 + more * (alpha + beta * load))
+    by_alpha = -gamma * share * share * more / load
+    return np.column_stack((by_alpha, by_alpha * load, share))
 
 
 def noise_sd(cell: Cell, mean: Array) -> Array:

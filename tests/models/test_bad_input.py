@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from validation.curves import throughput
 from virtperf.core.errors import ModelError
 from virtperf.models import (
     linear,
@@ -23,7 +24,6 @@ from virtperf.models.catalog import CATALOG, CURVE, FACTORS, FAMILIES, MEANS, SA
 from virtperf.models.reports import run
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_law import throughput
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])

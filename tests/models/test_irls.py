@@ -5,11 +5,12 @@ import pytest
 import statsmodels.api as sm
 from scipy import optimize
 
+from validation.curves import throughput
+from virtperf.models.glm_curve import FREE
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES as POWERS
-from virtperf.models.question import FREE
-from virtperf.models.usl import fit_usl, throughput
-from virtperf.models.usl_law import coefficients, columns
+from virtperf.models.usl import fit_usl
+from virtperf.models.usl_result import coefficients, columns
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {

@@ -117,12 +117,8 @@ class Kinks:
         df : int
             Residual degrees of freedom.
         noise : ndarray, shape (m, n), optional
-            Standard normal numbers: instead of the data's own value, those of m data sets with the kink at psi that is
-            best for the data, and their noise around it.
-
-        Returns
-        -------
-        ndarray, shape (m,) or (1,)
+            Standard normal numbers: instead of the data's own value, shape (1,), those of m data sets, shape (m,), with
+            the kink at psi that is best for the data, and their noise around it.
         """
         column = self._columns(np.clip([psi], self.knots[self.first], self.knots[self.last]))[0]
         length = max(float(column @ column), np.finfo(float).tiny)
@@ -137,9 +133,9 @@ class Kinks:
         with np.errstate(over="ignore"):
             return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
 
-    def largest_f(self, y: Array, df: int, *, weighted: bool = False) -> Array:
-        """Return the largest F statistic of a kink for each row of `y`, shape (m, n)."""
-        e = _residual(y if weighted else y * self.root, self.basis)
+    def largest_f(self, y: Array, df: int) -> Array:
+        """Return the largest F statistic of a kink for each row of weighted values, shape (m, n)."""
+        e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained
         with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite

@@ -82,7 +82,7 @@ def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
 
 def noise(word: str, weights: ArrayLike | None = None) -> str:
     """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise alone."""
-    one_of(word, ("constant", "proportional"), "noise")
+    one_of(word, ("proportional", "constant"), "kind of noise")
     if word == "proportional" and weights is not None:
         raise ArgumentError("weights and proportional noise exclude each other", remedy="choose one of them")
     return word

@@ -13,6 +13,9 @@ from virtperf.core.errors import ModelError
 from virtperf.core.provenance import Origin
 from virtperf.models import checks
 
+NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
+NO_DF = "no degrees of freedom are left"
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -147,6 +150,6 @@ def t_interval(value: float, se: float, df: float, alpha: float, method: str = "
     """Return ``value +- t(1 - alpha/2, df) * se`` as an estimate."""
     quantile = t_quantile(df, alpha)
     if math.isinf(quantile) or math.isnan(se):
-        why = "no degrees of freedom are left" if math.isinf(quantile) else "there is no standard error at a bound"
+        why = NO_DF if math.isinf(quantile) else "there is no standard error at a bound"
         return Estimate(value, -math.inf, math.inf, 1 - alpha, method, (why,))
     return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)

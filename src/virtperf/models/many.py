@@ -11,10 +11,10 @@ import numpy as np
 
 from virtperf.models.breakpoint_search import Kinks
 from virtperf.models.checks import Array
+from virtperf.models.glm_curve import FREE
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES
-from virtperf.models.question import FREE
-from virtperf.models.usl_law import coefficients, columns, fastest
+from virtperf.models.usl_result import coefficients, columns, least_cost
 
 SAME_FIT = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
@@ -55,7 +55,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
         numbers = {
             "contention": (contention, contention), "coherency": (coherency, coherency),
             "peak_load": (np.where(d == 0, 0.0, peak), peak),  # a constant throughput has its peak at any load
-            "peak_throughput": (1 / fastest(b)[1],) * 2,
+            "peak_throughput": (1 / least_cost(b),) * 2,
         }  # fmt: skip
         if at is not None:
             numbers["capacity"] = (1 / (b @ columns(np.array([at]))[0]),) * 2

@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.estimate import Estimate, FTest, Missing, f_test, t_interval, t_quantile
+from virtperf.models.estimate import NO_DF, NO_NOISE, Estimate, FTest, Missing, f_test, t_interval, t_quantile
 from virtperf.models.noise import gamma_llf
 
-__all__ = ["Estimate", "FTest", "FitResult", "Missing", "f_test", "inverse_gram", "t_interval", "t_quantile"]
+__all__ = [
+    "NO_DF", "NO_NOISE", "Estimate", "FTest", "FitResult", "Missing", "f_test", "inverse_gram", "t_interval",
+    "t_quantile",
+]  # fmt: skip
 
 
 EXACT = 1e-26
