@@ -87,14 +87,12 @@ def shares(
     """
     for column in (guest, share):
         checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
-    names, wanted = [str(name) for name in frame[guest]], dict(demand or {})
+    names, wanted = [str(name) for name in frame[guest]], demand or {}
     for name in wanted:
         checks.one_of(name, tuple(names), "guest with a demand")
     cpus = math.ceil(processors)
-    guests = [
-        Guest(name, float(value), virtual_cpus=cpus, demand=wanted.get(name))
-        for name, value in zip(names, frame[share], strict=True)
-    ]
+    values = frame[share].astype(float)
+    guests = [Guest(name, value, cpus, wanted.get(name)) for name, value in zip(names, values, strict=True)]
     got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS}
     return frame.assign(
         entitled=100 * got["proportional"]["entitlement"].to_numpy(),
@@ -123,9 +121,7 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
     Returns
     -------
     DataFrame
-        One row a guest, in the given order: ``guest``; ``entitlement``, ``allocation`` and ``per_virtual_cpu`` in real
-        processors (the virtual CPUs of a guest are taken as equally busy); ``percent`` of all real processors. The
-        attribute ``attrs["unused"]`` is the rest of the processors.
+        One row a guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in real processors.
 
     Raises
     ------
@@ -150,15 +146,7 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
     share = np.array([guest.share for guest in guests]) * (ceiling > 0)
     entitled = share / (math.fsum(share) or 1.0) * processors
     got = fill(ceiling, entitled, processors) if excess == "proportional" else _in_turn(ceiling, entitled, processors)
-    table = pd.DataFrame(
-        {
-            "guest": names, "entitlement": entitled, "allocation": got,
-            "per_virtual_cpu": got / np.array([guest.virtual_cpus for guest in guests]),
-            "percent": 100 * got / processors,
-        }
-    )  # fmt: skip
-    table.attrs["unused"] = max(processors - math.fsum(got), 0.0)
-    return table
+    return pd.DataFrame({"guest": names, "entitlement": entitled, "allocation": got})
 
 
 def fill(ceilings: Array, weights: Array, total: float) -> Array:
