@@ -22,7 +22,6 @@ __all__ = [
     "t_quantile",
 ]  # fmt: skip
 
-
 EXACT = 1e-26
 """Residual sum of squares, as a share of that of y, that is nothing but rounding."""
 
