@@ -59,9 +59,9 @@ class Kinks:
         right = x[None, :] > knots[:-1, None]
         p = root * np.where(right, x[None, :] - knots[:-1, None], 0.0)
         q = root * right
-        p, q = (m - (m @ basis) @ basis.T for m in (p, q))
+        p, q, e = (_residual(values, basis) for values in (p, q, root * y))
         rank = np.argsort(np.lexsort((weights, x)))
-        return cls(knots, first, last, p, q, basis, root, _residual(root * y, basis), rank)
+        return cls(knots, first, last, p, q, basis, root, e, rank)
 
     def best(self) -> tuple[float, tuple[str, ...]]:
         """Return the breakpoint of the smallest residual sum of squares, and warnings about its place."""
@@ -144,16 +144,8 @@ class Kinks:
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Places in the gaps that bound where a kink explains `need` of the sum of squares, and which of them count.
 
-        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and the two roots.
-
-        Parameters
-        ----------
-        e : ndarray, shape (m, n)
-        need : ndarray, shape (m,)
-
-        Returns
-        -------
-        places, counting : ndarray, shape (4, m, gaps)
+        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and the two roots. Of m
+        residuals e, shape (m, n), and needs both have the shape (4, m, gaps).
         """
         p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe, least = e @ p.T, e @ q.T, need[:, None]

@@ -23,10 +23,8 @@ class Estimate:
 
     Parameters
     ----------
-    value : float
-        The estimate, in the unit of the quantity.
-    low, high : float
-        Limits of the interval; ``-inf`` or ``inf`` means that the data set no limit there.
+    value, low, high : float
+        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data set none there.
     level : float
         Confidence level of the interval, e.g. 0.95.
     method : str
@@ -105,15 +103,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class FTest:
-    """An F test.
-
-    Parameters
-    ----------
-    statistic, df_num, df_denom, pvalue : float
-    null : str
-        What a small p-value speaks against.
-    origin : Origin or None
-    """
+    """An F test; `null` is what a small p-value speaks against."""
 
     statistic: float
     df_num: float
@@ -132,8 +122,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
     """
     if df_denom <= 0:
         raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
-    # Rounding can make the drop of two nested fits slightly negative.
-    gain = max(explained, 0.0) / df_num
+    gain = max(explained, 0.0) / df_num  # rounding can make the drop of two nested fits slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))

@@ -20,10 +20,6 @@ def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
 
     Outliers stay in the fit with a small weight; a warning names each of them.
 
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-
     Raises
     ------
     ModelError
