@@ -11,11 +11,10 @@ import numpy as np
 from virtperf.models.changepoints import find_changepoints
 from virtperf.models.checks import Array
 from virtperf.models.families import compare_families
-from virtperf.models.linear import fit_line, fit_polynomial
+from virtperf.models.linear import fit_line, fit_polynomial, fit_robust_line
 from virtperf.models.pairwise import compare_means
 from virtperf.models.ratio import ratio_of_means
 from virtperf.models.result import Estimate
-from virtperf.models.robust import fit_robust_line
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.tost import tost_difference, tost_ratio
 from virtperf.models.usl import compare_usl, fit_usl
@@ -40,10 +39,8 @@ class Model:
 
     Attributes
     ----------
-    title : str
     takes : str
         One of `TAKES`.
-    function : callable
     settings : mapping
         Keyword arguments that make the function this model.
     quantities : mapping of str to callable

@@ -63,7 +63,6 @@ class Fits(Mapping[Hashable, Any]):
 
     Attributes
     ----------
-    formula : str
     x, y : str
         The columns that the formula names.
     by : tuple of str

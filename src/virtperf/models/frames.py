@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.provenance import Origin, together
-from virtperf.models import linear, ratio, robust, rounding, tost, usl_cost, variance
+from virtperf.models import linear, ratio, tost, usl_cost, variance
 from virtperf.models import segmented as _segmented
 from virtperf.models import usl as _usl
 from virtperf.models.changepoints import find_changepoints
@@ -83,8 +83,8 @@ def cost(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) ->
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
-    """A straight line that outliers hardly move, for each group; see `usl` and `virtperf.models.robust`."""
-    return _fits(robust.fit_robust_line, formula, frame, by, {})
+    """A straight line that outliers hardly move, for each group; see `usl` and `virtperf.models.linear`."""
+    return _fits(linear.fit_robust_line, formula, frame, by, {})
 
 
 def changepoints(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
@@ -162,7 +162,7 @@ def ratio_of_printed(
         if len(a) != 1 or len(b) != 1:
             raise ArgumentError("a ratio of printed numbers needs one row a side", found=f"{len(a)} and {len(b)}")
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
-        return rounding.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
+        return ratio.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
 
     return _compared(printed, [value, half_width], frame, of, to, by, label, {})
 

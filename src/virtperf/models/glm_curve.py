@@ -43,7 +43,6 @@ class GLMCurve(FitResult):
     ----------
     kind : str
         Which of the nested curves.
-    bounded : bool
     b : ndarray, shape (p,)
         All coefficients of the linear form, zeros included.
     cov_b : ndarray, shape (p, p)
@@ -134,7 +133,6 @@ class GLMCurve(FitResult):
 
         Parameters
         ----------
-        name : str
         alpha : float
             One minus the confidence level.
         method : {"profile", "t"}

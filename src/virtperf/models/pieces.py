@@ -22,7 +22,6 @@ class Form:
     ----------
     names : tuple of str
         Parameters, the breakpoint last.
-    formula : str
     turn : tuple of tuple of float
         Matrix from the coefficients of `design` to the parameters before the breakpoint.
     sign : {1, -1}

@@ -62,7 +62,6 @@ def power(
         Of the equivalence, as a share: 0.03 stands for ratios from 1/1.03 to 1.03.
     low, high : float
         The ratios that the claim allows.
-    alpha : float
     """
     n = int(runs)
     if n < 2:

@@ -25,11 +25,9 @@ def prediction(
 
     Parameters
     ----------
-    fit : FitResult
     x, value, se : ndarray, shape (m,)
     ends : pair of ndarray, shape (m,)
         Limits of the mean.
-    alpha : float
     weights : ndarray, shape (m,), optional
         Of new observations, whose limits are asked for.
     logs : bool

@@ -191,3 +191,31 @@ def fieller(a: float, b: float, var_a: float, var_b: float, cov_ab: float, df: f
         return Estimate(a / b, -math.inf, math.inf, 1 - alpha, "Fieller", (note,))
     half = math.sqrt(max(under, 0.0))
     return Estimate(a / b, (cross - half) / square, (cross + half) / square, 1 - alpha, "Fieller")
+
+
+def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> Estimate:
+    """Return the ratio of two printed numbers between the extremes that their rounding leaves.
+
+    It says nothing about the spread of what was measured, which a single printed value does not show.
+
+    Parameters
+    ----------
+    top, bottom : tuple of float
+        A number, not negative, and half the step of its last printed digit.
+
+    Raises
+    ------
+    ModelError
+        A number is not finite or negative, a half step is negative, or the denominator may be zero.
+    """
+    for name, (value, half) in (("numerator", top), ("denominator", bottom)):
+        if not (math.isfinite(value) and math.isfinite(half) and value >= 0 and half >= 0):
+            raise ModelError(
+                f"the {name} is no printed number with its half step",
+                expected="finite numbers of at least 0", found=f"{value!r} +- {half!r}",
+            )  # fmt: skip
+    if bottom[0] <= bottom[1]:
+        raise ModelError("the denominator may be zero within its rounding", found=f"{bottom[0]:g} +- {bottom[1]:g}")
+    low = max(top[0] - top[1], 0.0) / (bottom[0] + bottom[1])
+    high = (top[0] + top[1]) / (bottom[0] - bottom[1])
+    return Estimate(top[0] / bottom[0], low, high, 1.0, "rounding")

@@ -30,9 +30,6 @@ class Report:
     ----------
     groups : tuple of str
         The samples that it was fitted to, in order.
-    rows : int
-    formula : str
-    parameters, quantities : dict of str to Estimate
     errors : dict of str to float
         Standard errors of parameters, NaN on a bound.
     tests : dict of str to dict
@@ -41,7 +38,6 @@ class Report:
         Residual degrees of freedom, residual standard deviation, AICc.
     verdict : str
         Of an equivalence test, or which of several curves it is; "" for other models.
-    warnings : tuple of str
     table : list of dict
         Predictions, segments, families: rows of equal columns.
     """

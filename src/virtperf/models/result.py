@@ -44,7 +44,6 @@ class FitResult(ABC):
     y, weights, fittedvalues : ndarray, shape (n,)
     df_resid : int
         Rows minus freely estimated parameters.
-    warnings : tuple of str
     results : object
         The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
     noise : {"constant", "proportional", "weights"}

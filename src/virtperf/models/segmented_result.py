@@ -45,7 +45,6 @@ class BreakTest:
         Largest F statistic over all breakpoints; or how much worse the tested place is than the best.
     pvalue : float
         Share of data sets simulated under the null with a statistic at least as large, ``(1 + count) / (1 + n_sim)``.
-    n_sim, seed : int
     """
 
     statistic: float
@@ -62,7 +61,6 @@ class SegmentedResult(FitResult):
 
     Parameters
     ----------
-    form : str
     given : ndarray, shape (n,)
         The caller's weights; ``weights`` has the proportional noise too.
     """
@@ -87,7 +85,6 @@ class SegmentedResult(FitResult):
 
         Parameters
         ----------
-        alpha : float
         method : {"simulated", "profile", "t"}
             "profile": the range of ``{psi : RSS(psi) <= RSS + s**2 F(1 - alpha; 1, df)}``; an end is infinite if a
             curve without a break inside the data fits as well. The sum of squares has corners where psi passes an x, so
@@ -101,8 +98,6 @@ class SegmentedResult(FitResult):
 
         Parameters
         ----------
-        name : str
-        alpha : float
         method : str
             Of the breakpoint: see `breakpoint`. Of the others: "simulated", all values v for which some curve with any
             breakpoint has ``RSS(v) <= RSS + s**2 c``, c being the larger of F(1 - alpha; 1, df) and the simulated

@@ -24,7 +24,6 @@ class Guest:
 
     Parameters
     ----------
-    name : str
     share : float
         Relative, up to 10,000; the default of z/VM is 100.
     virtual_cpus : int

@@ -37,11 +37,9 @@ class Equivalence:
         Lower and upper margin, in the unit of the estimate.
     pvalue : float
         The larger of the two one-sided p-values.
-    alpha : float
     verdict : {"equivalent", "not equivalent", "undecided"}
     rule : str
         How the verdict follows.
-    origin : Origin or None
     """
 
     estimate: Estimate
@@ -99,7 +97,6 @@ def tost_ratio(
         A number m above 1 stands for (1/m, m).
     method : {"log link", "fieller", "log"}
         As in `ratio_of_means`; "log" takes the ratio of geometric means, tested on the logarithms.
-    paired : bool
     alpha : float
         Size of each one-sided test.
 

@@ -37,7 +37,6 @@ class AnovaResult:
     table : DataFrame
         One row a term and one named "residual"; columns ``df, sum_sq, mean_sq, F, p, omega_sq``, the last one being
         partial omega squared: the share of variance that the term explains, beside the residual variance alone.
-    results : statsmodels RegressionResults
     """
 
     response: str
