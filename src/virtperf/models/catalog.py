@@ -96,7 +96,6 @@ class Options:
     ----------
     alpha : float
         One minus the confidence level; the size of each one-sided test of an equivalence.
-    noise : {"proportional", "constant"}
     margin : float, optional
         Of an equivalence: a difference m stands for -m to m, a ratio m above 1 for 1/m to m.
     paired : bool

@@ -31,10 +31,8 @@ class Question:
 
     Parameters
     ----------
-    row : callable
-        c of shape (m,) to ndarray of shape (m, p).
-    target : callable
-        c of shape (m,) to ndarray of shape (m,).
+    row, target : callable
+        c of shape (m,) to ndarray of shape (m, p), or (m,).
     value : float
         c of the fitted curve.
     domain : tuple of float

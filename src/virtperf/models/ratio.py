@@ -55,17 +55,13 @@ def ratio_of_means(
 
     Parameters
     ----------
-    a, b : array_like
-        Samples; of equal length and order if `paired`.
     method : {"log link", "fieller", "log"}
         A gamma model with log link (`fit_log_link`): noise in proportion to the mean, the same share for both, as for
         the other models; Fieller's set (see `fieller`); or ``exp(log ratio +- t se)`` with the delta-method se of the
         log ratio. The last two give each sample its own variance, with Welch's degrees of freedom. Default: "log link"
         for independent samples, else "fieller".
     paired : bool
-        Rows belong together: their covariance counts, with n - 1 degrees of freedom.
-    alpha : float
-        One minus the confidence level.
+        Rows belong together, in order: their covariance counts, with n - 1 degrees of freedom.
 
     Raises
     ------

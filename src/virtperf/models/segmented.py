@@ -32,9 +32,8 @@ def fit_segmented(
         Two free slopes; no slope before the break; no slope after it. The sign of a slope is not forced, but a warning
         says if it contradicts the name. The breakpoint is sought where each sloping piece has two distinct x.
     noise : {"constant", "proportional"}
-        Standard deviation the same everywhere, or a share of the mean (positive y): weights are then divided by the
-        squares of the fitted values, which are found in a few rounds. Replicates that speak against the choice make a
-        warning.
+        As in `usl.fit_usl`; proportional noise (positive y) divides the weights by the squares of the fitted values,
+        which are found in a few rounds.
 
     Raises
     ------

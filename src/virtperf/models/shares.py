@@ -30,11 +30,6 @@ class Guest:
         A virtual CPU never gets more than one real one.
     demand : float, optional
         Real processors that the guest would keep busy if it had them; default as many as it has virtual CPUs.
-
-    Raises
-    ------
-    ModelError
-        Naming the guest and the rule that it breaks.
     """
 
     name: str
@@ -100,7 +95,7 @@ def shares(
 
 
 def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "proportional") -> pd.DataFrame:
-    """Distribute the real processors over guests as their shares demand, in the long run.
+    """Distribute the real processors over guests of different names as their shares demand, in the long run.
 
     Shares count among the guests that want to run (demand above 0): relative to their sum, they are the entitlements.
     What a guest can't use, because of its demand or its number of virtual CPUs, goes to the others in proportion to
@@ -109,10 +104,6 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
 
     Parameters
     ----------
-    guests : sequence of Guest
-        Of different names.
-    processors : float
-        Real processors that are there for guests.
     excess : {"proportional", "largest"}
         Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by an error, the guest
         of the largest entitlement that wants more, then the next. Convention: of equal ones the first.
@@ -121,11 +112,6 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
     -------
     DataFrame
         One row a guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in real processors.
-
-    Raises
-    ------
-    ModelError
-        For no guests, equal names, or a number of processors that is not positive.
 
     Notes
     -----

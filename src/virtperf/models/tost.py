@@ -87,18 +87,14 @@ def tost_ratio(
     a: ArrayLike, b: ArrayLike, margin: float | tuple[float, float], *, method: str | None = None, paired: bool = False,
     alpha: float = 0.05,
 ) -> Equivalence:  # fmt: skip
-    """Test whether the ratio of two means lies within a margin.
+    """Test whether the ratio of two means lies within a margin; see `tost_difference`.
 
     Parameters
     ----------
-    a, b : array_like
-        Replicates; of equal length and order if `paired`.
     margin : float or (low, high)
         A number m above 1 stands for (1/m, m).
     method : {"log link", "fieller", "log"}
         As in `ratio_of_means`; "log" takes the ratio of geometric means, tested on the logarithms.
-    alpha : float
-        Size of each one-sided test.
 
     Raises
     ------

@@ -1,8 +1,4 @@
-"""Universal Scalability Law, with Amdahl's law and linear scaling nested in it.
-
-A generalized linear model with inverse link (`usl_result`), fitted by statsmodels. The noise of throughput is a share
-of its mean unless the caller says otherwise: the Gamma family, whose canonical link this is.
-"""
+"""Universal Scalability Law, with Amdahl's law and linear scaling nested in it, fitted by statsmodels."""
 
 from __future__ import annotations
 
@@ -44,8 +40,8 @@ def fit_usl(
         Keep ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). Where the best coefficient is negative, the model is
         fitted again without its column; ``at_bound`` and ``warnings`` say so.
     noise : {"proportional", "constant"}
-        Standard deviation a share of the mean (Gamma family), as replicates of throughput mostly show, or the same
-        everywhere (Gaussian family: least squares). Replicates that speak against the choice make a warning.
+        Standard deviation a share of the mean (Gamma family, whose canonical link this is), as replicates of throughput
+        mostly show, or the same everywhere (Gaussian family). Replicates that speak against it make a warning.
 
     Raises
     ------
@@ -89,15 +85,7 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class USLComparison:
-    """The three nested curves fitted to the same data.
-
-    Parameters
-    ----------
-    fits : dict
-        USLResult by kind: "linear", "amdahl", "usl".
-    tests : dict
-        FTest by the larger kind: "amdahl" (against linear) and "usl" (against Amdahl).
-    """
+    """The three nested curves fitted to the same data, by kind, and the tests against the next smaller ones."""
 
     fits: dict[str, USLResult]
     tests: dict[str, FTest]
@@ -119,10 +107,7 @@ def compare_usl(
 ) -> USLComparison:  # fmt: skip
     """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one; see `fit_usl`.
 
-    Raises
-    ------
-    ModelError
-        As `fit_usl`, and if no degrees of freedom are left for the test of the USL.
+    Without degrees of freedom for the test of the USL there is a ModelError.
     """
     fits = {k: fit_usl(load, throughput, weights=weights, kind=k, bounded=bounded, noise=noise) for k in PLACES}
     tests = {}

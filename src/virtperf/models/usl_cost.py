@@ -91,26 +91,15 @@ def fit_usl_cost(
 ) -> CostResult:  # fmt: skip
     """Fit the processor time of a transaction over the load; the module says from which assumption the curve follows.
 
+    Parameters and errors are as in `usl.fit_usl`, except for these:
+
     Parameters
     ----------
-    load : array_like, shape (n,)
-        Clients, guests: positive.
     cost : array_like, shape (n,)
         Processor time a transaction (busy processors, the hypervisor's included, over throughput), positive; ``demand``
         has its unit.
-    weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each cost.
-    kind : {"usl", "amdahl", "linear"}
-        All three coefficients; without beta; a constant cost.
     bounded : bool
         Keep alpha and beta at zero or more. Unlike for throughput alpha has no upper bound: overhead may cost more than
         a complete queue.
-    noise : {"proportional", "constant"}
-        As in `usl.fit_usl`.
-
-    Raises
-    ------
-    ModelError
-        For rows that are not positive or not finite, or too few rows or distinct loads.
     """
     return fit_curve(CostResult, load, cost, "cost", weights=weights, kind=kind, bounded=bounded, noise=noise)
