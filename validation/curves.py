@@ -1,4 +1,4 @@
-"""Cases of `coverage` whose model is a scalability curve: USL, Amdahl's law, cost, crossing."""
+"""Cases of `coverage` whose model is a scalability curve: USL, Amdahl's law, cost."""
 
 from __future__ import annotations
 
@@ -11,18 +11,33 @@ import numpy as np
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import GLMCurve, Question
+from virtperf.models.glm_curve import GLMCurve
+from virtperf.models.profile import Question
 from virtperf.models.result import Estimate, t_quantile
-from virtperf.models.usl import USLResult, fit_usl
+from virtperf.models.usl import fit_usl
 from virtperf.models.usl_cost import fit_usl_cost
-from virtperf.models.usl_crossing import Pair, meetings
-from virtperf.models.usl_law import gradient, throughput
+from virtperf.models.usl_result import USLResult
 
 NEAR = 3.0
 """A coefficient whose truth is so many standard errors or less from its bound is a boundary case."""
 PLACES: Mapping[str, tuple[int, ...]] = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 BEYOND = (2, 4)
 """How many times beyond the tested loads predictions are judged."""
+
+
+def throughput(load: Array, theta: Array) -> Array:
+    """X(N) of the Universal Scalability Law for ``theta = (alpha, beta, gamma)``."""
+    alpha, beta, gamma = theta
+    return np.asarray(gamma * load / (1 + (load - 1) * (alpha + beta * load)))
+
+
+def gradient(load: Array, theta: Array) -> Array:
+    """The derivatives of X(N) with respect to (alpha, beta, gamma), shape (n, 3)."""
+    alpha, beta, gamma = theta
+    more = load - 1
+    share = load / (1 + more * (alpha + beta * load))
+    by_alpha = -gamma * share * share * more / load
+    return np.column_stack((by_alpha, by_alpha * load, share))
 
 
 def noise_sd(cell: Cell, mean: Array) -> Array:
@@ -166,45 +181,4 @@ class Cost:
         return out
 
 
-class CurveCrossing:
-    """Crossing of two scalability curves: joint profile."""
-
-    measures = COVERAGE
-
-    def __init__(self, cell: Cell) -> None:
-        s = cell.settings
-        self.loads = rows_of(cell, s["x"]), rows_of(cell, s.get("second_x", s["x"]))
-        first, second = (np.array([s[k][n] for n in ("alpha", "beta", "gamma")]) for k in ("truth", "second"))
-        self.means = tuple(throughput(x, t) for x, t in zip(self.loads, (first, second), strict=True))
-        self.truth = _crossing(cell, first, second, max(float(x.max()) for x in self.loads))
-        sd = cell.noise * float(np.mean(np.concatenate(self.means)))
-        self.sds = tuple(np.full(len(x), sd) for x in self.loads)
-        self.defaults = {"crossing": "profile"}
-        near = [
-            near_bound(gradient(x, t), s, t, ("alpha", "beta", "gamma"))
-            for x, t, s in zip(self.loads, (first, second), self.sds, strict=True)
-        ]
-        self.boundary = near[0] or near[1]
-
-    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        fits = [
-            fit_usl(x, mean + sd * rng.standard_normal(len(x)), noise="constant")
-            for x, mean, sd in zip(self.loads, self.means, self.sds, strict=True)
-        ]
-        pair = Pair(*fits)
-        excess = float(pair.excess(np.array([self.truth]))[0])
-        return [Outcome("crossing", "profile", tuple(excess <= t_quantile(pair.df_resid, 1 - v) for v in LEVELS))]
-
-
-def _crossing(cell: Cell, first: Array, second: Array, top: float) -> float:
-    """The first load between 1 and the largest at which the true curves cross."""
-    roots = meetings(first[None, :], second[None, :])[0]
-    among = roots[(roots >= 1) & (roots <= top)]
-    if len(among) == 0:
-        raise ModelError(f"the curves on {cell.design!r} do not cross among its loads")
-    return float(among[0])
-
-
-CASES: dict[str, Callable[[Cell], Case]] = {
-    "scalability": Scalability, "amdahl": Scalability, "cost": Cost, "curve crossing": CurveCrossing,
-}  # fmt: skip
+CASES: dict[str, Callable[[Cell], Case]] = {"scalability": Scalability, "amdahl": Scalability, "cost": Cost}

@@ -18,7 +18,7 @@ VARIED: Mapping[str, tuple[str, Callable[[float], bool]]] = {
 }
 """Settings that are given as lists, one cell for each value, and what each value has to be."""
 KNOWN = {
-    "model", "design", "second_design", "truth", "second", "noise", "spread", "replicates", "times", "form", "ratio",
+    "model", "design", "truth", "noise", "spread", "replicates", "times", "form", "ratio",
     "shared", "margin", "correlation", "shape", "depth", "length", "reason", "predict", "slopes",
     "second_replicates", "slow", "relations",
 }  # fmt: skip
@@ -30,22 +30,19 @@ FORMS = {"breakpoint": ("free", "rise-plateau", "plateau-decline"), "verdict": (
 COUNTS = ("replicates", "times", "second_replicates")
 CURVE = ("x", "noise", "spread", "truth")
 NEEDS: Mapping[str, tuple[str, ...]] = {
-    "scalability": CURVE, "amdahl": CURVE, "cost": CURVE, "curve crossing": (*CURVE, "second"), "line": CURVE,
-    "plane": CURVE, "line crossing": (*CURVE, "second"), "breakpoint": (*CURVE, "form"),
+    "scalability": CURVE, "amdahl": CURVE, "cost": CURVE, "line": CURVE, "plane": CURVE,
+    "breakpoint": (*CURVE, "form"),
     "ratio": ("noise", "spread", "ratio"), "paired ratio": ("noise", "spread", "ratio", "shared"),
     "equivalence": ("noise", "spread", "margin"), "steady mean": ("samples", "correlation"),
     "warm-up": ("samples", "correlation", "shape"), "verdict": ("noise", "spread", "form", "relations"),
 }  # fmt: skip
 """What a cell of each model or its design has to say."""
-SPREADS = {
-    "curve crossing": "constant", "line crossing": "constant", "ratio": "proportional", "paired ratio": "proportional",
-    "equivalence": "proportional", "verdict": "proportional",
-}  # fmt: skip
+SPREADS = dict.fromkeys(("ratio", "paired ratio", "equivalence", "verdict"), "proportional")
 """Models whose case draws one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
 TRUTHS: Mapping[str, tuple[str, ...]] = {
-    "scalability": LAW, "amdahl": ("alpha", "gamma"), "cost": ("alpha", "beta", "demand"), "curve crossing": LAW,
-    "line": LINE, "plane": ("intercept", "slope 1", "slope 2"), "line crossing": LINE,
+    "scalability": LAW, "amdahl": ("alpha", "gamma"), "cost": ("alpha", "beta", "demand"),
+    "line": LINE, "plane": ("intercept", "slope 1", "slope 2"),
     "free": ("breakpoint", "level", "slope1", "slope2"), "rise-plateau": ("breakpoint", "level", "slope1"),
     "plateau-decline": ("breakpoint", "level", "slope2"),
 }  # fmt: skip
@@ -102,16 +99,14 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
     settings = {"replicates": document.data["replicates"], **design("design"), **entry}
     if missing := [name for name in NEEDS.get(model, ()) if name not in settings]:
         raise error(f"{model} needs {missing[0]!r}")
-    if "second_design" in entry:
-        settings["second_x"] = design("second_design")["x"]
     for name in COUNTS:
         if name in settings and not (isinstance(settings[name], int) and settings[name] >= 1):
             raise error(f"{name} is no count", name, expected="at least 1", found=repr(settings[name]))
     truths = TRUTHS.get(entry["form"] if model == "breakpoint" else model, ())
-    for name in ("truth", "second"):
-        if truths and name in entry and not (isinstance(entry[name], Mapping) and set(entry[name]) == set(truths)):
-            expected = f"exactly {', '.join(truths)}"
-            raise error(f"{name} has other coefficients", name, expected=expected, found=repr(entry[name]))
+    truth = entry.get("truth")
+    if truths and "truth" in entry and not (isinstance(truth, Mapping) and set(truth) == set(truths)):
+        expected = f"exactly {', '.join(truths)}"
+        raise error("truth has other coefficients", "truth", expected=expected, found=repr(truth))
     varied = [name for name in VARIED if name in entry]
     for name in varied:
         values, (expected, fits) = entry[name], VARIED[name]
@@ -119,7 +114,7 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
             raise error(f"{name} is no list of levels", name, expected=expected, found=repr(values))
     for values in itertools.product(*(entry[name] for name in varied)):
         chosen = {**settings, **dict(zip(varied, values, strict=True))}
-        for key in ("model", "design", "second_design", "source"):
+        for key in ("model", "design", "source"):
             chosen.pop(key, None)
         yield Cell(model, entry["design"], float(chosen.pop("noise", 0.0)), chosen)
 
@@ -130,8 +125,6 @@ def conditions(cell: Cell) -> str:
     parts = [str(s[name]) for name in ("form", "shape") if name in s]
     parts += [f"{name} {s[name]:g}" for name in ("depth", "length", "ratio", "margin") if name in s]
     parts += [", ".join(f"{name} {value:g}" for name, value in s[key].items()) for key in ("truth",) if key in s]
-    if "second" in s:
-        parts.append("against " + ", ".join(f"{name} {value:g}" for name, value in s["second"].items()))
     if "shared" in s:
         parts.append(f"{100 * s['shared']:g} % in common")
     if "relations" in s:

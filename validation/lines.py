@@ -12,8 +12,7 @@ from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from validation.curves import intervals, noise_sd, rows_of, within
 from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
-from virtperf.models.crossover import line_crossover
-from virtperf.models.linear import LinearResult, fit_line, fit_linear
+from virtperf.models.linear import LinearResult, fit_linear
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate
 from virtperf.models.segmented import fit_segmented
@@ -117,37 +116,6 @@ class Broken:
         return out
 
 
-class LineCrossing:
-    """Crossing of two straight lines: Fieller and delta."""
-
-    measures = COVERAGE
-
-    def __init__(self, cell: Cell) -> None:
-        s = cell.settings
-        self.x = rows_of(cell, s["x"])
-        (a1, b1), (a2, b2) = (tuple(s[k][n] for n in ("intercept", "slope")) for k in ("truth", "second"))
-        self.truth = (a1 - a2) / (b2 - b1)
-        self.means = (a1 + b1 * self.x, a2 + b2 * self.x)
-        self.sd = cell.noise * float(np.mean(self.means))
-        self.defaults = {"crossing": "Fieller"}
-        self.boundary = ""
-
-    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        fits = [fit_line(self.x, mean + self.sd * rng.standard_normal(len(self.x))) for mean in self.means]
-
-        def found(method: str, pooled: bool) -> tuple[bool, ...]:
-            crossings = [
-                line_crossover(*fits, method=method, pooled=pooled, alpha=1 - level).estimate for level in LEVELS
-            ]
-            return tuple(e is None or self.truth in e for e in crossings)
-
-        return [
-            Outcome("crossing", "Fieller", found("fieller", True)),
-            Outcome("crossing", "Fieller, two variances", found("fieller", False)),
-            Outcome("crossing", "delta", found("delta", True)),
-        ]
-
-
 class Ratio:
     """Ratio of two means from replicates, independent or in pairs."""
 
@@ -219,6 +187,6 @@ class Equivalent:
 
 
 CASES: dict[str, Callable[[Cell], Case]] = {
-    "line": Line, "plane": Line, "line crossing": LineCrossing, "breakpoint": Broken, "ratio": Ratio,
+    "line": Line, "plane": Line, "breakpoint": Broken, "ratio": Ratio,
     "paired ratio": Ratio, "equivalence": Equivalent,
 }  # fmt: skip

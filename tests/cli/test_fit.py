@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from validation.curves import throughput
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_law import throughput
 
 COLUMNS = ("--x", "guests", "--y", "throughput")
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from validation.curves import throughput
 from virtperf.core.errors import ModelError
 from virtperf.models import (
     linear,
@@ -19,16 +20,15 @@ from virtperf.models import (
     tost,
     usl_cost,
 )
-from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, FAMILIES, MEANS, SAMPLES, SERIES, Options, Sample
+from virtperf.models.catalog import CATALOG, CURVE, FACTORS, FAMILIES, MEANS, SAMPLES, SERIES, Options, Sample
 from virtperf.models.reports import run
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_law import throughput
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
-POSITIVE_X = {"scaling", "usl", "amdahl", "linear-scaling", "usl-crossing", "cost"}
-CURVES = [name for name, model in CATALOG.items() if model.takes in (CURVE, CROSSING)]
+POSITIVE_X = {"scaling", "usl", "amdahl", "linear-scaling", "cost"}
+CURVES = [name for name, model in CATALOG.items() if model.takes == CURVE]
 NEEDS_POSITIVE = [name for name, m in CATALOG.items() if m.noise and m.takes not in (FACTORS, SERIES)]
 """Models whose y has to be positive row by row, since the noise is a share of it."""
 
@@ -37,10 +37,9 @@ def good(name: str) -> list[Sample]:
     takes = CATALOG[name].takes
     if takes == SERIES:
         return [Sample("", np.repeat([10.0, 12.0], 5) + np.tile(NOISE[:5], 2), order=list("abcdefghij"))]
-    if takes in (CURVE, CROSSING, FAMILIES):
+    if takes in (CURVE, FAMILIES):
         curve = throughput(LOAD, np.array([0.03, 0.002, 10.0])) + NOISE
-        other = throughput(LOAD, np.array([0.15, 0.002, 14.0])) - NOISE
-        return [Sample("a", curve, LOAD), Sample("b", other, LOAD)][: 2 if takes == CROSSING else 1]
+        return [Sample("a", curve, LOAD)]
     if takes in (SAMPLES, MEANS):
         spread = np.array([-1.0, 0.0, 0.5, 1.0, -0.5])
         return [Sample("a", 100 + spread), Sample("b", 101 - spread)]
@@ -108,7 +107,7 @@ def test_a_weight_that_is_none_is_named_with_its_row(name, value):
 @pytest.mark.parametrize("name", CURVES)
 def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
     first, *others = good(name)
-    parameters = {"linear-scaling": 1, "scaling": 3, "usl": 3, "usl-crossing": 3, "cost": 3, "parabola": 3, "segmented": 4,
+    parameters = {"linear-scaling": 1, "scaling": 3, "usl": 3, "cost": 3, "parabola": 3, "segmented": 4,
                   "plateau-decline": 3, "rise-plateau": 3}.get(name, 2)  # fmt: skip
     if parameters > 1:
         few = slice(0, parameters - 1)

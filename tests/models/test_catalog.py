@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from validation.curves import throughput
 from virtperf.core.errors import ModelError
-from virtperf.models.catalog import CATALOG, CROSSING, CURVE, FACTORS, FAMILIES, SERIES, Options, Sample
+from virtperf.models.catalog import CATALOG, CURVE, FACTORS, FAMILIES, SERIES, Options, Sample
 from virtperf.models.ratio import ratio_of_means
 from virtperf.models.reports import Report
 from virtperf.models.reports import run as run_with
 from virtperf.models.tost import tost_difference
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_law import throughput
 
 LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
@@ -45,8 +45,6 @@ def test_every_model_runs(name):
     elif model.takes == SERIES:
         y = np.append(curve().y, 3 * curve().y)
         samples = [Sample("", y, order=[f"r{k}" for k in range(len(y))])]
-    elif model.takes == CROSSING:
-        samples = [curve(label="a"), curve(gamma=14, alpha=0.15, label="b")]
     elif model.takes == FACTORS:
         samples = [crossed()]
     else:

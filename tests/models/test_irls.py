@@ -5,10 +5,12 @@ import pytest
 import statsmodels.api as sm
 from scipy import optimize
 
+from validation.curves import throughput
+from virtperf.models.glm_curve import FREE
 from virtperf.models.irls import Mean, solve
-from virtperf.models.question import FREE
-from virtperf.models.usl import fit_usl, throughput
-from virtperf.models.usl_law import coefficients, columns, mean_of
+from virtperf.models.noise import NOISES as POWERS
+from virtperf.models.usl import fit_usl
+from virtperf.models.usl_result import coefficients, columns
 
 LOAD = np.array([1, 2, 4, 8, 12, 16, 24, 32.0])
 TRUTHS = {
@@ -22,7 +24,7 @@ NOISES = {"constant": sm.families.Gaussian, "proportional": sm.families.Gamma}
 
 def refit_many(kind, load, y, *, noise, weights=1.0, **options):
     w = np.broadcast_to(weights, y.shape)
-    found = solve(mean_of(noise), columns(load), y, w, free=np.array(FREE[kind]), **options)
+    found = solve(Mean(True, POWERS[noise]), columns(load), y, w, free=np.array(FREE[kind]), **options)
     return coefficients(found.b), found.converged
 
 
@@ -82,7 +84,8 @@ def test_the_constrained_optimum_is_that_of_another_optimiser(power):
     y = resamples(TRUTHS["peak inside"], 3, noise=0.02)
     row, target = columns(np.array([48.0]))[0], 1 / 400
     mean = Mean(True, power)
-    found = solve(mean, columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=row, target=target)
+    rows, targets = np.tile(row, (len(y), 1)), np.full(len(y), target)
+    found = solve(mean, columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=rows, target=targets)
     assert found.b @ row == pytest.approx(target, rel=1e-10)
     size = np.abs(found.b).max(axis=0) + 1e-6
     for data, b, deviance in zip(y, found.b, found.deviance, strict=True):
@@ -129,6 +132,6 @@ def test_the_result_does_not_depend_on_the_company():
 def test_a_constraint_that_no_curve_meets_has_no_deviance():
     y = resamples(TRUTHS["peak inside"], 1)
     found = solve(
-        Mean(True, 2), columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=np.ones(3), target=-1.0
+        Mean(True, 2), columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=np.ones((len(y), 3)), target=np.full(len(y), -1.0)
     )  # fmt: skip
     assert found.deviance[0] == np.inf

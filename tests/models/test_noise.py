@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
+from validation.curves import throughput
 from virtperf.models.noise import check_noise
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.usl import fit_usl, throughput
+from virtperf.models.usl import fit_usl
 
+ONES = np.ones(24)
 LOAD = np.repeat([1, 2, 4, 8, 16, 32.0], 4)
 CURVE = throughput(LOAD, np.array([0.05, 0.002, 100.0]))
 DRAWS = np.random.default_rng(8).standard_normal(24)
@@ -13,11 +15,10 @@ DATA = {"proportional": CURVE * (1 + 0.03 * DRAWS), "constant": CURVE + 8 * DRAW
 
 @pytest.mark.parametrize(("noise", "other"), [("proportional", "constant"), ("constant", "proportional")])
 def test_replicates_tell_the_kind_of_noise(noise, other):
-    checked = check_noise(LOAD, DATA[noise])
-    assert checked.df == 18
-    assert checked.warning(noise) is None
-    assert f"{noise} noise describes them better" in checked.warning(other)
-    assert checked.warning(other) in fit_usl(LOAD, DATA[noise], noise=other).warnings
+    assert check_noise(LOAD, DATA[noise], ONES, noise) == ()
+    (warning,) = check_noise(LOAD, DATA[noise], ONES, other)
+    assert f"{noise} noise describes them better" in warning
+    assert warning in fit_usl(LOAD, DATA[noise], noise=other).warnings
     assert not any("describes them better" in w for w in fit_usl(LOAD, DATA[noise], noise=noise).warnings)
     assert any("describes them better" in w for w in fit_segmented(LOAD, DATA[noise], noise=other).warnings)
 
@@ -28,12 +29,19 @@ def test_the_check_keeps_its_size():
     warned = 0
     for _ in range(400):
         y = CURVE * (1 + 0.03 * rng.standard_normal(24))
-        warned += check_noise(LOAD, y).warning("proportional") is not None
+        warned += len(check_noise(LOAD, y, ONES, "proportional"))
     assert warned <= 12
 
 
-def test_too_few_replicates_say_nothing():
-    assert check_noise([1, 2, 3, 4], [1, 2, 3, 4]) is None
-    assert check_noise([1, 1, 2, 2, 3], [1, 1.1, 2, 2.1, 3]) is None
-    assert check_noise([1, 1, 1, 1, 1, 1], [1, 1.1, 2, 2.1, 3, 3]) is None
-    assert check_noise(np.repeat([1, 2, 3], 3), np.repeat([5.0, 6, 7], 3)) is None
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([1, 2, 3, 4], [1, 2, 3, 4]),
+        ([1, 1, 2, 2, 3], [1, 1.1, 2, 2.1, 3]),
+        ([1, 1, 1, 1, 1, 1], [1, 1.1, 2, 2.1, 3, 3]),
+        (np.repeat([1, 2, 3], 3), np.repeat([5.0, 6, 7], 3)),
+    ],
+)
+def test_too_few_replicates_say_nothing(x, y):
+    for noise in DATA:
+        assert check_noise(np.array(x), np.array(y), np.ones(len(x)), noise) == ()

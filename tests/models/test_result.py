@@ -52,8 +52,7 @@ def test_criteria_by_their_definitions():
     fit = fit_line([1, 2, 3, 4, 5, 6], [1.0, 2.2, 2.7, 4.4, 4.9, 6.3])
     sd = math.sqrt(fit.rss / 6)
     assert fit.llf == pytest.approx(stats.norm.logpdf(fit.resid, scale=sd).sum(), rel=1e-12)
-    assert fit.aicc == pytest.approx(fit.aic + 2 * 3 * 4 / (6 - 3 - 1))
-    assert fit.aicc > fit.aic
+    assert fit.aicc == pytest.approx(2 * 3 - 2 * fit.llf + 2 * 3 * 4 / (6 - 3 - 1))
 
 
 def test_weights_in_proportion_change_the_likelihood_only_by_a_constant():

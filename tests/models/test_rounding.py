@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from virtperf.core.errors import ModelError
-from virtperf.models.rounding import ratio_of_printed
+from virtperf.models.ratio import ratio_of_printed
 
 
 def test_limits_by_hand():

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from virtperf.core.errors import ModelError
-from virtperf.models.segmented import NAMES, fit_segmented
+from virtperf.models.pieces import FORMS
+from virtperf.models.segmented import fit_segmented
 
 X = np.arange(1.0, 8)
 FLAT_THEN_DOWN = np.array([10, 10.1, 9.9, 10, 9, 8.1, 6.9])
@@ -36,7 +37,7 @@ def test_the_global_optimum_is_found_where_a_descent_stops_early():
 
 
 data = st.tuples(
-    st.sampled_from(list(NAMES)),
+    st.sampled_from(list(FORMS)),
     st.integers(5, 14),
     st.floats(0.5, 9.5),
     st.sampled_from([0.01, 0.3, 2.0]),

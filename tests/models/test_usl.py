@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from validation.curves import gradient, inside, throughput
 from virtperf.core.errors import ModelError
-from virtperf.models.usl import compare_usl, fit_usl, gradient, throughput
+from virtperf.models.usl import compare_usl, fit_usl
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
 RATE = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
@@ -279,10 +280,10 @@ def test_a_curve_that_falls_from_the_first_load_has_its_peak_below_it():
     assert 0 < e.high < math.inf
     assert any("on its bound" in w for w in e.warnings)
     path = np.array([0.5, 0.99, 1.01, 2]) * e.high
-    assert [fit.covers(_peak_at(n), n**-2, 0.05) for n in path] == [True, True, False, False]
+    assert [inside(fit, {"": (_peak_at(n), n**-2)})[""][1] for n in path] == [True, True, False, False]
 
 
 def _peak_at(load):
-    from virtperf.models.question import Question
+    from virtperf.models.profile import Question
 
     return Question(lambda c: np.stack((-c, 0 * c, 1 + 0 * c), 1), np.zeros_like, load**-2, (0.0, math.inf))

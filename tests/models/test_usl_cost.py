@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from validation.curves import throughput
 from virtperf.core.errors import ModelError
 from virtperf.models.ratio import fieller
 from virtperf.models.usl_cost import fit_usl_cost
@@ -35,7 +36,7 @@ def test_without_bounds_the_profile_interval_is_fiellers():
 
 def test_a_busy_closed_system_has_the_throughput_law_and_the_cost_law_with_one_pair_of_coefficients():
     """If each of N loads keeps a processor busy, C = N / X(N): both fits find the same alpha and beta."""
-    from virtperf.models.usl import fit_usl, throughput
+    from virtperf.models.usl import fit_usl
 
     x = throughput(GUESTS, np.array([0.03, 0.001, 40.0]))
     assert fit_usl_cost(GUESTS, GUESTS / x).coefficients == pytest.approx([0.03, 0.001, 1 / 40], rel=1e-7)

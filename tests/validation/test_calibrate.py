@@ -28,7 +28,6 @@ CHOSEN = {
     ("scalability", "swapping guests", 0.005): 1,
     ("amdahl", "real processors", 0.02): 1,
     ("cost", "swapping guests", 0.02): 1,
-    ("curve crossing", "even loads", 0.005): 1,
     ("line", "segment sizes", 0.05): 2,
     ("breakpoint", "memory ratio", 0.05): 1,
     ("ratio", "replicated runs", 0.02): 5,
@@ -225,13 +224,6 @@ def test_a_missing_part_is_named(tmp_path, part):
     del document.data[part]
     with pytest.raises(StudyError, match=f"the designs have no '{part}'"):
         expand(document, list(CASES))
-
-
-def test_curves_that_do_not_cross_are_no_truth_of_a_crossing():
-    law = {"alpha": 0.1, "beta": 0.01, "gamma": 10.0}
-    settings = {"x": [1, 2, 4], "replicates": 3, "truth": law, "second": {**law, "gamma": 20.0}}
-    with pytest.raises(ModelError, match="on 'few' do not cross among its loads"):
-        run([Cell("curve crossing", "few", 0.01, settings)], CASES, replicates=10)
 
 
 def test_varied_settings_make_a_cell_each(tmp_path):

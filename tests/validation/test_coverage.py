@@ -11,9 +11,10 @@ import math
 import numpy as np
 import pytest
 
+from validation.curves import throughput
 from virtperf.models.ratio import ratio_of_means
 from virtperf.models.segmented import fit_segmented
-from virtperf.models.usl import fit_usl, throughput
+from virtperf.models.usl import fit_usl
 
 
 def assert_covers(hits, n, level=0.95):

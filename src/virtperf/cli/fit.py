@@ -62,7 +62,7 @@ def fit(
         virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
     """
     from virtperf.core.near import near
-    from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options, questions
+    from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options
 
     if list_models:
         from virtperf.cli._terminal import show
@@ -85,8 +85,10 @@ def fit(
     used_x = x if takes_x else None
     series = chosen.takes == SERIES
     table, warnings = _whole(_table(file, where), [n for n in (None if series else used_x, y, weights) if n])
-    asked = questions(response, think, efficiency, loss)
-    options = Options(1 - level, noise, margin, paired, at, processors, asked, {MEANS: second}.get(chosen.takes))
+    asked: list[tuple[str, tuple[float, ...]]]
+    asked = [("load_within_response", (response, think))] if response is not None else []
+    asked += [(name, (v,)) for name, v in (("load_at_efficiency", efficiency), ("loss", loss)) if v is not None]
+    options = Options(1 - level, noise, margin, paired, at, processors, tuple(asked), {MEANS: second}.get(chosen.takes))
     if chosen.takes == FACTORS:
         jobs = [[_all_rows(table, y, groups)]]
     else:

@@ -59,9 +59,9 @@ class Kinks:
         right = x[None, :] > knots[:-1, None]
         p = root * np.where(right, x[None, :] - knots[:-1, None], 0.0)
         q = root * right
-        p, q = (m - (m @ basis) @ basis.T for m in (p, q))
+        p, q, e = (_residual(values, basis) for values in (p, q, root * y))
         rank = np.argsort(np.lexsort((weights, x)))
-        return cls(knots, first, last, p, q, basis, root, _residual(root * y, basis), rank)
+        return cls(knots, first, last, p, q, basis, root, e, rank)
 
     def best(self) -> tuple[float, tuple[str, ...]]:
         """Return the breakpoint of the smallest residual sum of squares, and warnings about its place."""
@@ -117,12 +117,8 @@ class Kinks:
         df : int
             Residual degrees of freedom.
         noise : ndarray, shape (m, n), optional
-            Standard normal numbers: instead of the data's own value, those of m data sets with the kink at psi that is
-            best for the data, and their noise around it.
-
-        Returns
-        -------
-        ndarray, shape (m,) or (1,)
+            Standard normal numbers: instead of the data's own value, shape (1,), those of m data sets, shape (m,), with
+            the kink at psi that is best for the data, and their noise around it.
         """
         column = self._columns(np.clip([psi], self.knots[self.first], self.knots[self.last]))[0]
         length = max(float(column @ column), np.finfo(float).tiny)
@@ -137,9 +133,9 @@ class Kinks:
         with np.errstate(over="ignore"):
             return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
 
-    def largest_f(self, y: Array, df: int, *, weighted: bool = False) -> Array:
-        """Return the largest F statistic of a kink for each row of `y`, shape (m, n)."""
-        e = _residual(y if weighted else y * self.root, self.basis)
+    def largest_f(self, y: Array, df: int) -> Array:
+        """Return the largest F statistic of a kink for each row of weighted values, shape (m, n)."""
+        e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained
         with np.errstate(over="ignore"):  # an exact kink leaves nothing: its F is infinite
@@ -148,16 +144,8 @@ class Kinks:
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Places in the gaps that bound where a kink explains `need` of the sum of squares, and which of them count.
 
-        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and the two roots.
-
-        Parameters
-        ----------
-        e : ndarray, shape (m, n)
-        need : ndarray, shape (m,)
-
-        Returns
-        -------
-        places, counting : ndarray, shape (4, m, gaps)
+        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and the two roots. Of m
+        residuals e, shape (m, n), and needs both have the shape (4, m, gaps).
         """
         p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe, least = e @ p.T, e @ q.T, need[:, None]

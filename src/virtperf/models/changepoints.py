@@ -28,7 +28,7 @@ from virtperf.models.checks import Array
 from virtperf.models.ratio import ratio_of_means
 from virtperf.models.result import Estimate
 
-PERMUTATIONS = 999
+PERMUTATIONS, SEED = 999, 20
 SHORTEST = 3
 """Values of a segment: fewer have hardly a spread."""
 MOST = 2000
@@ -41,10 +41,8 @@ class Change:
 
     Attributes
     ----------
-    position : int
-        Place of the first value after the change, from 0.
     at : object
-        Its x: a revision, a date.
+        The x of the first value after the change: a revision, a date.
     pvalue : float
         Of the permutation test: (1 + permutations with as large a statistic) / (1 + permutations).
     ratio : Estimate or None
@@ -52,7 +50,6 @@ class Change:
         was sought, so that the interval is too short for a change that is hardly there.
     """
 
-    position: int
     at: Any
     pvalue: float
     ratio: Estimate | None
@@ -60,26 +57,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Changepoints:
-    """The changes of a series.
-
-    Attributes
-    ----------
-    changes : tuple of Change
-        In the order of the series.
-    segments : DataFrame
-        One row a segment: ``first, last`` (x of its ends), ``n, mean, sd``.
-    alpha : float
-        The largest p-value of a change.
-    """
+    """The changes of a series, in its order, and its segments: ``first, last`` (x of the ends), ``n, mean, sd``."""
 
     changes: tuple[Change, ...]
     segments: pd.DataFrame
-    alpha: float
 
 
-def find_changepoints(
-    x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01, seed: int = 20, shortest: int = SHORTEST
-) -> Changepoints:
+def find_changepoints(x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01) -> Changepoints:
     """Find the changes of a series of independent values, the most evident one first, until the test finds no more.
 
     The split of a segment that maximises ``n m / (n + m) (2 E|X - Y| - E|X - X'| - E|Y - Y'|)`` is a change if this is
@@ -92,57 +76,48 @@ def find_changepoints(
     y : array_like, shape (n,)
     alpha : float
         Size of each permutation test; a series is tested again and again, so that 0.05 finds too many changes.
-    seed : int
-        Of the permutations.
-    shortest : int
-        Fewest values of a segment, at least 2.
 
     Raises
     ------
     ModelError
-        For values that are not finite, fewer than twice `shortest` of them, or more than 2000.
+        For values that are not finite, fewer than 6 of them, or more than 2000.
     """
     checks.level(alpha)
     names, values = list(x), checks.column(y, "y")
-    if len(names) != len(values):
-        raise ModelError(f"x has {len(names)} rows but y has {len(values)}", expected="equally many rows")
-    if shortest < 2 or not 2 * shortest <= len(values) <= MOST:
+    checks.same_length(("x", names), ("y", values))
+    if not 2 * SHORTEST <= len(values) <= MOST:
         raise ModelError(
-            f"{len(values)} values can't be searched for changes",
-            expected=f"{2 * shortest} to {MOST} values, segments of at least 2",
+            f"{len(values)} values can't be searched for changes", expected=f"{2 * SHORTEST} to {MOST} values"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     distances = np.abs(values[:, None] - values[None, :])
     found: dict[int, float] = {}
     open_ = [(0, len(values))]
     while open_:
         start, end = open_.pop()
-        if end - start < 2 * shortest:
+        if end - start < 2 * SHORTEST:
             continue
         part = distances[start:end, start:end]
-        place, statistic = _best(part, shortest)
-        larger = sum(_best(part[np.ix_(o, o)], shortest)[1] >= statistic for o in _orders(rng, end - start))
+        place, statistic = _best(part, SHORTEST)
+        orders = rng.permuted(np.tile(np.arange(end - start), (PERMUTATIONS, 1)), axis=1)
+        larger = sum(_best(part[np.ix_(o, o)], SHORTEST)[1] >= statistic for o in orders)
         pvalue = (1 + larger) / (1 + PERMUTATIONS)
         if statistic > 0 and pvalue <= alpha:
             found[start + place] = pvalue
             open_ += [(start, start + place), (start + place, end)]
-    ends = [0, *sorted(found), len(values)]
-    segments = [values[a:b] for a, b in itertools.pairwise(ends)]
+    ends = list(itertools.pairwise([0, *sorted(found), len(values)]))
+    segments = [values[a:b] for a, b in ends]
     table = pd.DataFrame(
         [
             {"first": names[a], "last": names[b - 1], "n": b - a, "mean": s.mean(), "sd": s.std(ddof=1)}
-            for a, b, s in zip(ends, ends[1:], segments, strict=False)
+            for (a, b), s in zip(ends, segments, strict=True)
         ]
     )
     changes = tuple(
-        Change(place, names[place], found[place], _ratio(before, after, alpha))
-        for place, before, after in zip(sorted(found), segments, segments[1:], strict=False)
+        Change(names[place], found[place], _ratio(before, after, alpha))
+        for place, (before, after) in zip(sorted(found), itertools.pairwise(segments), strict=True)
     )
-    return Changepoints(changes, table, alpha)
-
-
-def _orders(rng: np.random.Generator, n: int) -> Array:
-    return rng.permuted(np.tile(np.arange(n), (PERMUTATIONS, 1)), axis=1)
+    return Changepoints(changes, table)
 
 
 def _best(distances: Array, shortest: int) -> tuple[int, float]:

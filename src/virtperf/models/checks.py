@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -22,20 +22,11 @@ def column(
 ) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-    name : str
-        What the values are; errors use it.
-    positive : bool
-        Refuse zero and negative values.
-    remedy : str
-        What to do about these.
-
     Raises
     ------
     ModelError
-        Naming the first row (counted from 1) that breaks the rule.
+        Naming the values and the first row (counted from 1) that breaks the rule; `remedy` is what to do about values
+        that are not positive.
     """
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
     try:
@@ -82,31 +73,21 @@ def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
 
 def noise(word: str, weights: ArrayLike | None = None) -> str:
     """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise alone."""
-    one_of(word, ("constant", "proportional"), "noise")
+    one_of(word, ("proportional", "constant"), "kind of noise")
     if word == "proportional" and weights is not None:
         raise ArgumentError("weights and proportional noise exclude each other", remedy="choose one of them")
     return word
 
 
-def same_length(*columns: tuple[str, Array]) -> None:
-    """Raise ModelError unless all columns have the same number of rows."""
-    (first, a), *others = columns
-    for name, b in others:
-        if len(a) != len(b):
-            raise ModelError(f"{first} has {len(a)} rows but {name} has {len(b)}", expected="equally many rows")
+def same_length(one: tuple[str, Sized], other: tuple[str, Sized]) -> None:
+    """Raise ModelError unless two columns have the same number of rows."""
+    (first, a), (second, b) = one, other
+    if len(a) != len(b):
+        raise ModelError(f"{first} has {len(a)} rows but {second} has {len(b)}", expected="equally many rows")
 
 
 def enough(x: Array, params: Sequence[str], *, name: str) -> None:
-    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model needs.
-
-    Parameters
-    ----------
-    x : ndarray, shape (n,) or (n, k)
-    params : sequence of str
-        The model's parameters; as many rows are needed.
-    name : str
-        What `x` is.
-    """
+    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model has parameters."""
     need = len(params)
     if len(x) < need:
         raise ModelError(
@@ -114,16 +95,13 @@ def enough(x: Array, params: Sequence[str], *, name: str) -> None:
             expected=f"at least {need} rows, and one more for an interval",
             remedy="measure at more points or fit a smaller model",
         )
-    values = np.unique(x, axis=0 if x.ndim > 1 else None)
-    found = len(values)
-    if found < need:
-        shown = ", ".join(" ".join(f"{v:g}" for v in np.atleast_1d(row)) for row in values[:5])
+    values = np.unique(x)
+    if len(values) < need:
         raise ModelError(
-            f"{name} has too few distinct values",
-            expected=f"at least {need}",
-            found=f"{found} ({shown})",
+            f"{name} has too few distinct values", expected=f"at least {need}",
+            found=f"{len(values)} ({', '.join(f'{v:g}' for v in values[:5])})",
             remedy=f"measure at other values of {name} or fit a smaller model",
-        )
+        )  # fmt: skip
 
 
 def level(alpha: float) -> float:

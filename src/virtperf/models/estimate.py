@@ -13,6 +13,9 @@ from virtperf.core.errors import ModelError
 from virtperf.core.provenance import Origin
 from virtperf.models import checks
 
+NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
+NO_DF = "no degrees of freedom are left"
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -20,10 +23,8 @@ class Estimate:
 
     Parameters
     ----------
-    value : float
-        The estimate, in the unit of the quantity.
-    low, high : float
-        Limits of the interval; ``-inf`` or ``inf`` means that the data set no limit there.
+    value, low, high : float
+        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data set none there.
     level : float
         Confidence level of the interval, e.g. 0.95.
     method : str
@@ -102,15 +103,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class FTest:
-    """An F test.
-
-    Parameters
-    ----------
-    statistic, df_num, df_denom, pvalue : float
-    null : str
-        What a small p-value speaks against.
-    origin : Origin or None
-    """
+    """An F test; `null` is what a small p-value speaks against."""
 
     statistic: float
     df_num: float
@@ -129,8 +122,7 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
     """
     if df_denom <= 0:
         raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
-    # Rounding can make the drop of two nested fits slightly negative.
-    gain = max(explained, 0.0) / df_num
+    gain = max(explained, 0.0) / df_num  # rounding can make the drop of two nested fits slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
@@ -147,6 +139,6 @@ def t_interval(value: float, se: float, df: float, alpha: float, method: str = "
     """Return ``value +- t(1 - alpha/2, df) * se`` as an estimate."""
     quantile = t_quantile(df, alpha)
     if math.isinf(quantile) or math.isnan(se):
-        why = "no degrees of freedom are left" if math.isinf(quantile) else "there is no standard error at a bound"
+        why = NO_DF if math.isinf(quantile) else "there is no standard error at a bound"
         return Estimate(value, -math.inf, math.inf, 1 - alpha, method, (why,))
     return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)

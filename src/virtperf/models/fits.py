@@ -63,7 +63,6 @@ class Fits(Mapping[Hashable, Any]):
 
     Attributes
     ----------
-    formula : str
     x, y : str
         The columns that the formula names.
     by : tuple of str
@@ -104,7 +103,7 @@ class Fits(Mapping[Hashable, Any]):
         return next(iter(self.values()), Missing("there are no rows"))
 
     def estimates(self, name: str, *arguments: Any, **named: Any) -> dict[Hashable, Any]:
-        """The same quantity of every fit, by label.
+        """The same quantity of every fit, by label: `Estimate` (or what the method gives), or `Missing`.
 
         Parameters
         ----------
@@ -112,11 +111,6 @@ class Fits(Mapping[Hashable, Any]):
             A method of the fits (``"peak_load"``, ``"linearity_test"``) or one of their parameters.
         *arguments, **named
             Passed on, for example ``alpha=0.1``.
-
-        Returns
-        -------
-        dict
-            Label to `Estimate` (or what the method gives), or `Missing`.
         """
         return {label: _quantity(fit, name, arguments, named) for label, fit in self.items()}
 
@@ -135,7 +129,7 @@ class Fits(Mapping[Hashable, Any]):
             if isinstance(found, Missing):
                 continue
             values = found if isinstance(found, pd.DataFrame) else pd.DataFrame({"value": found})
-            levels = dict(zip(self.by, label if isinstance(label, tuple) else (label,), strict=False))
+            levels = levels_of(self.by, label)
             tables.append(values.assign(**{**levels, self.x: np.atleast_1d(x)})[[*levels, self.x, *values.columns]])
         columns = [*self.by, self.x, "value"]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
@@ -172,13 +166,7 @@ def attributed(origin: Origin | None, function: Callable[..., Any], *arguments: 
 
 
 def columns(frame: pd.DataFrame, *names: str) -> None:
-    """Refuse a frame that lacks a column.
-
-    Raises
-    ------
-    ArgumentError
-        Naming the columns that there are, the nearest first.
-    """
+    """Refuse a frame that lacks a column, by an ArgumentError that names those that there are."""
     for name in names:
         if name not in frame.columns:
             raise ArgumentError(
@@ -223,6 +211,11 @@ def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame
 def names_of(by: By) -> tuple[str, ...]:
     """The columns of `by`."""
     return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+
+
+def levels_of(by: By, label: Hashable) -> dict[str, Any]:
+    """Column to level of a label that `groups` gives."""
+    return dict(zip(names_of(by), label if isinstance(label, tuple) else (label,), strict=False))
 
 
 def source(frame: pd.DataFrame) -> Origin | None:

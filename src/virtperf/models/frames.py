@@ -13,13 +13,25 @@ from typing import Any
 import pandas as pd
 
 from virtperf.core.provenance import Origin, together
-from virtperf.models import linear, ratio, robust, rounding, tost, usl_cost, variance
+from virtperf.models import linear, ratio, tost, usl_cost, variance
 from virtperf.models import segmented as _segmented
 from virtperf.models import usl as _usl
 from virtperf.models.changepoints import find_changepoints
 from virtperf.models.checks import ArgumentError
 from virtperf.models.families import compare_families
-from virtperf.models.fits import By, Fit, Fits, Levels, attributed, columns, groups, names_of, rows_at, source
+from virtperf.models.fits import (
+    By,
+    Fit,
+    Fits,
+    Levels,
+    attributed,
+    columns,
+    groups,
+    levels_of,
+    names_of,
+    rows_at,
+    source,
+)
 from virtperf.models.pairwise import compare_means
 from virtperf.models.result import Missing
 
@@ -37,10 +49,6 @@ def usl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> 
         One fit for each level (or combination of levels).
     **options
         Of `virtperf.models.usl.fit_usl`.
-
-    Returns
-    -------
-    Fits
     """
     return _fits(_usl.fit_usl, formula, frame, by, options)
 
@@ -75,8 +83,8 @@ def cost(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) ->
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
-    """A straight line that outliers hardly move, for each group; see `usl` and `virtperf.models.robust`."""
-    return _fits(robust.fit_robust_line, formula, frame, by, {})
+    """A straight line that outliers hardly move, for each group; see `usl` and `virtperf.models.linear`."""
+    return _fits(linear.fit_robust_line, formula, frame, by, {})
 
 
 def changepoints(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
@@ -95,10 +103,7 @@ def families(formula: str, frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
 def pairwise(formula: str, frame: pd.DataFrame, **options: Any) -> dict[Hashable, Any]:
     """All pairs of means at one level: ``pairwise("value ~ series", runs)``; see `virtperf.models.pairwise`.
 
-    Returns
-    -------
-    dict
-        ``"a / b"`` (``"a - b"`` with ``noise="constant"``) to `Estimate` or `Missing`.
+    Gives ``"a / b"`` (``"a - b"`` with ``noise="constant"``) to `Estimate` or `Missing`.
     """
     y, by = _sides(formula)
     columns(frame, y, by)
@@ -120,7 +125,6 @@ def ratios(
     ----------
     value : str
         The column of the values; rows of one side are replicates.
-    frame : DataFrame
     of, to : mapping
         The rows of the numerator and of the denominator: column to level.
     by : str or sequence of str, optional
@@ -130,11 +134,6 @@ def ratios(
         ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"`` without `by`.
     **options
         Of `virtperf.models.ratio.ratio_of_means`: ``alpha``, ``method``, ...
-
-    Returns
-    -------
-    dict
-        Label to `Estimate` or `Missing`.
     """
     return _compared(ratio.ratio_of_means, value, frame, of, to, by, label, options)
 
@@ -163,7 +162,7 @@ def ratio_of_printed(
         if len(a) != 1 or len(b) != 1:
             raise ArgumentError("a ratio of printed numbers needs one row a side", found=f"{len(a)} and {len(b)}")
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
-        return rounding.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
+        return ratio.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
 
     return _compared(printed, [value, half_width], frame, of, to, by, label, {})
 
@@ -174,28 +173,19 @@ def equivalence(
 ) -> Any:  # fmt: skip
     """Test whether a ratio of means lies within a margin; see `ratios` and `virtperf.models.tost.tost_ratio`.
 
+    Gives an `Equivalence`, `Missing`, or None for a frame without rows; with `by` a dict of them by level.
+
     Parameters
     ----------
     margin : float or (low, high)
         Of the ratio; a number m above 1 stands for (1/m, m).
-
-    Returns
-    -------
-    Equivalence, Missing or None
-        Without `by`; None for a frame without rows. Else a dict of them by level.
     """
     found = _compared(tost.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin})
     return found if by is not None else next(iter(found.values()), None)
 
 
 def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Any:
-    """Analysis of variance: ``anova("value ~ processors * memory", runs)``; see `virtperf.models.variance.fit_anova`.
-
-    Returns
-    -------
-    Fit, Missing or Fits
-        Fits by level with `by`.
-    """
+    """Analysis of variance: ``anova("value ~ processors * memory", runs)``; see `virtperf.models.variance`."""
     y, right = _sides(formula)
     interaction = "*" in right or ":" in right
     factors = [part.strip() for part in right.replace("*", "+").split("+")]
@@ -242,14 +232,13 @@ def _compared(
     if frame.empty:
         return {}
     sides = [dict(groups(rows_at(frame, levels), by)) for levels in (of, to)]
-    words = {"of": _words(of), "to": _words(to)}
+    words = {side: ", ".join(map(str, levels.values())) for side, levels in (("of", of), ("to", to))}
     found: dict[Hashable, Any] = {}
     for at in dict.fromkeys([*sides[0], *sides[1]]):
         above, below = (side.get(at, frame.iloc[:0]) for side in sides)
-        levels = dict(zip(names_of(by), at if isinstance(at, tuple) else (at,), strict=False))
         name: Any = at
         if label is not None or by is None:
-            name = (label or "{of} / {to}").format(**words, **levels)
+            name = (label or "{of} / {to}").format(**words, **levels_of(by, at))
         if above.empty or below.empty:
             side = "of" if above.empty else "to"
             found[name] = Missing(f"no rows of {words[side]}", source(below if above.empty else above))
@@ -257,7 +246,3 @@ def _compared(
         origin = together([source(above), source(below)])
         found[name] = attributed(origin, function, above[value], below[value], **options)
     return found
-
-
-def _words(levels: Levels) -> str:
-    return ", ".join(map(str, levels.values()))

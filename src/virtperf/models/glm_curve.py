@@ -1,7 +1,7 @@
 """Curves that are generalized linear models in statsmodels, with bounds, profile intervals and predictions.
 
 The mean, or one over it, is ``columns(x) @ b`` with coefficients b of zero or more. Every quantity is one linear
-equation ``row(c) @ b = target(c)`` (`question`), so that its profile is a sequence of constrained fits.
+equation in b (`Question`), so that its profile is a sequence of constrained fits.
 """
 
 from __future__ import annotations
@@ -10,37 +10,39 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from virtperf.core.errors import ModelError
-from virtperf.models import checks, glm_predict
+from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.glm_predict import METHODS
 from virtperf.models.irls import EXACT, Mean, solve
 from virtperf.models.noise import NOISES, gamma_llf
-from virtperf.models.profile import limits
-from virtperf.models.question import FREE, NO_DF, NO_NOISE, Question, inverse_of
-from virtperf.models.result import Estimate, FitResult, t_interval, t_quantile
+from virtperf.models.prediction import prediction, weights_of_new
+from virtperf.models.profile import Question, inverse_of, limits
+from virtperf.models.result import NO_DF, NO_NOISE, Estimate, FitResult, t_interval, t_quantile
+
+METHODS = ("profile", "delta")
+PLACES = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
+"""The kinds of curves: the places of their parameters among the three."""
+FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (True, False, False)}
+"""Which coefficients of the linear form a kind has."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GLMCurve(FitResult):
     """A fitted curve; see `FitResult` for the common part.
 
-    `formulas` has one for each kind, `names` those of all three parameters.
+    `results` are those of a statsmodels GLM, of the Gamma family with proportional noise, else Gaussian. `formulas` has
+    one for each kind, `names` those of all three parameters.
 
     Parameters
     ----------
-    results : statsmodels GLMResults
-    noise : {"proportional", "constant"}
-        Gamma family (standard deviation a share of the mean) or Gaussian.
     kind : str
         Which of the nested curves.
-    bounded : bool
     b : ndarray, shape (p,)
         All coefficients of the linear form, zeros included.
     cov_b : ndarray, shape (p, p)
@@ -49,8 +51,6 @@ class GLMCurve(FitResult):
         True for a parameter whose best value is its bound: it has no standard error, its interval is one-sided.
     """
 
-    results: Any
-    noise: str
     kind: str
     bounded: bool
     b: Array
@@ -91,11 +91,8 @@ class GLMCurve(FitResult):
 
     def at(self, x: float) -> Question:
         """The equation of the mean at x, in units of ``columns(x) @ b``."""
-        row = self.columns(np.array([x]))
-        back = inverse_of if self.inverse else float
-        return Question(
-            lambda c: np.repeat(row, len(c), 0), lambda c: c, float((row @ self.b)[0]), (0.0, math.inf), back
-        )
+        row = self.columns(np.array([x]))[0]
+        return Question.level(row, float(row @ self.b), inverse_of if self.inverse else float)
 
     @property
     def rss(self) -> float:
@@ -106,9 +103,13 @@ class GLMCurve(FitResult):
     @property
     def deviance(self) -> float:
         """What the fit minimises: the sum of squares, or the Gamma deviance."""
-        return float(
-            self.mean().deviance(self.y[:, None], self.weights[:, None], (self.columns(self.x) @ self.b)[:, None])[0]
-        )
+        eta = self.columns(self.x) @ self.b
+        return float(self.mean().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0])
+
+    def deviance_of(self, means: Array) -> float:
+        """The deviance of given means."""
+        plain = Mean(False, NOISES[self.noise])
+        return float(plain.deviance(self.y[:, None], self.weights[:, None], means[:, None])[0])
 
     @property
     def exact(self) -> bool:
@@ -132,7 +133,6 @@ class GLMCurve(FitResult):
 
         Parameters
         ----------
-        name : str
         alpha : float
             One minus the confidence level.
         method : {"profile", "t"}
@@ -151,9 +151,13 @@ class GLMCurve(FitResult):
         checks.one_of(method, METHODS, "interval method")
         if method == "delta":
             return self._delta(asked, alpha)
+
+        def deviance(c: Array, which: Array) -> Array:
+            with np.errstate(all="ignore"):
+                return self.deviance_at(asked.row(c), asked.target(c))
+
         domain = np.array(asked.domain[:1]), np.array(asked.domain[1:])
-        value, se = np.array([asked.value]), np.array([self._se(asked)])
-        low, high, better = self._limits(value, se, domain, alpha, self._deviance_along(asked))
+        low, high, better = self.limits(np.array([asked.value]), np.array([self._se(asked)]), domain, alpha, deviance)
         notes = []
         if asked.value in asked.domain:
             notes.append(f"{name} is on its bound {asked.value:g}: the interval is one-sided")
@@ -182,12 +186,10 @@ class GLMCurve(FitResult):
         c = np.array([asked.value])
         h = 1e-5 * max(abs(asked.value), 1e-12)
         with np.errstate(all="ignore"):
-            by_c = [(asked.row(c + s) @ self.b - asked.target(c + s))[0] for s in (h, -h)]
+            above, below = ((asked.row(c + s) @ self.b - asked.target(c + s))[0] for s in (h, -h))
             row = asked.row(c)[0]
             variance = float(row @ self.cov_b @ row)
-            return (
-                math.sqrt(max(variance, 0.0)) / abs((by_c[0] - by_c[1]) / (2 * h)) if by_c[0] != by_c[1] else math.nan
-            )
+            return math.sqrt(max(variance, 0.0)) / abs((above - below) / (2 * h)) if above != below else math.nan
 
     def deviance_at(self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None) -> Array:
         """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
@@ -198,14 +200,7 @@ class GLMCurve(FitResult):
             bounded=self.bounded, row=rows, target=targets, tolerance=1e-6,
         ).deviance  # fmt: skip
 
-    def _deviance_along(self, asked: Question) -> Callable[[Array, Array], Array]:
-        def deviance(c: Array, which: Array) -> Array:
-            with np.errstate(all="ignore"):
-                return self.deviance_at(asked.row(c), asked.target(c))
-
-        return deviance
-
-    def _limits(
+    def limits(
         self, value: Array, se: Array, domain: tuple[Array, Array], alpha: float,
         deviance: Callable[[Array, Array], Array],
     ) -> tuple[Array, Array, bool]:  # fmt: skip
@@ -216,30 +211,29 @@ class GLMCurve(FitResult):
         if self.exact or self.scale <= 0:
             return value, value, False
         best, scale = self.deviance, self.scale
-        least = [best]
+        least = best
 
         def excess(c: Array, which: Array) -> Array:
+            nonlocal least
             found = deviance(c, which)
-            least[0] = min(least[0], float(found.min()))
+            least = min(least, float(found.min()))
             return np.sqrt(np.maximum(found - best, 0.0) / scale)
 
         low, high = limits(excess, value, se, domain, quantile)
-        return low, high, least[0] < (1 - 1e-6) * best
+        return low, high, least < (1 - 1e-6) * best
 
     def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
         """Profile limits of the mean at each x."""
         rows = self.columns(x)
-        value = rows @ self.b
-        se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
+        value, se = rows @ self.b, self._spread(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
-        low, high, _ = self._limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
+        low, high, _ = self.limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
         with np.errstate(divide="ignore"):
             return (1 / high, 1 / low) if self.inverse else (low, high)
 
-    def covers(self, asked: Question, c: float, alpha: float) -> bool:
-        """Whether the profile interval of a quantity contains c: one fit, where the limits take some twenty."""
-        worse = float(self._deviance_along(asked)(np.array([c]), np.array([0]))[0]) - self.deviance
-        return worse <= t_quantile(self.df_resid, alpha) ** 2 * self.scale
+    def _spread(self, rows: Array) -> Array:
+        """Standard errors of ``rows @ b``."""
+        return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
 
     def predict(
         self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None,
@@ -259,21 +253,26 @@ class GLMCurve(FitResult):
         -------
         ndarray, shape (m,), or DataFrame
             With the column ``extrapolated``: whether x lies outside the tested range. ``se`` is the delta method's.
-
-        Notes
-        -----
-        A new observation deviates from the fitted curve by the error of the curve and by its own noise. Their distances
-        are added in quadrature on each side (Zou and Donner 2008), on the scale of logarithms if the noise is
-        proportional; for a straight line that is the usual prediction interval.
-
-        References
-        ----------
-        Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat. Med. 27.
         """
         x = self._new(new)
+        value, gradient = self._curve(x)
         if interval is None:
-            return self._curve(x)[0]
-        return glm_predict.table(self, x, interval, alpha, weights, method)
+            return value
+        checks.one_of(interval, ("mean", "observation"), "interval")
+        profiled = checks.one_of(method, METHODS, "interval method") == "profile"
+        se = self._spread(gradient)
+        half = t_quantile(self.df_resid, alpha) * se
+        ends = self.band(x, alpha) if profiled else (value - half, value + half)
+        noise = weights_of_new(self.weights, weights, len(x)) if interval == "observation" else None
+        logs = profiled and self.noise == "proportional"
+        return prediction(self, x, value, se, ends, alpha, weights=noise, logs=logs)
+
+    def beyond(self, load: float) -> tuple[str, ...]:
+        """A warning where a load lies outside the tested ones."""
+        first, last = float(self.x.min()), float(self.x.max())
+        if first <= load <= last:
+            return ()
+        return (f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
@@ -281,11 +280,6 @@ class GLMCurve(FitResult):
         eta = design @ self.b
         with np.errstate(divide="ignore"):
             return (1 / eta, -design / eta[:, None] ** 2) if self.inverse else (eta, design)
-
-    def deviance_of(self, means: Array) -> float:
-        """The deviance of given means."""
-        found = Mean(False, NOISES[self.noise]).deviance(self.y[:, None], self.weights[:, None], means[:, None])
-        return float(found[0])
 
     def summary(self, alpha: float = 0.05) -> str:
         """Return the parameters with their profile intervals, then statsmodels' table of the linear form."""

@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import GLMCurve
+from virtperf.models.glm_curve import FREE, PLACES, GLMCurve
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES, check_noise
-from virtperf.models.question import FREE, KINDS, NO_DF, NO_NOISE, PLACES
-from virtperf.models.result import t_quantile
+from virtperf.models.result import NO_DF, NO_NOISE, t_quantile
 
 MISFIT = 0.01  # p-value of a lack-of-fit test below which a fit warns
 
@@ -37,8 +36,8 @@ def fit_curve(
     ModelError
         For rows that are not positive or not finite, too few rows or distinct loads, or a fit that is none.
     """
-    checks.one_of(kind, KINDS, "kind of scalability curve")
-    mean = Mean(curve.inverse, NOISES[checks.one_of(noise, tuple(NOISES), "kind of noise")])
+    checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
+    mean = Mean(curve.inverse, NOISES[checks.noise(noise)])
     x, y = checks.column(load, "load", positive=True), checks.column(values, what, positive=True)
     checks.same_length(("load", x), (what, y))
     places = list(PLACES[kind])
@@ -58,7 +57,7 @@ def fit_curve(
         )
     used = free & (best != 0)
     turn, labels = curve.stated(used)
-    results = fit_glm(design @ turn, labels, y, w, mean, np.linalg.lstsq(turn, best, rcond=None)[0])
+    results = _fit_glm(design @ turn, labels, y, w, mean, np.linalg.lstsq(turn, best, rcond=None)[0])
     b, df = turn @ np.asarray(results.params), len(x) - int(used.sum())
     cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
     parameters, slope = curve.parameters(b)
@@ -72,25 +71,10 @@ def fit_curve(
         weights=w, fittedvalues=1 / eta if curve.inverse else eta, df_resid=df, results=results, noise=noise,
         kind=kind, bounded=bounded, b=b, cov_b=cov_b, at_bound=at_bound,
     )  # fmt: skip
-    return replace(fit, warnings=notes_of(fit))
+    return replace(fit, warnings=_notes_of(fit))
 
 
-def fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array) -> Any:
-    """Fit by statsmodels, from a start.
-
-    Parameters
-    ----------
-    design : ndarray, shape (n, q)
-    names : list of str
-        Of the columns, for the summary.
-    y, weights : ndarray, shape (n,)
-    mean : Mean
-    start : ndarray, shape (q,)
-
-    Returns
-    -------
-    GLMResults
-    """
+def _fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array) -> Any:
     links = sm.families.links
     link = links.InversePower() if mean.inverse else links.Identity()
     family = sm.families.Gaussian(link) if mean.power == 0 else sm.families.Gamma(link)
@@ -106,8 +90,8 @@ def fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mea
             return model.fit(start_params=start * (1 + 1e-7), **settings)
 
 
-def notes_of(fit: GLMCurve) -> tuple[str, ...]:
-    """What a reader should know before the numbers: bounds, noise that the replicates contradict, misfit."""
+def _notes_of(fit: GLMCurve) -> tuple[str, ...]:
+    """Bounds, noise that the replicates contradict, misfit."""
     notes = [
         f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
         "what depends on it cover up to 98 %"
@@ -115,19 +99,13 @@ def notes_of(fit: GLMCurve) -> tuple[str, ...]:
         if held
     ]
     if fit.df_resid <= 0:
-        notes.append(f"{NO_DF}: the curve goes through all points, and no interval has a limit")
-        return tuple(notes)
+        return (*notes, f"{NO_DF}: the curve goes through all points, and no interval has a limit")
     if fit.exact:
-        notes.append(NO_NOISE)
-        return tuple(notes)
+        return (*notes, NO_NOISE)
     if fit.bounded:
         notes.extend(_within_reach(fit))
-    checked = check_noise(fit.x, fit.y, fit.weights)
-    contradicted = checked.warning(fit.noise) if checked else None
-    if contradicted:
-        notes.append(contradicted)
-    levels = len(np.unique(fit.x))
-    if fit.nobs - fit.df_resid < levels < fit.nobs:
+    notes.extend(check_noise(fit.x, fit.y, fit.weights, fit.noise))
+    if fit.nobs - fit.df_resid < len(np.unique(fit.x)) < fit.nobs:
         p = fit.lack_of_fit().pvalue
         if p < MISFIT:
             notes.append(
@@ -148,5 +126,6 @@ def _within_reach(fit: GLMCurve) -> list[str]:
                 near.append(name)
     if not near:
         return []
-    words = " and ".join(near)
-    return [f"the data allow {words} of 0, the bound: 95 % intervals of what depends on it cover up to 98 %"]
+    return [
+        f"the data allow {' and '.join(near)} of 0, the bound: 95 % intervals of what depends on it cover up to 98 %"
+    ]

@@ -56,12 +56,12 @@ class Mean:
 
     def score(self, y: Array, weights: Array, eta: Array) -> tuple[Array, Array]:
         """Derivative of half the deviance in eta, and its expected second derivative, both (n, B)."""
+        mu = 1 / eta if self.inverse else eta
+        if self.inverse and self.power == 0:
+            return weights * (y - mu) * mu * mu, weights * mu**4
         if self.inverse:
-            mu = 1 / eta
-            return (weights * (y - mu) * mu * mu, weights * mu**4) if self.power == 0 else (
-                weights * (y - mu), weights * mu * mu
-            )  # fmt: skip
-        return (weights * (eta - y), weights) if self.power == 0 else (weights * (eta - y) / eta**2, weights / eta**2)
+            return weights * (y - mu), weights * mu * mu
+        return (weights * (mu - y), weights) if self.power == 0 else (weights * (mu - y) / mu**2, weights / mu**2)
 
     def size(self, y: Array, weights: Array) -> Array:
         """What a deviance is compared with to tell rounding, shape (B,)."""
@@ -89,26 +89,21 @@ def solve(
 
     Parameters
     ----------
-    mean : Mean
     design : ndarray, shape (n, p)
     y, weights : ndarray, shape (B, n)
     free : ndarray of bool, shape (p,)
         Coefficients that the model has; the others are zero.
-    bounded : bool
-    row : ndarray, shape (p,) or (B, p), optional
-    target : ndarray, shape (B,) or scalar
+    row : ndarray, shape (B, p), optional
+    target : ndarray, shape (B,)
     tolerance : float
         Relative offset at which a fit stops (Bates and Watts 1981).
     """
-    size = len(y)
-    rows = None if row is None else np.broadcast_to(row, (size, len(free)))
-    targets = None if target is None else np.broadcast_to(np.asarray(target, dtype=float), (size,))
 
     def face(used: NDArray[np.bool_], items: NDArray[np.intp]) -> Solution:
-        limit = None if rows is None or targets is None else (rows[items].T, targets[items])
+        limit = None if row is None or target is None else (row[items].T, target[items])
         return _newton(mean, design, y[items].T, weights[items].T, used, limit, tolerance, bounded)
 
-    first = face(free, np.arange(size))
+    first = face(free, np.arange(len(y)))
     if not bounded:
         return first
     b, deviance, converged = first.b.copy(), first.deviance.copy(), first.converged.copy()
@@ -128,7 +123,7 @@ def solve(
                 found.b[better], found.deviance[better], found.converged[better],
             )  # fmt: skip
             slope = mean.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
-            best = _cannot_improve(design, slope, used, free & ~used, None if rows is None else rows[chosen].T)
+            best = _cannot_improve(design, slope, used, free & ~used, None if row is None else row[chosen].T)
             outside = np.setdiff1d(outside, chosen[best], assume_unique=True)
     return Solution(np.where(np.isfinite(deviance)[:, None], np.maximum(b, 0.0), b), deviance, converged)
 

@@ -1,4 +1,4 @@
-"""Straight lines and other linear models, by statsmodels: WLS and robust covariances (HC3)."""
+"""Straight lines and other linear models, by statsmodels: WLS, robust covariances (HC3), Huber's estimator (RLM)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 from statsmodels.regression.linear_model import WLS, RegressionResults
+from statsmodels.robust.norms import HuberT
+from statsmodels.robust.robust_linear_model import RLM
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.result import Estimate, FitResult, FTest, f_test
+from virtperf.models.result import NO_DF, Estimate, FitResult, FTest, f_test
 
 COVARIANCES = ("nonrobust", "HC3")
 ROUNDS = 50
 """Most rounds of weights of proportional noise; four or five are usual."""
+OUTLIER = 0.5
+"""A row to which Huber's norm gives less than this weight is named as an outlier: more than 2.7 robust deviations."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,11 +77,11 @@ class LineResult(LinearResult):
     """A fitted straight line ``y = intercept + slope x``."""
 
     def intercept(self, alpha: float = 0.05) -> Estimate:
-        """Return the intercept with its t interval."""
+        """Return the intercept with its interval."""
         return self.estimate("intercept", alpha)
 
     def slope(self, alpha: float = 0.05) -> Estimate:
-        """Return the slope with its t interval."""
+        """Return the slope with its interval."""
         return self.estimate("slope", alpha)
 
     def linearity_test(self) -> FTest:
@@ -88,13 +92,9 @@ class LineResult(LinearResult):
 
 
 def fit_line(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    noise: str = "constant",
+    x: ArrayLike, y: ArrayLike, *, weights: ArrayLike | None = None, noise: str = "constant",
     cov_type: str = "nonrobust",
-) -> LineResult:
+) -> LineResult:  # fmt: skip
     """Fit ``y = intercept + slope x``.
 
     Parameters
@@ -113,20 +113,44 @@ def fit_line(
     ModelError
         For rows that are not finite, fewer than two rows or identical x, or a line that is not positive.
     """
-    xs = checks.column(x, "x")
-    checks.enough(xs, ("intercept", "slope"), name="x")
-    names = ("intercept", "slope")
     options: dict[str, Any] = {"weights": weights, "noise": noise, "cov_type": cov_type}
-    return _fit(LineResult, np.vander(xs, 2, increasing=True), xs, y, names, 1, **options)
+    return _fit_powers(LineResult, x, y, ("intercept", "slope"), options)
+
+
+def fit_robust_line(x: ArrayLike, y: ArrayLike) -> LineResult:
+    """Fit a straight line by Huber's M estimator, which a single outlying run does not move far (statsmodels' RLM).
+
+    Outliers stay in the fit with a small weight; a warning names each of them.
+
+    Raises
+    ------
+    ModelError
+        For rows that are not finite, or fewer than four rows.
+    """
+    xs, ys = checks.column(x, "x"), checks.column(y, "y")
+    checks.same_length(("x", xs), ("y", ys))
+    checks.enough(xs, ("intercept", "slope"), name="x")
+    if len(xs) < 4:
+        raise ModelError(f"{len(xs)} rows can't tell an outlier", expected="at least 4 rows")
+    results = RLM(ys, np.vander(xs, 2, increasing=True), M=HuberT()).fit()
+    if not results.scale > 1e-12 * float(np.ptp(ys)):
+        raise ModelError("more than half of the rows lie on one line exactly", remedy="fit an ordinary line")
+    outliers = tuple(
+        f"row {i + 1} (x = {xs[i]:g}, y = {ys[i]:g}) is an outlier: it counts {100 * w:.0f} % of another row"
+        for i, w in enumerate(results.weights)
+        if w < OUTLIER
+    )
+    return LineResult(
+        model="Straight line, Huber's M estimator: y = intercept + slope x", param_names=("intercept", "slope"),
+        params=results.params, covariance=results.cov_params(), x=xs, y=ys, weights=np.asarray(results.weights),
+        fittedvalues=results.fittedvalues, df_resid=len(xs) - 2, warnings=outliers, results=results, noise="weights",
+        cov_type="Huber", degree=1,
+    )  # fmt: skip
 
 
 def fit_polynomial(x: ArrayLike, y: ArrayLike, degree: int, **options: Any) -> LinearResult:
     """Fit a polynomial of the given degree; parameters ``b0, b1, ...``; options as those of `fit_line`."""
-    xs = checks.column(x, "x")
-    names = tuple(f"b{k}" for k in range(degree + 1))
-    checks.enough(xs, names, name="x")
-    design = np.vander(xs, degree + 1, increasing=True)
-    return _fit(LinearResult, design, xs, y, names, degree, **options)
+    return _fit_powers(LinearResult, x, y, tuple(f"b{k}" for k in range(degree + 1)), options)
 
 
 def fit_linear(design: ArrayLike, y: ArrayLike, names: Sequence[str], **options: Any) -> LinearResult:
@@ -142,18 +166,18 @@ def fit_linear(design: ArrayLike, y: ArrayLike, names: Sequence[str], **options:
 Result = TypeVar("Result", bound=LinearResult)
 
 
+def _fit_powers(
+    kind: type[Result], x: ArrayLike, y: ArrayLike, names: tuple[str, ...], options: dict[str, Any]
+) -> Result:  # fmt: skip
+    xs = checks.column(x, "x")
+    checks.enough(xs, names, name="x")
+    return _fit(kind, np.vander(xs, len(names), increasing=True), xs, y, names, len(names) - 1, **options)
+
+
 def _fit(
-    kind: type[Result],
-    design: Array,
-    x: Array,
-    y: ArrayLike,
-    names: tuple[str, ...],
-    degree: int | None,
-    *,
-    weights: ArrayLike | None = None,
-    noise: str = "constant",
-    cov_type: str = "nonrobust",
-) -> Result:
+    kind: type[Result], design: Array, x: Array, y: ArrayLike, names: tuple[str, ...], degree: int | None, *,
+    weights: ArrayLike | None = None, noise: str = "constant", cov_type: str = "nonrobust",
+) -> Result:  # fmt: skip
     checks.one_of(cov_type, COVARIANCES, "covariance type")
     proportional = checks.noise(noise, weights) == "proportional"
     ys = checks.column(y, "y", positive=proportional, remedy="take the noise as constant")
@@ -163,7 +187,8 @@ def _fit(
         raise ModelError(f"{n} rows can't determine {p} parameters ({', '.join(names)})", expected=f"at least {p} rows")
     w = checks.weights_or_ones(weights, n) if not proportional else ys**-2.0
     basis, back = _basis(design, x, degree)
-    scaled = basis * np.sqrt(w)[:, None] / np.linalg.norm(basis * np.sqrt(w)[:, None], axis=0)
+    weighted = basis * np.sqrt(w)[:, None]
+    scaled = weighted / np.linalg.norm(weighted, axis=0)
     if not np.all(np.isfinite(scaled)) or np.linalg.matrix_rank(scaled, tol=1e-13) < p:
         raise ModelError(
             f"the rows do not determine {', '.join(names)}", expected="linearly independent columns",
@@ -175,20 +200,19 @@ def _fit(
     results = _results(fitted, design, names, back)
     if cov_type == "HC3" and n > p:
         results = _robust(results)
-    warnings = []
-    exact = bool(np.allclose(fitted.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))))
+    warnings: tuple[str, ...] = ()
     if n == p:
-        warnings.append("no degrees of freedom are left: there are no standard errors")
-    elif exact:
-        warnings.append("the fit is exact: intervals without width say nothing about runs that were not made")
-    covariance = np.full((p, p), np.nan)
-    if n > p:
+        covariance = np.full((p, p), np.nan)
+        warnings = (f"{NO_DF}: there are no standard errors",)
+    else:
         covariance = results.cov_params() if cov_type == "HC3" else back @ fitted.cov_params() @ back.T
+        if np.allclose(fitted.fittedvalues, ys, rtol=1e-12, atol=1e-12 * float(np.ptp(ys))):
+            warnings = ("the fit is exact: intervals without width say nothing about runs that were not made",)
     formula = "y = " + " + ".join(names) if degree is None else f"Polynomial of degree {degree}"
     return kind(
         model="Straight line: y = intercept + slope x" if kind is LineResult else formula, param_names=names,
         params=back @ fitted.params, covariance=np.asarray(covariance), x=x, y=ys, weights=w,
-        fittedvalues=np.asarray(fitted.fittedvalues), df_resid=n - p, warnings=tuple(warnings), results=results,
+        fittedvalues=np.asarray(fitted.fittedvalues), df_resid=n - p, warnings=warnings, results=results,
         noise="weights" if weights is not None else noise, cov_type=cov_type, degree=degree,
     )  # fmt: skip
 
@@ -199,12 +223,13 @@ def _basis(design: Array, x: Array, degree: int | None) -> tuple[Array, Array]:
     Polynomials are fitted in ``(x - centre) / half of the range``: powers of x itself lose up to ten digits.
     """
     if degree is None:
-        return design / np.linalg.norm(design, axis=0), np.diag(1 / np.linalg.norm(design, axis=0))
+        size = np.linalg.norm(design, axis=0)
+        return design / size, np.diag(1 / size)
     centre, half = round(float(x.max() + x.min()) / 2), float(np.ptp(x)) / 2
-    k = np.arange(degree + 1)
-    back = special.comb(k[None, :], k[:, None]) * np.where(
-        k[None, :] >= k[:, None], (-float(centre)) ** np.maximum(k[None, :] - k[:, None], 0) / half ** k[None, :], 0.0
-    )
+    power = np.arange(degree + 1)
+    lower = power[None, :] - power[:, None]
+    factor = np.where(lower >= 0, (-float(centre)) ** np.maximum(lower, 0) / half ** power[None, :], 0.0)
+    back = special.comb(power[None, :], power[:, None]) * factor
     return np.vander((x - centre) / half, degree + 1, increasing=True), back
 
 

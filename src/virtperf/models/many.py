@@ -11,10 +11,10 @@ import numpy as np
 
 from virtperf.models.breakpoint_search import Kinks
 from virtperf.models.checks import Array
+from virtperf.models.glm_curve import FREE
 from virtperf.models.irls import Mean, solve
 from virtperf.models.noise import NOISES
-from virtperf.models.question import FREE
-from virtperf.models.usl_law import coefficients, columns, fastest
+from virtperf.models.usl_result import coefficients, columns, least_cost
 
 SAME_FIT = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
@@ -39,7 +39,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
 
     Returns
     -------
-    mapping of str to (ndarray, ndarray)
+    mapping of str to `Ends`
         ``contention``, ``coherency``, ``peak_load`` (infinite without a peak), ``peak_throughput`` and with `at`
         ``capacity``; NaN where the fit does not converge.
     """
@@ -55,7 +55,7 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
         numbers = {
             "contention": (contention, contention), "coherency": (coherency, coherency),
             "peak_load": (np.where(d == 0, 0.0, peak), peak),  # a constant throughput has its peak at any load
-            "peak_throughput": (1 / fastest(b)[1],) * 2,
+            "peak_throughput": (1 / least_cost(b),) * 2,
         }  # fmt: skip
         if at is not None:
             numbers["capacity"] = (1 / (b @ columns(np.array([at]))[0]),) * 2
@@ -73,27 +73,22 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
 
     Returns
     -------
-    mapping of str to (ndarray, ndarray)
+    mapping of str to `Ends`
         ``breakpoint``: from the smallest to the largest one that fits best, all x where a curve without a break does;
         ``plateau``: the level before it, at the ends of these breakpoints.
     """
     kinks = Kinks.of(x, y[0], np.ones(len(x)), sloped=False)
     residuals = y - y.mean(axis=1)[:, None]
     explained = kinks.peaks(residuals)[1].max(axis=1) - SAME_FIT * np.einsum("ij,ij->i", y, y)
-    first, last = _accepted(kinks, residuals, explained)
-    anywhere = explained <= 0
-    breaks = np.where(anywhere, x.min(), first), np.where(anywhere, x.max(), last)
-    levels = [_plateau(x, y, np.minimum(psi, kinks.knots[-2])) for psi in breaks]  # in the last gap it is one level
-    return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
-
-
-def _accepted(kinks: Kinks, residuals: Array, need: Array) -> Ends:
-    """The outermost breakpoints that explain `need` of each data set's sum of squares; see `Kinks.limits`."""
-    places, counting = kinks.accepted(residuals, need)
+    places, counting = kinks.accepted(residuals, explained)
     low = np.where(counting, places, np.inf).min(axis=(0, 2))
     high = np.where(counting, places, -np.inf).max(axis=(0, 2))
-    # Between the last two x no data can place the break.
-    return low, np.where(high >= kinks.knots[kinks.last], kinks.knots[-1], high)
+    # Between the last two x no data can place the break; see `Kinks.limits`.
+    high = np.where(high >= kinks.knots[kinks.last], kinks.knots[-1], high)
+    anywhere = explained <= 0
+    breaks = np.where(anywhere, x.min(), low), np.where(anywhere, x.max(), high)
+    levels = [_plateau(x, y, np.minimum(psi, kinks.knots[-2])) for psi in breaks]  # in the last gap it is one level
+    return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
 
 
 def _plateau(x: Array, y: Array, psi: Array) -> Array:

@@ -25,10 +25,7 @@ NODES, SHARES = 200, 40
 def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
     """The coefficient of variation of pilot runs, pooled over conditions, and its degrees of freedom.
 
-    Parameters
-    ----------
-    *samples : array_like
-        Positive replicates of one condition each; a single run says nothing of the spread.
+    Each sample has the positive replicates of one condition; a single run says nothing of the spread.
     """
     total, df = 0.0, 0
     for sample in samples:
@@ -47,8 +44,8 @@ def power(
     """Probability that so many runs of each of two conditions answer a question about their ratio.
 
     The noise is proportional with one coefficient of variation, the ratio is judged on the log scale with ``2 n - 2``
-    degrees of freedom, as `ratio_of_means` does; for a claim with those of a verdict, which
-    pools no variances (Welch and Satterthwaite, `core.mean.CAP`).
+    degrees of freedom, as `ratio_of_means` does; for a claim with those of a verdict, which pools no variances (Welch
+    and Satterthwaite, `core.mean.CAP`).
 
     Parameters
     ----------
@@ -65,7 +62,6 @@ def power(
         Of the equivalence, as a share: 0.03 stands for ratios from 1/1.03 to 1.03.
     low, high : float
         The ratios that the claim allows.
-    alpha : float
     """
     n = int(runs)
     if n < 2:
@@ -92,22 +88,18 @@ def power(
     return _inside(shift, nodes, *ends) + _outside(shift, nodes, *ends)
 
 
-def runs_needed(*, target: float = 0.8, most: int = MOST, **question: Any) -> int | None:
-    """The fewest runs of each condition whose `power` is at least `target`; None where `most` are not enough."""
+def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
+    """The fewest runs of each condition whose `power` is at least `target`; None where 1000 are not enough."""
     if not 0 < target < 1:
         raise checks.ArgumentError("the power is out of range", expected="a number between 0 and 1", found=repr(target))
-
-    def enough(n: int) -> bool:
-        return power(n, **question) >= target
-
-    if not enough(most):
+    if power(MOST, **question) < target:
         return None
     few, many = 1, 2
-    while not enough(many):
-        few, many = many, min(2 * many, most)
+    while power(many, **question) < target:
+        few, many = many, min(2 * many, MOST)
     while many - few > 1:
         middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
+        few, many = (few, middle) if power(middle, **question) >= target else (middle, many)
     return many
 
 

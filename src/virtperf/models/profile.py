@@ -1,4 +1,4 @@
-"""Profile-likelihood limits: where the best fit with a given value of a quantity becomes too bad.
+"""Quantities as equations, and their profile-likelihood limits: where the best fit with a value becomes too bad.
 
 References
 ----------
@@ -7,10 +7,13 @@ Bates, D. M., Watts, D. G. (1988). Nonlinear Regression Analysis and Its Applica
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import elementwise
 
 from virtperf.models.checks import Array
@@ -20,6 +23,49 @@ MOST = 1e6  # stands for "infinitely worse" where a root is bracketed
 
 Excess = Callable[[Array, Array], Array]
 """``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape (m,)."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A quantity of a curve, as the equation ``row(c) @ b = target(c)``.
+
+    Parameters
+    ----------
+    row, target : callable
+        c of shape (m,) to ndarray of shape (m, p), or (m,).
+    value : float
+        c of the fitted curve.
+    domain : tuple of float
+        Smallest and largest c that the model allows.
+    back : callable
+        c to the quantity that a reader asks for; monotone.
+    """
+
+    row: Callable[[Array], Array]
+    target: Callable[[Array], Array]
+    value: float
+    domain: tuple[float, float] = (0.0, math.inf)
+    back: Callable[[float], float] = float
+
+    @classmethod
+    def level(cls, row: ArrayLike, value: float, back: Callable[[float], float] = float) -> Question:
+        """``row @ b = c``."""
+        fixed = np.array(row, dtype=float)
+        return cls(lambda c: np.tile(fixed, (len(c), 1)), lambda c: c, value, back=back)
+
+    @classmethod
+    def share(
+        cls, row: ArrayLike, of: ArrayLike, value: float, domain: tuple[float, float] = (0.0, math.inf),
+        back: Callable[[float], float] = float,
+    ) -> Question:  # fmt: skip
+        """``row @ b = c * of @ b``."""
+        fixed, times = np.array(row, dtype=float), np.array(of, dtype=float)
+        return cls(lambda c: fixed - np.outer(c, times), np.zeros_like, value, domain, back)
+
+
+def inverse_of(value: float) -> float:
+    """One over a value of zero or more."""
+    return 1 / value if value > 0 else math.inf
 
 
 def limits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,33 +28,16 @@ UNEQUAL = 0.05
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its standard error.
-
-    Parameters
-    ----------
-    value, se : float
-        In the unit of the quantity.
-    df : float
-        Degrees of freedom of `se`: replicates minus one, or the effective number of batches minus one.
-    """
+    """A mean of replicates, its standard error, and the degrees of freedom of that."""
 
     value: float
     se: float
-    df: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.value) and math.isfinite(self.se) and self.se >= 0 and self.df > 0):
-            raise ModelError(
-                "a mean needs a finite value, a standard error of at least 0 and positive degrees of freedom",
-                found=f"value {self.value!r}, se {self.se!r}, df {self.df!r}",
-                remedy="measure at least two replicates",
-            )
+    df: int
 
     @classmethod
-    def of(cls, sample: ArrayLike, name: str = "sample") -> Mean:
+    def of(cls, sample: Array) -> Mean:
         """Return the mean of independent replicates."""
-        values = replicates(sample, name)
-        return cls(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))), len(values) - 1)
+        return cls(float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample))), len(sample) - 1)
 
 
 def replicates(sample: ArrayLike, name: str) -> Array:
@@ -66,28 +49,19 @@ def replicates(sample: ArrayLike, name: str) -> Array:
 
 
 def ratio_of_means(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    method: str | None = None,
-    paired: bool = False,
-    alpha: float = 0.05,
+    a: ArrayLike, b: ArrayLike, *, method: str | None = None, paired: bool = False, alpha: float = 0.05
 ) -> Estimate:
     """Estimate ``mean(a) / mean(b)`` from replicates.
 
     Parameters
     ----------
-    a, b : array_like
-        Samples; of equal length and order if `paired`.
     method : {"log link", "fieller", "log"}
         A gamma model with log link (`fit_log_link`): noise in proportion to the mean, the same share for both, as for
         the other models; Fieller's set (see `fieller`); or ``exp(log ratio +- t se)`` with the delta-method se of the
         log ratio. The last two give each sample its own variance, with Welch's degrees of freedom. Default: "log link"
         for independent samples, else "fieller".
     paired : bool
-        Rows belong together: their covariance counts, with n - 1 degrees of freedom.
-    alpha : float
-        One minus the confidence level.
+        Rows belong together, in order: their covariance counts, with n - 1 degrees of freedom.
 
     Raises
     ------
@@ -101,31 +75,42 @@ def ratio_of_means(
         if paired:
             raise checks.ArgumentError("a log link is for independent samples of proportional noise")
         return _log_link(x, y, alpha)
-    return _ratio(*sides(x, y, paired), method, alpha)
+    top, bottom, covariance, df = sides(x, y, paired)
+    if method == "fieller":
+        return fieller(top.value, bottom.value, top.se**2, bottom.se**2, covariance, df, alpha)
+    if top.value <= 0 or bottom.value <= 0:
+        raise ModelError(
+            "the log-ratio interval needs positive means", found=f"{top.value:g} and {bottom.value:g}",
+            remedy="take Fieller's interval",
+        )  # fmt: skip
+    value, u, v = top.value / bottom.value, top.se / top.value, bottom.se / bottom.value
+    variance = u * u + v * v - 2 * covariance / (top.value * bottom.value)
+    found = t_interval(math.log(value), math.sqrt(max(variance, 0.0)), df, alpha, "log-ratio").map(_exp)
+    return replace(found, value=value)
 
 
 def sides(x: Array, y: Array, paired: bool) -> tuple[Mean, Mean, float, float]:
-    """Both means, the covariance of the two (of pairs), and the degrees of freedom of their ratio."""
+    """Both means, the covariance of the two (of pairs), and the degrees of freedom of their ratio.
+
+    Those of independent samples are Satterthwaite's of ``top - r bottom`` at the estimated ratio r, where the delta
+    method on the log scale has the same.
+    """
     top, bottom = Mean.of(x), Mean.of(y)
-    if not paired:
-        return top, bottom, 0.0, ratio_df(top, bottom)
-    checks.same_length(("numerator", x), ("denominator", y))
-    return top, bottom, float(np.cov(x, y)[0, 1]) / len(x), float(len(x) - 1)
+    if paired:
+        checks.same_length(("numerator", x), ("denominator", y))
+        return top, bottom, float(np.cov(x, y)[0, 1]) / len(x), float(len(x) - 1)
+    if bottom.value == 0:
+        raise ModelError("the denominator's mean is zero", remedy="compare differences instead of ratios")
+    r = top.value / bottom.value
+    return top, bottom, 0.0, satterthwaite((top.se**2, (r * bottom.se) ** 2), (top.df, bottom.df))
 
 
-def fit_log_link(a: ArrayLike, b: ArrayLike) -> Any:
-    """Fit statsmodels' gamma model with log link to two samples: its second parameter is ``log(mean(a) / mean(b))``.
+def fit_log_link(x: Array, y: Array) -> Any:
+    """Fit statsmodels' gamma model with log link to two samples: its second parameter is ``log(mean(x) / mean(y))``.
 
     The dispersion (Pearson) is the squared coefficient of variation, pooled over both samples. Values enter as shares
-    of the mean of `b`, because statsmodels takes deviations below 1e-10, in any unit, for none.
-
-    Parameters
-    ----------
-    a, b : array_like
-        Positive.
+    of the mean of `y`, because statsmodels takes deviations below 1e-10, in any unit, for none.
     """
-    x = checks.column(a, "numerator", positive=True)
-    y = checks.column(b, "denominator", positive=True)
     design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
     start = [0.0, math.log(x.mean() / y.mean())]  # the estimate itself
     return GLM(np.concatenate((x, y)) / y.mean(), design, family=Gamma(Log())).fit(
@@ -149,7 +134,7 @@ def _log_link(x: Array, y: Array, alpha: float) -> Estimate:
         p = 2 * min(below, 1 - below)
     differ = "the relative spreads of the samples differ ({:.2g} and {:.2g} %): Fieller's interval gives each its own"
     notes = (differ.format(*(100 * math.sqrt(v) for v in spreads)),) if p < UNEQUAL else ()
-    return Estimate(value, found.low, found.high, found.level, found.method, notes)
+    return replace(found, value=value, warnings=notes)
 
 
 def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -158,13 +143,6 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     ``exp(mean(d) +- t(1 - alpha/2, n - 1) sd(d) / sqrt(n))`` with ``d = log(a / b)``. What two runs of a pair share,
     say a slow day, drops out of d whatever its size. The interval is exact where d is normal; the ratio of geometric
     means is what it estimates, not that of arithmetic means.
-
-    Parameters
-    ----------
-    a, b : array_like, shape (n,)
-        Positive; ``a[i]`` belongs to ``b[i]``.
-    alpha : float
-        One minus the confidence level.
 
     Raises
     ------
@@ -175,37 +153,8 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     checks.same_length(("numerator", x), ("denominator", y))
     checks.column(x, "numerator", positive=True)
     checks.column(y, "denominator", positive=True)
-    logs = np.log(x) - np.log(y)
-    found = Mean.of(logs)
+    found = Mean.of(np.log(x) - np.log(y))
     return t_interval(found.value, found.se, found.df, alpha, "paired log-ratio").map(_exp)
-
-
-def ratio_df(top: Mean, bottom: Mean) -> float:
-    """Return Satterthwaite's degrees of freedom of ``top - r bottom`` at the estimated ratio r.
-
-    At that r the delta method on the log scale has the same degrees of freedom.
-    """
-    if bottom.value == 0:
-        raise ModelError("the denominator's mean is zero", remedy="compare differences instead of ratios")
-    r = top.value / bottom.value
-    return satterthwaite((top.se**2, (r * bottom.se) ** 2), (top.df, bottom.df))
-
-
-def _ratio(top: Mean, bottom: Mean, covariance: float, df: float, method: str, alpha: float) -> Estimate:
-    if method == "fieller":
-        return fieller(top.value, bottom.value, top.se**2, bottom.se**2, covariance, df, alpha)
-    if top.value <= 0 or bottom.value <= 0:
-        raise ModelError(
-            "the log-ratio interval needs positive means",
-            found=f"{top.value:g} and {bottom.value:g}",
-            remedy="take Fieller's interval",
-        )
-    u, v = top.se / top.value, bottom.se / bottom.value
-    variance = u * u + v * v - 2 * covariance / (top.value * bottom.value)
-    log = t_interval(math.log(top.value / bottom.value), math.sqrt(max(variance, 0.0)), df, alpha, "log-ratio").map(
-        _exp
-    )
-    return Estimate(top.value / bottom.value, log.low, log.high, log.level, log.method)
 
 
 def _exp(value: float) -> float:
@@ -215,20 +164,8 @@ def _exp(value: float) -> float:
 def fieller(a: float, b: float, var_a: float, var_b: float, cov_ab: float, df: float, alpha: float = 0.05) -> Estimate:
     """Return ``a / b`` with Fieller's (1954) interval ``{r : |a - r b| <= t se(a - r b)}``.
 
-    Parameters
-    ----------
-    a, b : float
-        Normal estimates.
-    var_a, var_b, cov_ab : float
-        Their variances and covariance.
-    df : float
-        Degrees of freedom of the t quantile.
-    alpha : float
-
-    Returns
-    -------
-    Estimate
-        Infinite limits, with a warning, if b does not differ from zero at `alpha` (``g = t**2 var_b / b**2 >= 1``).
+    Both are normal estimates. The limits are infinite, with a warning, if b does not differ from zero at `alpha`
+    (``g = t**2 var_b / b**2 >= 1``).
 
     Raises
     ------
@@ -250,3 +187,31 @@ def fieller(a: float, b: float, var_a: float, var_b: float, cov_ab: float, df: f
         return Estimate(a / b, -math.inf, math.inf, 1 - alpha, "Fieller", (note,))
     half = math.sqrt(max(under, 0.0))
     return Estimate(a / b, (cross - half) / square, (cross + half) / square, 1 - alpha, "Fieller")
+
+
+def ratio_of_printed(top: tuple[float, float], bottom: tuple[float, float]) -> Estimate:
+    """Return the ratio of two printed numbers between the extremes that their rounding leaves.
+
+    It says nothing about the spread of what was measured, which a single printed value does not show.
+
+    Parameters
+    ----------
+    top, bottom : tuple of float
+        A number, not negative, and half the step of its last printed digit.
+
+    Raises
+    ------
+    ModelError
+        A number is not finite or negative, a half step is negative, or the denominator may be zero.
+    """
+    for name, (value, half) in (("numerator", top), ("denominator", bottom)):
+        if not (math.isfinite(value) and math.isfinite(half) and value >= 0 and half >= 0):
+            raise ModelError(
+                f"the {name} is no printed number with its half step",
+                expected="finite numbers of at least 0", found=f"{value!r} +- {half!r}",
+            )  # fmt: skip
+    if bottom[0] <= bottom[1]:
+        raise ModelError("the denominator may be zero within its rounding", found=f"{bottom[0]:g} +- {bottom[1]:g}")
+    low = max(top[0] - top[1], 0.0) / (bottom[0] + bottom[1])
+    high = (top[0] + top[1]) / (bottom[0] - bottom[1])
+    return Estimate(top[0] / bottom[0], low, high, 1.0, "rounding")

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from virtperf.core.errors import ModelError
-from virtperf.models.catalog import (
-    CATALOG,
-    CROSSING,
-    CURVE,
-    FACTORS,
-    FAMILIES,
-    MEANS,
-    SAMPLES,
-    SERIES,
-    Model,
-    Options,
-    Sample,
-)  # fmt: skip
+from virtperf.models import catalog
+from virtperf.models.catalog import CATALOG, CURVE, MEANS, SAMPLES, Model, Options, Sample
 from virtperf.models.result import Estimate
+from virtperf.models.tost import tost_difference
+
+FEW = 15
+"""Rows below which the small-sample term of AICc outweighs the fit."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +30,6 @@ class Report:
     ----------
     groups : tuple of str
         The samples that it was fitted to, in order.
-    rows : int
-    formula : str
-    parameters, quantities : dict of str to Estimate
     errors : dict of str to float
         Standard errors of parameters, NaN on a bound.
     tests : dict of str to dict
@@ -46,8 +37,7 @@ class Report:
     measures : dict of str to float
         Residual degrees of freedom, residual standard deviation, AICc.
     verdict : str
-        Of an equivalence test or a crossing, or which of several curves it is; "" for other models.
-    warnings : tuple of str
+        Of an equivalence test, or which of several curves it is; "" for other models.
     table : list of dict
         Predictions, segments, families: rows of equal columns.
     """
@@ -65,17 +55,13 @@ class Report:
     table: list[dict[str, Any]] = field(default_factory=list)
 
 
-FEW = 15
-"""Rows below which the small-sample term of AICc outweighs the fit."""
-
-
 def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     """Fit a model of `CATALOG`.
 
     Parameters
     ----------
     samples : sequence of Sample
-        Two for `SAMPLES` and `CROSSING` (of a ratio the first is the numerator), several for `MEANS`, else one.
+        Two for `SAMPLES` (of a ratio the first is the numerator), several for `MEANS`, else one.
 
     Raises
     ------
@@ -85,10 +71,10 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     if name not in CATALOG:
         raise ModelError(f"there is no model {name!r}", expected=f"one of {', '.join(CATALOG)}")
     model = CATALOG[name]
-    needed = 2 if model.takes in (SAMPLES, CROSSING) else 1
+    labels = tuple(s.label for s in samples)
+    needed = 2 if model.takes == SAMPLES else 1
     if len(samples) != needed and model.takes != MEANS:
-        found = ", ".join(s.label for s in samples)
-        raise ModelError(f"{name} takes {needed} group(s) of rows", found=f"{len(samples)}: {found}")
+        raise ModelError(f"{name} takes {needed} group(s) of rows", found=f"{len(samples)}: {', '.join(labels)}")
     if (options.margin is not None) != model.margin:
         raise ModelError(f"{name} {'needs' if model.margin else 'takes no'} margin")
     if options.paired and model.takes != SAMPLES:
@@ -99,12 +85,12 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
         raise ModelError(f"{name} knows nothing of processors", remedy="fit the cost of a transaction (model cost)")
     if options.asked and model.takes != CURVE:
         raise ModelError(f"{name} is no curve: it has no {_words(options.asked[0][0])}")
-    return _HOW[model.takes](model, samples, options)
+    found = {"formula": model.title, **_HOW[model.takes](model, options, *samples)}
+    return Report(labels if labels != ("",) else (), sum(len(s.y) for s in samples), **found)
 
 
-def _function(path: str) -> Callable[..., Any]:
-    module, _, name = path.partition(".")
-    return getattr(importlib.import_module(f"virtperf.models.{module}"), name)
+def _words(method: str) -> str:
+    return method.replace("_", " ")
 
 
 def _given(model: Model, sample: Sample, options: Options) -> dict[str, Any]:
@@ -116,20 +102,18 @@ def _given(model: Model, sample: Sample, options: Options) -> dict[str, Any]:
     return {"noise": options.noise} if model.noise else {}
 
 
-def _curve(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    sample, alpha = samples[0], options.alpha
-    fit = _function(model.function)(sample.x, sample.y, **_given(model, sample, options), **model.settings)
+def _curve(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
+    alpha = options.alpha
+    fit = model.function(sample.x, sample.y, **_given(model, sample, options), **model.settings)
     tests: dict[str, Any] = {}
     verdict = ""
     if hasattr(fit, "preferred"):
         tests = {f"{kind}_against_smaller": _test(test) for kind, test in fit.tests.items()}
         fit = fit.preferred(alpha)
         verdict = fit.kind
-    warnings = list(fit.warnings)
-    quantities = _possible(model.quantities, warnings, fit, alpha)
+    makers: dict[str, Callable[[Any], Any]] = {n: partial(make, alpha=alpha) for n, make in model.quantities.items()}
     if options.processors is not None:
-        makers = {f"capacity_at_{x:g}": lambda f, a, x=x: f.capacity(x, options.processors, a) for x in options.at}
-        quantities |= _possible(makers, warnings, fit, alpha)
+        makers |= {f"capacity_at_{x:g}": methodcaller("capacity", x, options.processors, alpha) for x in options.at}
     for method, given in options.asked:
         if not hasattr(fit, method):
             raise ModelError(
@@ -137,22 +121,16 @@ def _curve(model: Model, samples: Sequence[Sample], options: Options) -> Report:
                 remedy="ask a scaling law (usl, amdahl) for a load, two pieces (segmented, plateau-decline) for a loss",
             )
         label = "_".join([method, *(f"{v:g}" for v in given)])
-        make = {label: lambda f, a, m=method, g=given: getattr(f, m)(*g, alpha=a)}
-        quantities |= _possible(make, warnings, fit, alpha)
+        makers[label] = methodcaller(method, *given, alpha=alpha)
+    warnings = list(fit.warnings)
+    quantities = _possible(makers, warnings, fit)
     tests |= {name: _test(test) for name, test in _possible(model.tests, warnings, fit).items() if test is not None}
-    predictions = _predictions(fit, options, warnings)
-    return Report(
-        (sample.label,) if sample.label else (), fit.nobs, fit.model,
-        {name: fit.estimate(name, alpha) for name in fit.param_names},
-        {name: float(se) for name, se in zip(fit.param_names, fit.bse, strict=True)},
-        quantities, tests,
-        {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "aicc": fit.aicc}, verdict, tuple(warnings),
-        predictions,
-    )  # fmt: skip
-
-
-def _words(method: str) -> str:
-    return method.replace("_", " ")
+    return {
+        "formula": fit.model, "parameters": {name: fit.estimate(name, alpha) for name in fit.param_names},
+        "errors": dict(zip(fit.param_names, map(float, fit.bse), strict=True)), "quantities": quantities,
+        "tests": tests, "verdict": verdict, "table": _predictions(fit, options, warnings), "warnings": tuple(warnings),
+        "measures": {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "aicc": fit.aicc},
+    }  # fmt: skip
 
 
 def _predictions(fit: Any, options: Options, warnings: list[str]) -> list[dict[str, Any]]:
@@ -160,30 +138,32 @@ def _predictions(fit: Any, options: Options, warnings: list[str]) -> list[dict[s
     if not options.at:
         return []
     mean = fit.predict(list(options.at), interval="mean", alpha=options.alpha)
-    rows = [{"at": x, "value": m.value, "mean_low": m.low, "mean_high": m.high} for x, m in
-            zip(options.at, mean.itertuples(), strict=True)]  # fmt: skip
+    table = pd.DataFrame({"at": options.at, "value": mean["value"], "mean_low": mean["low"], "mean_high": mean["high"]})
     try:
         one = fit.predict(list(options.at), interval="observation", alpha=options.alpha)
     except ModelError as err:
         warnings.append(f"no range of one observation: {err.problem}")
     else:
-        for row, o in zip(rows, one.itertuples(), strict=True):
-            row |= {"observation_low": o.low, "observation_high": o.high}
+        table = table.assign(observation_low=one["low"], observation_high=one["high"])
     low, high = float(np.min(fit.x)), float(np.max(fit.x))
     beyond = [f"{x:g}" for x in options.at if not low <= x <= high]
     if beyond:
         warnings.append(
             f"outside of the tested range {low:g} to {high:g}, the curve is taken to go on: {', '.join(beyond)}"
         )
-    return rows
+    return _records(table)
 
 
-def _possible(makers: Mapping[str, Callable[..., Any]], warnings: list[str], *given: Any) -> dict[str, Any]:
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _possible(makers: Mapping[str, Callable[[Any], Any]], warnings: list[str], fit: Any) -> dict[str, Any]:
     """What can be had of a fit; the reason why something can't goes to `warnings`."""
     made = {}
     for name, make in makers.items():
         try:
-            made[name] = make(*given)
+            made[name] = make(fit)
         except ModelError as err:
             warnings.append(f"no {name}: {err}")
     return made
@@ -194,45 +174,26 @@ def _test(test: Any) -> dict[str, Any]:
     return {name: getattr(test, name) for name in known if hasattr(test, name)}
 
 
-def _samples(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    first, second = samples
-    given = {} if options.margin is None else {"margin": options.margin}
-    settings = dict(model.settings)
+def _samples(model: Model, options: Options, first: Sample, second: Sample) -> dict[str, Any]:
+    settings = {**model.settings} if options.margin is None else {**model.settings, "margin": options.margin}
     if model.noise and (options.noise == "constant" or options.paired):
         settings["method"] = "fieller"
-    found = _function(model.function)(
-        first.y, second.y, paired=options.paired, alpha=options.alpha, **given, **settings
-    )
-    estimate = getattr(found, "estimate", found)
-    means = {"mean_first": float(np.mean(first.y)), "mean_second": float(np.mean(second.y))}
-    tests: dict[str, dict[str, Any]] = {}
-    if estimate is not found:
-        tests["equivalence"] = {"pvalue": found.pvalue, "null": "the means are not equivalent"}
-    name = "difference" if model.function.endswith("difference") else "ratio"
-    return Report(
-        (first.label, second.label), len(first.y) + len(second.y), model.title, {}, {}, {name: estimate}, tests, means,
-        getattr(found, "verdict", ""), estimate.warnings,
-    )  # fmt: skip
+    found = model.function(first.y, second.y, paired=options.paired, alpha=options.alpha, **settings)
+    shown = {"measures": {"mean_first": float(np.mean(first.y)), "mean_second": float(np.mean(second.y))}}
+    if not model.margin:
+        return {**shown, "quantities": {"ratio": found}, "warnings": found.warnings}
+    name = "difference" if model.function is tost_difference else "ratio"
+    tests = {"equivalence": {"pvalue": found.pvalue, "null": "the means are not equivalent"}}
+    return {
+        **shown, "quantities": {name: found.estimate}, "tests": tests, "verdict": found.verdict,
+        "warnings": found.estimate.warnings,
+    }  # fmt: skip
 
 
-def _crossing(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    fit = _function(model.function)
-    fits = [fit(s.x, s.y, **_given(model, s, options), **model.settings) for s in samples]
-    found = _function(model.crossing)(*fits, alpha=options.alpha)
-    domain = {"domain_low": found.domain[0], "domain_high": found.domain[1]}
-    warnings = [f"{s.label}: {w}" for s, f in zip(samples, fits, strict=True) for w in f.warnings]
-    return Report(
-        tuple(s.label for s in samples), sum(len(s.y) for s in samples), model.title, {}, {},
-        {} if found.estimate is None else {"crossing": found.estimate}, {}, domain, found.status,
-        (*warnings, *(found.estimate.warnings if found.estimate else ())),
-    )  # fmt: skip
-
-
-def _factorial(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    sample, alpha = samples[0], options.alpha
-    names = list(sample.factors)
+def _factorial(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
+    alpha, names = options.alpha, list(sample.factors)
     frame = pd.DataFrame({**sample.factors, sample.name: sample.y})
-    fit = _function(model.function)(frame, sample.name, names, **model.settings)
+    fit = model.function(frame, sample.name, names, **model.settings)
     quantities = {}
     for row in fit.means(alpha).to_dict("records"):
         at = ", ".join(f"{name}={row[name]}" for name in names)
@@ -240,41 +201,35 @@ def _factorial(model: Model, samples: Sequence[Sample], options: Options) -> Rep
     measures = {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale)}
     measures |= {f"omega_squared_of_{term}": float(fit.table.loc[term, "omega_sq"]) for term in fit.terms}
     tests = {term: _test(fit.test(term)) for term in fit.terms}
-    return Report((), fit.nobs, model.title, {}, {}, quantities, tests, measures, "", tuple(fit.warnings))
+    return {"quantities": quantities, "tests": tests, "measures": measures, "warnings": tuple(fit.warnings)}
 
 
-def _means(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    found = _function(model.function)(
-        {s.label: s.y for s in samples}, reference=options.reference, noise=options.noise, alpha=options.alpha
-    )
+def _means(model: Model, options: Options, *samples: Sample) -> dict[str, Any]:
+    given = {s.label: s.y for s in samples}
+    found = model.function(given, reference=options.reference, noise=options.noise, alpha=options.alpha)
     sign = "/" if options.noise == "proportional" else "-"
-    quantities = {f"{a} {sign} {b}": e for (a, b), e in found.items()}
-    rows = sum(len(s.y) for s in samples)
-    return Report(tuple(s.label for s in samples), rows, model.title, {}, {}, quantities)
+    return {"quantities": {f"{a} {sign} {b}": e for (a, b), e in found.items()}}
 
 
-def _families(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    sample = samples[0]
-    table = _function(model.function)(sample.x, sample.y, noise=options.noise).to_dict("records")
+def _families(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
+    table = _records(model.function(sample.x, sample.y, noise=options.noise))
     best = str(table[0]["family"]) if math.isfinite(table[0]["aicc"]) else ""
     note = () if len(sample.y) >= FEW else (f"with {len(sample.y)} rows AICc prefers families of few parameters",)
-    return Report((sample.label,) if sample.label else (), len(sample.y), model.title, verdict=best, warnings=note,
-                  table=[{str(k): v for k, v in row.items()} for row in table])  # fmt: skip
+    return {"verdict": best, "warnings": note, "table": table}
 
 
-def _series(model: Model, samples: Sequence[Sample], options: Options) -> Report:
-    sample = samples[0]
-    found = _function(model.function)(sample.order, sample.y, alpha=options.alpha)
-    quantities = {f"change_at_{c.at}": c.ratio for c in found.changes if c.ratio is not None}
-    tests = {f"change_at_{c.at}": {"pvalue": c.pvalue, "null": "the series does not change there"}
-             for c in found.changes}  # fmt: skip
-    verdict = f"{len(found.changes)} change{'' if len(found.changes) == 1 else 's'}"
-    rows = [{str(k): v for k, v in row.items()} for row in found.segments.to_dict("records")]
-    return Report((sample.label,) if sample.label else (), len(sample.y), model.title, {}, {}, quantities, tests,
-                  verdict=verdict, table=rows)  # fmt: skip
+def _series(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
+    found = model.function(sample.order, sample.y, alpha=options.alpha)
+    null = "the series does not change there"
+    return {
+        "quantities": {f"change_at_{c.at}": c.ratio for c in found.changes if c.ratio is not None},
+        "tests": {f"change_at_{c.at}": {"pvalue": c.pvalue, "null": null} for c in found.changes},
+        "verdict": f"{len(found.changes)} change{'' if len(found.changes) == 1 else 's'}",
+        "table": _records(found.segments),
+    }
 
 
-_HOW: Mapping[str, Callable[[Model, Sequence[Sample], Options], Report]] = {
-    CURVE: _curve, SAMPLES: _samples, CROSSING: _crossing, FACTORS: _factorial, MEANS: _means, FAMILIES: _families,
-    SERIES: _series,
+_HOW: Mapping[str, Callable[..., dict[str, Any]]] = {
+    CURVE: _curve, SAMPLES: _samples, catalog.FACTORS: _factorial, MEANS: _means, catalog.FAMILIES: _families,
+    catalog.SERIES: _series,
 }  # fmt: skip

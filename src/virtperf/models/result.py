@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.estimate import Estimate, FTest, Missing, f_test, t_interval, t_quantile
+from virtperf.models.estimate import NO_DF, NO_NOISE, Estimate, FTest, Missing, f_test, t_interval, t_quantile
 from virtperf.models.noise import gamma_llf
 
-__all__ = ["Estimate", "FTest", "FitResult", "Missing", "f_test", "inverse_gram", "t_interval", "t_quantile"]
-
+__all__ = [
+    "NO_DF", "NO_NOISE", "Estimate", "FTest", "FitResult", "Missing", "f_test", "inverse_gram", "t_interval",
+    "t_quantile",
+]  # fmt: skip
 
 EXACT = 1e-26
 """Residual sum of squares, as a share of that of y, that is nothing but rounding."""
@@ -42,7 +44,6 @@ class FitResult(ABC):
     y, weights, fittedvalues : ndarray, shape (n,)
     df_resid : int
         Rows minus freely estimated parameters.
-    warnings : tuple of str
     results : object
         The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
     noise : {"constant", "proportional", "weights"}
@@ -107,20 +108,16 @@ class FitResult(ABC):
         return float(-n / 2 * (math.log(2 * math.pi * rss / n) + 1) + np.sum(np.log(self.weights)) / 2)
 
     @property
-    def aic(self) -> float:
-        """Akaike's criterion, the residual variance being counted as a parameter (as R's AIC does); NaN if exact."""
-        if math.isinf(self.llf):
-            return math.nan
-        return 2 * (len(self.params) + 1) - 2 * self.llf
-
-    @property
     def aicc(self) -> float:
-        """`aic` with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``)."""
+        """Akaike's criterion with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``); NaN if exact.
+
+        The residual variance is counted as a parameter, as R's AIC does.
+        """
         k = len(self.params) + 1
-        spare = self.nobs - k - 1
-        if math.isnan(self.aic):
+        spare, llf = self.nobs - k - 1, self.llf
+        if not math.isfinite(llf):
             return math.nan
-        return self.aic + 2 * k * (k + 1) / spare if spare > 0 else math.inf
+        return 2 * k - 2 * llf + 2 * k * (k + 1) / spare if spare > 0 else math.inf
 
     def cov_params(self) -> Array:
         """Return the covariance of `params`, shape (p, p)."""
@@ -164,10 +161,8 @@ class FitResult(ABC):
 
         Returns
         -------
-        ndarray, shape (m,)
-            Without `interval`.
-        DataFrame
-            Columns ``value, se, low, high`` with `interval`.
+        ndarray, shape (m,), or DataFrame
+            The values; with `interval` the columns ``value, se, low, high``.
         """
         value, gradient = self._curve(self._new(new))
         if interval is None:

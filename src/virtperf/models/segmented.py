@@ -10,13 +10,10 @@ from numpy.typing import ArrayLike
 
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.noise import NOISES, check_noise
-from virtperf.models.question import NO_DF
-from virtperf.models.result import inverse_gram
-from virtperf.models.segmented_law import FORMULAS, NAMES, curve, design, names_of_columns, search
+from virtperf.models.noise import check_noise
+from virtperf.models.pieces import FORMS, curve, design, search
+from virtperf.models.result import NO_DF, inverse_gram
 from virtperf.models.segmented_result import SegmentedResult
-
-__all__ = ["NAMES", "SegmentedResult", "fit_segmented"]
 
 REWEIGHTINGS = 3  # of proportional noise
 
@@ -24,7 +21,7 @@ REWEIGHTINGS = 3  # of proportional noise
 def fit_segmented(
     x: ArrayLike, y: ArrayLike, *, weights: ArrayLike | None = None, form: str = "free", noise: str = "constant"
 ) -> SegmentedResult:
-    """Fit two straight pieces that meet at a breakpoint, by exact least squares (Hudson 1966).
+    """Fit two straight pieces that meet at a breakpoint, by exact least squares.
 
     Parameters
     ----------
@@ -35,13 +32,8 @@ def fit_segmented(
         Two free slopes; no slope before the break; no slope after it. The sign of a slope is not forced, but a warning
         says if it contradicts the name. The breakpoint is sought where each sloping piece has two distinct x.
     noise : {"constant", "proportional"}
-        Standard deviation the same everywhere, or a share of the mean (positive y): weights are then divided by the
-        squares of the fitted values, which are found in a few rounds. Replicates that speak against the choice make a
-        warning.
-
-    Returns
-    -------
-    SegmentedResult
+        As in `usl.fit_usl`; proportional noise (positive y) divides the weights by the squares of the fitted values,
+        which are found in a few rounds.
 
     Raises
     ------
@@ -57,48 +49,43 @@ def fit_segmented(
     ----------
     Hudson, D. J. (1966). Fitting segmented curves whose join points have to be estimated. J. Am. Stat. Assoc. 61.
     """
-    names = NAMES[checks.one_of(form, tuple(NAMES), "form")]
-    proportional = checks.one_of(noise, tuple(NOISES), "kind of noise") == "proportional"
+    kind = FORMS[checks.one_of(form, tuple(FORMS), "form")]
+    proportional = checks.noise(noise) == "proportional"
     xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=proportional)
     checks.same_length(("x", xs), ("y", ys))
-    checks.enough(xs, names, name="x")
+    checks.enough(xs, kind.names, name="x")
     given = w = checks.weights_or_ones(weights, len(xs))
     for _ in range(REWEIGHTINGS if proportional else 0):
-        psi = best_place(xs, ys, w, form)[0]
+        psi, _ = _best_place(xs, ys, w, form)
         fitted = sm.WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
         w = given / np.maximum(fitted, ys.min() / 2) ** 2
-    psi, warnings = best_place(xs, ys, w, form)
+    psi, notes = _best_place(xs, ys, w, form)
     model = sm.WLS(ys, design(form, xs, psi), weights=w)
-    model.data.xnames = names_of_columns(form, psi)
+    hinge = f"max(x - {psi:.6g}, 0)" if kind.sign > 0 else f"max({psi:.6g} - x, 0)"
+    model.data.xnames = ["1", "x", hinge] if form == "free" else ["1", hinge]
     results = model.fit()
-    params = np.append(np.asarray(results.params), psi)
-    if form == "free":
-        params[2] += params[1]
-    elif form == "rise-plateau":
-        params[1] = -params[1]
+    params = np.append(np.array(kind.turn) @ np.asarray(results.params), psi)
     fitted, gradient = curve(form, xs, params)
     df = len(xs) - len(params)
     rss = float(np.sum(w * (ys - fitted) ** 2))
     inverse, known = inverse_gram(np.sqrt(w)[:, None] * gradient)
     if not known:
-        warnings = (*warnings, "the pieces do not differ, or the breakpoint is an x: there are no standard errors")
-    falls = {"plateau-decline": params[1] > 0, "rise-plateau": params[1] < 0, "free": False}[form]
-    if falls:
-        verb = "rises" if form == "plateau-decline" else "falls"
-        warnings = (*warnings, f"the sloping piece {verb}, against {form!r}")
+        notes.append("the pieces do not differ, or the breakpoint is an x: there are no standard errors")
+    if form == "plateau-decline" and params[1] > 0:
+        notes.append(f"the sloping piece rises, against {form!r}")
+    if form == "rise-plateau" and params[1] < 0:
+        notes.append(f"the sloping piece falls, against {form!r}")
     if df <= 0:
-        warnings = (*warnings, f"{NO_DF}: the curve goes through all points, and no interval has a limit")
-    checked = check_noise(xs, ys, given) if ys.min() > 0 else None
-    contradicted = checked.warning(noise) if checked else None
+        notes.append(f"{NO_DF}: the curve goes through all points, and no interval has a limit")
+    if ys.min() > 0:
+        notes.extend(check_noise(xs, ys, given, noise))
     return SegmentedResult(
-        model=f"Two-piece line ({form}): {FORMULAS[form]}", param_names=names, params=params,
+        model=f"Two-piece line ({form}): {kind.formula}", param_names=kind.names, params=params,
         covariance=inverse * (rss / df if df > 0 else math.nan), x=xs, y=ys, weights=w, fittedvalues=fitted,
-        df_resid=df, warnings=(*warnings, contradicted) if contradicted else warnings, form=form, noise=noise,
-        given=given, results=results,
+        df_resid=df, warnings=tuple(notes), form=form, noise=noise, given=given, results=results,
     )  # fmt: skip
 
 
-def best_place(x: Array, y: Array, w: Array, form: str) -> tuple[float, tuple[str, ...]]:
-    kinks, sign = search(x, y, w, form)
-    psi, warnings = kinks.best()
-    return sign * psi, warnings
+def _best_place(x: Array, y: Array, weights: Array, form: str) -> tuple[float, list[str]]:
+    psi, notes = search(x, y, weights, form).best()
+    return FORMS[form].sign * psi, list(notes)

@@ -3,51 +3,88 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import special
 
 from virtperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.breakpoint_search import Kinks
-from virtperf.models.breakpoint_tests import Breaks
 from virtperf.models.checks import Array
-from virtperf.models.glm_predict import weights_of_new
+from virtperf.models.pieces import FORMS, Places, curve, design, search
+from virtperf.models.prediction import prediction, weights_of_new
 from virtperf.models.profile import limits
-from virtperf.models.question import NO_DF, NO_NOISE
-from virtperf.models.result import Estimate, t_quantile
-from virtperf.models.segmented_law import LABEL, N_SIM, ROUNDS, SEED, curve, design, normal_numbers, search
-from virtperf.models.segmented_profile import Places
+from virtperf.models.result import NO_DF, NO_NOISE, Estimate, FitResult, t_quantile
+
+LABEL = "likelihood, simulated"
+N_SIM, SEED, ROUNDS = 1999, 20, 4
+"""Of the simulated threshold of an interval; it is searched for in so many rounds at most."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SegmentedResult(Breaks):
-    """A fitted two-piece line; see `FitResult` for the common part. ``params[-1]`` is the breakpoint, in units of x.
+@lru_cache(maxsize=8)
+def _normal_numbers(n_sim: int, rows: int, seed: int) -> Array:
+    return np.random.default_rng(seed).standard_normal((n_sim, rows))
+
+
+def _share(drawn: Array, observed: float) -> float:
+    return (1 + int(np.sum(drawn >= observed))) / (1 + len(drawn))
+
+
+@dataclass(frozen=True)
+class BreakTest:
+    """A test whose null distribution is simulated: of one straight line against two pieces, or of a breakpoint's place.
 
     Parameters
     ----------
-    form : str
-    noise : {"constant", "proportional"}
-    given : ndarray, shape (n,)
-        The caller's weights; ``weights`` has the proportional noise too.
-    results : statsmodels RegressionResults
-        The linear model with the breakpoint taken as known, which makes its own intervals too narrow.
+    statistic : float
+        Largest F statistic over all breakpoints; or how much worse the tested place is than the best.
+    pvalue : float
+        Share of data sets simulated under the null with a statistic at least as large, ``(1 + count) / (1 + n_sim)``.
     """
 
-    noise: str
+    statistic: float
+    pvalue: float
+    n_sim: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SegmentedResult(FitResult):
+    """A fitted two-piece line; see `FitResult` for the common part. ``params[-1]`` is the breakpoint, in units of x.
+
+    `results` is the linear model with the breakpoint taken as known, which makes its own intervals too narrow.
+
+    Parameters
+    ----------
+    given : ndarray, shape (n,)
+        The caller's weights; ``weights`` has the proportional noise too.
+    """
+
+    form: str
     given: Array
-    results: Any
+
+    @cached_property
+    def _kinks(self) -> Kinks:
+        return search(self.x, self.y, self.weights, self.form)
+
+    @property
+    def _sign(self) -> int:
+        return FORMS[self.form].sign
+
+    @property
+    def _exact(self) -> bool:
+        return self.rss <= (1e-13 * float(np.linalg.norm(self._kinks.root * self.y))) ** 2
 
     def breakpoint(self, alpha: float = 0.05, method: str = "simulated") -> Estimate:
         """Return the breakpoint with its interval.
 
         Parameters
         ----------
-        alpha : float
         method : {"simulated", "profile", "t"}
             "profile": the range of ``{psi : RSS(psi) <= RSS + s**2 F(1 - alpha; 1, df)}``; an end is infinite if a
             curve without a break inside the data fits as well. The sum of squares has corners where psi passes an x, so
@@ -56,58 +93,60 @@ class SegmentedResult(Breaks):
         """
         return self.estimate("breakpoint", alpha, method)
 
-    def estimate(self, name: str, alpha: float = 0.05, method: str | None = None) -> Estimate:
+    def estimate(self, name: str, alpha: float = 0.05, method: str = "simulated") -> Estimate:
         """Return one parameter with its interval.
 
         Parameters
         ----------
-        name : str
-        alpha : float
-        method : str, optional
-            Of the breakpoint: see `breakpoint`. Of the others: "simulated" (the default), all values v for which some
-            curve with any breakpoint has ``RSS(v) <= RSS + s**2 c``, c being the larger of F(1 - alpha; 1, df) and the
-            simulated threshold of the fitted breakpoint's place; or "t", the delta method.
+        method : str
+            Of the breakpoint: see `breakpoint`. Of the others: "simulated", all values v for which some curve with any
+            breakpoint has ``RSS(v) <= RSS + s**2 c``, c being the larger of F(1 - alpha; 1, df) and the simulated
+            threshold of the fitted breakpoint's place; or "t", the delta method.
         """
-        if name != "breakpoint":
-            checks.one_of(method or "simulated", ("simulated", "t"), "interval method")
-            return super().estimate(name, alpha) if method == "t" else self._profiled(name, alpha)
-        method = checks.one_of(method or "simulated", ("simulated", "profile", "t"), "interval method")
-        if method == "t":
+        methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
+        if checks.one_of(method, methods, "interval method") == "t":
             return super().estimate(name, alpha)
+        place = self.index(name)
+        value = float(self.params[place])
+        if name == "breakpoint":
+            return self._break(value, alpha, method)
+        row = np.array(FORMS[self.form].turn[place], dtype=float)
+        low, high, notes = self._profile(np.array([value]), alpha, lambda psi: np.tile(row, (len(psi), 1, 1)))
+        return Estimate(value, float(low[0]), float(high[0]), 1 - alpha, LABEL, notes)
+
+    def _break(self, value: float, alpha: float, method: str) -> Estimate:
         label = "profile likelihood" if method == "profile" else LABEL
         quantile = t_quantile(self.df_resid, alpha)
-        value = float(self.params[-1])
         if math.isinf(quantile):
             return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
-        kinks, sign = search(self.x, self.y, self.weights, self.form)
-        low, high, notes = kinks.limits(self.rss + quantile**2 * self.scale)
-        if self._exact(kinks):
+        low, high, notes = self._kinks.limits(self.rss + quantile**2 * self.scale)
+        if self._exact:
             notes = (*notes, NO_NOISE)
         elif method == "simulated":
-            noise = normal_numbers(N_SIM, self.nobs, SEED)
-            low, first = self._end(kinks, 0, alpha, quantile**2, noise)
-            high, second = self._end(kinks, 1, alpha, quantile**2, noise)
+            low, first = self._end(0, alpha, quantile**2)
+            high, second = self._end(1, alpha, quantile**2)
             notes = tuple(dict.fromkeys((*notes, *first, *second)))
-        low, high = min(low, sign * value), max(high, sign * value)
-        if sign < 0:
+        low, high = min(low, self._sign * value), max(high, self._sign * value)
+        if self._sign < 0:
             low, high = -high, -low
         return Estimate(value, low, high, 1 - alpha, label, notes)
 
-    def _profiled(self, name: str, alpha: float) -> Estimate:
-        value, label = float(self.params[self.index(name)]), LABEL
-        quantile = self._quantile(alpha)
-        if math.isinf(quantile):
-            return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
-        places, notes = self._places(quantile)
-        if places is None:
-            return Estimate(value, value, value, 1 - alpha, label, (NO_NOISE,))
-        row = np.eye(len(self.params) - 1)[self.index(name)]
-        if (self.form, name) == ("free", "slope2"):
-            row = np.array([0.0, 1.0, 1.0])
-        elif (self.form, name) == ("rise-plateau", "slope1"):
-            row = -row
-        low, high = places.interval(np.tile(row, (len(places.psi), 1, 1)), self.rss + quantile**2 * self.scale)
-        return Estimate(value, float(min(low[0], value)), float(max(high[0], value)), 1 - alpha, label, notes)
+    def _end(self, side: int, alpha: float, least: float) -> tuple[float, tuple[str, ...]]:
+        """Return the lower (0) or upper (1) limit, whose threshold is simulated with the kink at the limit itself."""
+        threshold = least
+        for _ in range(ROUNDS):
+            *ends, notes = self._kinks.limits(self.rss + threshold * self.scale)
+            at = float(ends[side])
+            wanted = max(self._simulated(at, alpha), least)
+            if abs(wanted - threshold) <= 0.01 * threshold:
+                break
+            threshold = wanted
+        return at, notes
+
+    def _simulated(self, at: float, alpha: float) -> float:
+        """Threshold of the sum of squares that data sets with the kink at `at` ask for."""
+        drawn = self._kinks.excess(at, self.df_resid, _normal_numbers(N_SIM, self.nobs, SEED))
+        return float(np.quantile(drawn, 1 - alpha))
 
     def _quantile(self, alpha: float) -> float:
         """Root of the threshold of a profile: that of F(1, df), or the one that the breakpoint's own place asks for.
@@ -116,26 +155,33 @@ class SegmentedResult(Breaks):
         for slopes and values, which move with it.
         """
         quantile = t_quantile(self.df_resid, alpha)
-        kinks, sign = search(self.x, self.y, self.weights, self.form)
-        if math.isinf(quantile) or self._exact(kinks):
+        if math.isinf(quantile) or self._exact:
             return quantile
-        drawn = kinks.excess(sign * float(self.params[-1]), self.df_resid, normal_numbers(N_SIM, self.nobs, SEED))
-        return max(quantile, math.sqrt(float(np.quantile(drawn, 1 - alpha))))
+        return max(quantile, math.sqrt(self._simulated(self._sign * float(self.params[-1]), alpha)))
 
-    def _places(self, quantile: float) -> tuple[Places | None, tuple[str, ...]]:
-        """Breakpoints that the data allow, and warnings; None for an exact fit."""
-        kinks, sign = search(self.x, self.y, self.weights, self.form)
-        if self._exact(kinks):
-            return None, (NO_NOISE,)
+    def _profile(
+        self, value: Array, alpha: float, rows: Callable[[Array], Array]
+    ) -> tuple[Array, Array, tuple[str, ...]]:
+        """Limits of m values, whose `rows` at given breakpoints have the shape (G, m, p), and warnings."""
+        quantile = self._quantile(alpha)
+        if math.isinf(quantile):
+            return np.full_like(value, -math.inf), np.full_like(value, math.inf), (NO_DF,)
+        if self._exact:
+            return value, value, (NO_NOISE,)
+        places, notes = self._places(quantile)
+        low, high = places.interval(rows(places.psi), self.rss + quantile**2 * self.scale)
+        return np.minimum(low, value), np.maximum(high, value), notes
+
+    def _places(self, quantile: float) -> tuple[Places, tuple[str, ...]]:
+        """Breakpoints that the data allow, and warnings."""
+        kinks = self._kinks
         low, high, _ = kinks.limits(self.rss + quantile**2 * self.scale)
         inside = kinks.knots[kinks.first], kinks.knots[kinks.last]
-        ends = sorted(sign * np.clip([low, high], *inside))
-        also = np.append(sign * kinks.knots, self.params[-1])
-        told: tuple[str, ...] = ()
-        if math.isinf(low) or math.isinf(high):
-            told = ("a curve without a break fits as well: the interval assumes a break among the x",)
-        form = partial(design, self.form)
-        return Places.of(form, self.x, self.y, self.weights, float(ends[0]), float(ends[1]), also), told
+        ends = sorted(self._sign * np.clip([low, high], *inside))
+        also = np.append(self._sign * kinks.knots, self.params[-1])
+        endless = math.isinf(low) or math.isinf(high)
+        notes = ("a curve without a break fits as well: the interval assumes a break among the x",) if endless else ()
+        return Places.of(self.form, self.x, self.y, self.weights, float(ends[0]), float(ends[1]), also), notes
 
     def loss(self, share: float, alpha: float = 0.05) -> Estimate:
         """Return the x at which the second piece has lost a share of the value at the breakpoint.
@@ -143,95 +189,90 @@ class SegmentedResult(Breaks):
         For example the memory overcommitment at which throughput has fallen by 5 %: ``loss(0.05)``. The interval is the
         profile of that x, with the breakpoint free.
 
-        Parameters
-        ----------
-        share : float
-            Between 0 and 1.
-        alpha : float
-
         Raises
         ------
         ModelError
-            If the fitted second piece does not fall, or has no slope.
+            If the share is not between 0 and 1, or the fitted second piece does not fall, or has no slope.
         """
         if not 0 < share < 1:
             raise ModelError("a loss is a share", expected="a number between 0 and 1", found=repr(share))
         if self.form == "rise-plateau":
             raise ModelError("a plateau loses nothing", remedy="fit a decline after a plateau, or two free pieces")
         psi, slope = float(self.params[-1]), float(self.params[-2])
-        top = float(curve(self.form, np.array([psi]), self.params)[0][0])
+        top = float(self._curve(np.array([psi]))[0][0])
         if not (slope < 0 < top):
             raise ModelError("the fitted second piece does not fall", found=f"slope {slope:g}")
-        value, label = psi - share * top / slope, LABEL
+        value = psi - share * top / slope
         quantile = self._quantile(alpha)
         if math.isinf(quantile):
-            return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
+            return Estimate(value, -math.inf, math.inf, 1 - alpha, LABEL, (NO_DF,))
+        if self._exact:
+            return Estimate(value, value, value, 1 - alpha, LABEL, (NO_NOISE,))
         places, notes = self._places(quantile)
-        if places is None:
-            return Estimate(value, value, value, 1 - alpha, label, notes)
+        tops, falls = design(self.form, places.psi, places.psi), np.array(FORMS[self.form].turn[-1])
 
         def excess(c: Array, which: Array) -> Array:
             after = np.maximum(c - places.psi[:, None], 0.0)
-            here = np.full_like(after, share)
-            rows = [here, after] if self.form == "plateau-decline" else [
-                here, share * places.psi[:, None] + after, after
-            ]  # fmt: skip
-            rss = places.least(np.stack(np.broadcast_arrays(*rows), axis=-1), np.zeros(len(c)))
+            rss = places.least(share * tops[:, None, :] + after[:, :, None] * falls)
             return np.sqrt(np.maximum(rss - self.rss, 0.0) / self.scale)
 
-        least = float(self.x.min())
         low, high = limits(
             excess, np.array([value]), np.array([np.ptp(places.psi) / 4 + 1e-3 * abs(value)]),
-            (np.array([least]), np.array([math.inf])), quantile,
+            (np.array([float(self.x.min())]), np.array([math.inf])), quantile,
         )  # fmt: skip
         last = float(self.x.max())
         if high[0] > last:
             notes = (*notes, f"the interval reaches beyond the tested range, which ends at {last:g}")
-        return Estimate(value, float(low[0]), float(high[0]), 1 - alpha, label, notes)
+        return Estimate(value, float(low[0]), float(high[0]), 1 - alpha, LABEL, notes)
+
+    def place_test(self, psi: float, n_sim: int = N_SIM, seed: int = SEED) -> BreakTest:
+        """Test whether the break is at `psi`.
+
+        The statistic is ``(RSS(psi) - RSS) / s**2``. It is compared with F(1, df), and with data sets that are
+        simulated around the best curve with its break at psi; the larger p-value counts.
+        """
+        if self.df_resid < 1:
+            raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
+        observed = float(self._kinks.excess(self._sign * psi, self.df_resid)[0])
+        by_f = float(special.fdtrc(1, self.df_resid, observed))
+        drawn = self._kinks.excess(self._sign * psi, self.df_resid, _normal_numbers(n_sim, self.nobs, seed))
+        return BreakTest(observed, max(by_f, _share(drawn, observed)), n_sim, seed)
+
+    def break_test(self, n_sim: int = N_SIM, seed: int = SEED) -> BreakTest:
+        """Test whether there is a break at all: a straight line against the free form, whatever `form` is.
+
+        The breakpoint does not exist under the null, so the F statistic has no F distribution (Davies 1987). With
+        normal errors the distribution of its maximum depends only on x and the weights: it is simulated.
+
+        Raises
+        ------
+        ModelError
+            With fewer than five rows or four distinct x.
+        """
+        checks.enough(self.x, FORMS["free"].names, name="x")
+        kinks = search(self.x, self.y, self.weights, "free")
+        df = self.nobs - 4
+        if df < 1:
+            raise ModelError("a test for a break needs more rows", expected="at least 5", found=str(self.nobs))
+        observed = float(kinks.largest_f(self.y[None, :] * kinks.root, df)[0])
+        if np.linalg.norm(kinks.e) <= 1e-13 * np.linalg.norm(kinks.root * self.y):
+            observed = 0.0  # an exact straight line: what is left is rounding
+        drawn = kinks.largest_f(_normal_numbers(n_sim, self.nobs, seed), df)
+        return BreakTest(observed, _share(drawn, observed), n_sim, seed)
 
     def predict(
         self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None
     ) -> Array | pd.DataFrame:
-        """Evaluate the fitted curve, as `GLMCurve.predict` does; intervals are profiles with the breakpoint free.
-
-        In the interval of one new observation the distances of both kinds of error are added in quadrature.
-        """
+        """Evaluate the fitted curve, as `GLMCurve.predict` does; intervals are profiles with the breakpoint free."""
         x = self._new(new)
         value, gradient = self._curve(x)
         if interval is None:
             return value
         checks.one_of(interval, ("mean", "observation"), "interval")
-        quantile = self._quantile(alpha)
         se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient), 0.0))
-        low, high = value, value
-        places = None if math.isinf(quantile) else self._places(quantile)[0]
-        if math.isinf(quantile):
-            low, high = np.full_like(value, -np.inf), np.full_like(value, np.inf)
-        elif places is not None:
-            rows = np.array([design(self.form, x, float(p)) for p in places.psi])
-            low, high = places.interval(rows, self.rss + quantile**2 * self.scale)
-            low, high = np.minimum(low, value), np.maximum(high, value)
-        if interval == "observation":
-            size = np.abs(value) if self.noise == "proportional" else 1.0
-            spread = size * np.sqrt(self.scale / weights_of_new(self.given, weights, len(x)))
-            se, noise = np.hypot(se, spread), t_quantile(self.df_resid, alpha) * spread
-            low, high = value - np.hypot(value - low, noise), value + np.hypot(high - value, noise)
-        outside = (x < self.x.min()) | (x > self.x.max())
-        return pd.DataFrame({"value": value, "se": se, "low": low, "high": high, "extrapolated": outside})
-
-    def _end(
-        self, kinks: Kinks, side: int, alpha: float, threshold: float, noise: Array
-    ) -> tuple[float, tuple[str, ...]]:
-        """Return the lower (0) or upper (1) limit, whose threshold is simulated with the kink at the limit itself."""
-        least = threshold
-        for _ in range(ROUNDS):
-            *ends, notes = kinks.limits(self.rss + threshold * self.scale)
-            at = float(ends[side])
-            simulated = float(np.quantile(kinks.excess(at, self.df_resid, noise), 1 - alpha))
-            if abs(max(simulated, least) - threshold) <= 0.01 * threshold:
-                break
-            threshold = max(simulated, least)
-        return at, notes
+        ends = self._profile(value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi]))[:2]
+        noise = weights_of_new(self.given, weights, len(x)) if interval == "observation" else None
+        return prediction(self, x, value, se, ends, alpha, weights=noise)
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         return curve(self.form, new, self.params)

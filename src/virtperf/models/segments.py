@@ -7,16 +7,16 @@ most 2047 MiB; larger devices join several of them end to end.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pandas as pd
 
 from virtperf.core.errors import VirtperfError
 
-PAGE_BYTES = 4096
 PAGES_PER_MIB = 256
 MAX_SEGMENT_MIB = 2047
 _RANGE = re.compile(r"\s*([0-9A-Fa-f]{1,13})\s*-\s*([0-9A-Fa-f]{1,13})\s*")
@@ -38,9 +38,7 @@ class PageRange:
     def __post_init__(self) -> None:
         if not 0 <= self.first <= self.last:
             raise VirtperfError(
-                "a page range runs upwards from page 0",
-                expected="0 <= first page <= last page",
-                found=f"{self.first:X}-{self.last:X}",
+                "a page range runs upwards from page 0", expected="0 <= first page <= last page", found=str(self)
             )
 
     @classmethod
@@ -67,21 +65,6 @@ class PageRange:
         return self.pages / PAGES_PER_MIB
 
     @property
-    def kib(self) -> int:
-        """Size in KiB, as swapon and mkswap show it."""
-        return self.pages * PAGE_BYTES // 1024
-
-    @property
-    def start_mib(self) -> float:
-        """Where it begins in the address space, in MiB."""
-        return self.first / PAGES_PER_MIB
-
-    @property
-    def end_mib(self) -> float:
-        """Where it ends (the first byte behind it), in MiB."""
-        return (self.last + 1) / PAGES_PER_MIB
-
-    @property
     def on_mib_boundaries(self) -> bool:
         """Whether it begins and ends on a 1 MiB boundary, as a DCSS must."""
         return self.first % PAGES_PER_MIB == 0 and (self.last + 1) % PAGES_PER_MIB == 0
@@ -89,13 +72,6 @@ class PageRange:
     def overlaps(self, other: PageRange) -> bool:
         """Whether the two share a page."""
         return self.first <= other.last and other.first <= self.last
-
-    def split(self, limit_mib: int = MAX_SEGMENT_MIB) -> tuple[PageRange, ...]:
-        """Cut into as few segments of at most `limit_mib` as possible, all but the last of that size."""
-        if limit_mib < 1:
-            raise VirtperfError("a segment holds at least 1 MiB", found=str(limit_mib))
-        step = limit_mib * PAGES_PER_MIB
-        return tuple(PageRange(at, min(at + step - 1, self.last)) for at in range(self.first, self.last + 1, step))
 
 
 def joined(ranges: Sequence[PageRange]) -> PageRange:
@@ -117,8 +93,7 @@ def joined(ranges: Sequence[PageRange]) -> PageRange:
 
 def overlaps(named: Iterable[tuple[str, PageRange]]) -> list[tuple[str, str]]:
     """All pairs of names whose ranges share a page, in the given order."""
-    items = list(named)
-    return [(a, b) for i, (a, first) in enumerate(items) for b, second in items[i + 1 :] if first.overlaps(second)]
+    return [(a, b) for (a, first), (b, second) in combinations(named, 2) if first.overlaps(second)]
 
 
 def address_table(segments: Sequence[tuple[str, PageRange, float]]) -> pd.DataFrame:
@@ -137,7 +112,7 @@ def address_table(segments: Sequence[tuple[str, PageRange, float]]) -> pd.DataFr
     rows = [
         {
             "name": name, "first": f"{r.first:X}", "last": f"{r.last:X}", "pages": r.pages, "mib": r.mib,
-            "stated_mib": stated, "short_mib": stated - r.mib, "segments": len(r.split()),
+            "stated_mib": stated, "short_mib": stated - r.mib, "segments": math.ceil(r.mib / MAX_SEGMENT_MIB),
             "boundaries": r.on_mib_boundaries,
         }
         for name, r, stated in segments

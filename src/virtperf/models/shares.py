@@ -24,18 +24,12 @@ class Guest:
 
     Parameters
     ----------
-    name : str
     share : float
         Relative, up to 10,000; the default of z/VM is 100.
     virtual_cpus : int
         A virtual CPU never gets more than one real one.
     demand : float, optional
         Real processors that the guest would keep busy if it had them; default as many as it has virtual CPUs.
-
-    Raises
-    ------
-    ModelError
-        Naming the guest and the rule that it breaks.
     """
 
     name: str
@@ -87,14 +81,12 @@ def shares(
     """
     for column in (guest, share):
         checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
-    names, wanted = [str(name) for name in frame[guest]], dict(demand or {})
+    names, wanted = [str(name) for name in frame[guest]], demand or {}
     for name in wanted:
         checks.one_of(name, tuple(names), "guest with a demand")
     cpus = math.ceil(processors)
-    guests = [
-        Guest(name, float(value), virtual_cpus=cpus, demand=wanted.get(name))
-        for name, value in zip(names, frame[share], strict=True)
-    ]
+    values = frame[share].astype(float)
+    guests = [Guest(name, value, cpus, wanted.get(name)) for name, value in zip(names, values, strict=True)]
     got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS}
     return frame.assign(
         entitled=100 * got["proportional"]["entitlement"].to_numpy(),
@@ -103,7 +95,7 @@ def shares(
 
 
 def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "proportional") -> pd.DataFrame:
-    """Distribute the real processors over guests as their shares demand, in the long run.
+    """Distribute the real processors over guests of different names as their shares demand, in the long run.
 
     Shares count among the guests that want to run (demand above 0): relative to their sum, they are the entitlements.
     What a guest can't use, because of its demand or its number of virtual CPUs, goes to the others in proportion to
@@ -112,10 +104,6 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
 
     Parameters
     ----------
-    guests : sequence of Guest
-        Of different names.
-    processors : float
-        Real processors that are there for guests.
     excess : {"proportional", "largest"}
         Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by an error, the guest
         of the largest entitlement that wants more, then the next. Convention: of equal ones the first.
@@ -123,14 +111,7 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
     Returns
     -------
     DataFrame
-        One row a guest, in the given order: ``guest``; ``entitlement``, ``allocation`` and ``per_virtual_cpu`` in real
-        processors (the virtual CPUs of a guest are taken as equally busy); ``percent`` of all real processors. The
-        attribute ``attrs["unused"]`` is the rest of the processors.
-
-    Raises
-    ------
-    ModelError
-        For no guests, equal names, or a number of processors that is not positive.
+        One row a guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in real processors.
 
     Notes
     -----
@@ -150,15 +131,7 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
     share = np.array([guest.share for guest in guests]) * (ceiling > 0)
     entitled = share / (math.fsum(share) or 1.0) * processors
     got = fill(ceiling, entitled, processors) if excess == "proportional" else _in_turn(ceiling, entitled, processors)
-    table = pd.DataFrame(
-        {
-            "guest": names, "entitlement": entitled, "allocation": got,
-            "per_virtual_cpu": got / np.array([guest.virtual_cpus for guest in guests]),
-            "percent": 100 * got / processors,
-        }
-    )  # fmt: skip
-    table.attrs["unused"] = max(processors - math.fsum(got), 0.0)
-    return table
+    return pd.DataFrame({"guest": names, "entitlement": entitled, "allocation": got})
 
 
 def fill(ceilings: Array, weights: Array, total: float) -> Array:

@@ -21,7 +21,7 @@ Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapter 5.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -31,14 +31,8 @@ from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import GLMCurve
 from virtperf.models.glm_fit import fit_curve
-from virtperf.models.question import Question
+from virtperf.models.profile import Question
 from virtperf.models.result import Estimate
-
-FORMULAS = {
-    "usl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))",
-    "amdahl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1))",
-    "linear": "Cost of a transaction: C(N) = demand",
-}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,7 +40,11 @@ class CostResult(GLMCurve):
     """A fitted cost of a transaction: parameters alpha, beta, demand; see `GLMCurve`."""
 
     inverse: ClassVar[bool] = False
-    formulas: ClassVar[dict[str, str]] = FORMULAS
+    formulas: ClassVar[dict[str, str]] = {
+        "usl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))",
+        "amdahl": "Cost of a transaction: C(N) = demand (1 + alpha (N - 1))",
+        "linear": "Cost of a transaction: C(N) = demand",
+    }
     names: ClassVar[tuple[str, str, str]] = ("alpha", "beta", "demand")
 
     @staticmethod
@@ -70,13 +68,9 @@ class CostResult(GLMCurve):
         """The equation of a parameter."""
         place = self.names.index(name)
         value = float(self.coefficients[place])
-        one, zero = np.ones_like, np.zeros_like
         if name == "demand":
-            return Question(lambda c: np.stack((one(c), zero(c), zero(c)), 1), lambda c: c, value, (0.0, math.inf))
-        share = np.eye(3)[place + 1]
-        return Question(
-            lambda c: share - np.outer(c, [1.0, 0.0, 0.0]), zero, value, (0.0 if self.bounded else -math.inf, math.inf)
-        )
+            return Question.level((1, 0, 0), value)
+        return Question.share(np.eye(3)[place + 1], (1, 0, 0), value, (0.0 if self.bounded else -math.inf, math.inf))
 
     def capacity(self, load: float, processors: float, alpha: float = 0.05) -> Estimate:
         """Return ``processors / C(N)``: the throughput at which so many processors would be busy all the time.
@@ -87,42 +81,25 @@ class CostResult(GLMCurve):
             raise ModelError("a capacity needs processors", expected="a positive number", found=repr(processors))
         if not (math.isfinite(load) and load > 0):
             raise ModelError("a capacity needs a load", expected="a positive number", found=repr(load))
-        found = self.profile(self.at(float(load)), alpha, "cost").map(lambda c: processors / c if c > 0 else math.inf)
-        first, last = float(self.x.min()), float(self.x.max())
-        if first <= load <= last:
-            return found
-        note = f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond"
-        return replace(found, warnings=(*found.warnings, note))
+        found = self.profile(self.at(float(load)), alpha, "cost")
+        return found.map(lambda c: processors / c if c > 0 else math.inf, *self.beyond(load))
 
 
 def fit_usl_cost(
     load: ArrayLike, cost: ArrayLike, *, weights: ArrayLike | None = None, kind: str = "usl", bounded: bool = True,
     noise: str = "proportional",
 ) -> CostResult:  # fmt: skip
-    """Fit the processor time of a transaction over the load, as a generalized linear model with identity link.
+    """Fit the processor time of a transaction over the load; the module says from which assumption the curve follows.
 
-    ``C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))``; the module says from which assumption it follows.
+    Parameters and errors are as in `usl.fit_usl`, except for these:
 
     Parameters
     ----------
-    load : array_like, shape (n,)
-        Clients, guests: positive.
     cost : array_like, shape (n,)
         Processor time a transaction (busy processors, the hypervisor's included, over throughput), positive; ``demand``
         has its unit.
-    weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each cost.
-    kind : {"usl", "amdahl", "linear"}
-        All three coefficients; without beta; a constant cost.
     bounded : bool
         Keep alpha and beta at zero or more. Unlike for throughput alpha has no upper bound: overhead may cost more than
         a complete queue.
-    noise : {"proportional", "constant"}
-        As in `usl.fit_usl`.
-
-    Raises
-    ------
-    ModelError
-        For rows that are not positive or not finite, or too few rows or distinct loads.
     """
     return fit_curve(CostResult, load, cost, "cost", weights=weights, kind=kind, bounded=bounded, noise=noise)

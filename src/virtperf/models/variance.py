@@ -29,7 +29,6 @@ class AnovaResult:
 
     Parameters
     ----------
-    response : str
     factors : dict of str to tuple
         The levels of each factor: sorted, or in the order of a categorical column or (if they can't be sorted) of
         appearance.
@@ -38,8 +37,6 @@ class AnovaResult:
     table : DataFrame
         One row a term and one named "residual"; columns ``df, sum_sq, mean_sq, F, p, omega_sq``, the last one being
         partial omega squared: the share of variance that the term explains, beside the residual variance alone.
-    results : statsmodels RegressionResults
-    warnings : tuple of str
     """
 
     response: str
@@ -111,12 +108,8 @@ def fit_anova(
     ----------
     frame : DataFrame
         One row an observation: replicates stand in rows of their own.
-    response : str
-        Column of numbers.
     factors : str or sequence of str
         One or two columns of levels; numbers are levels too.
-    interaction : bool
-        Of two factors.
     typ : {2, 1, 3}
         Sums of squares: each term after all others that do not contain it (type II, Yates 1934); in the order of
         `factors` (I); after all others, the levels weighing the same (III). With equally many rows in all cells they
@@ -132,9 +125,8 @@ def fit_anova(
     if not 1 <= len(set(names)) == len(names) <= 2 or response in names or RESIDUAL in names:
         raise ModelError(
             "the factors are not two different columns beside the response",
-            expected=f"one or two names, none of them {response!r} or {RESIDUAL!r}",
-            found=", ".join(repr(name) for name in names),
-        )
+            expected=f"one or two names, none of them {response!r} or {RESIDUAL!r}", found=", ".join(map(repr, names)),
+        )  # fmt: skip
     if typ not in TYPES:
         raise checks.ArgumentError("unknown type of sums of squares", expected="1, 2 or 3", found=repr(typ))
     y = checks.column(_column(frame, response), response)
@@ -186,7 +178,6 @@ def _column(frame: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _factor(frame: pd.DataFrame, name: str) -> pd.Categorical:
-    """A column as levels."""
     values = _column(frame, name)
     missing = values.isna().to_numpy()
     if missing.any():

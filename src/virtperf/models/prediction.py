@@ -1,0 +1,73 @@
+"""Predictions of a fitted curve: limits of its mean, and of one new observation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from virtperf.core.errors import ModelError
+from virtperf.models import checks
+from virtperf.models.checks import Array
+from virtperf.models.result import t_quantile
+
+
+def prediction(
+    fit: Any, x: Array, value: Array, se: Array, ends: tuple[Array, Array], alpha: float, *,
+    weights: Array | None = None, logs: bool = False,
+) -> pd.DataFrame:  # fmt: skip
+    """The table that `predict` returns with an interval.
+
+    A new observation deviates from the fitted curve by the error of the curve and by its own noise. Their distances
+    are added in quadrature on each side (Zou and Donner 2008); for a straight line that is the usual interval.
+
+    Parameters
+    ----------
+    x, value, se : ndarray, shape (m,)
+    ends : pair of ndarray, shape (m,)
+        Limits of the mean.
+    weights : ndarray, shape (m,), optional
+        Of new observations, whose limits are asked for.
+    logs : bool
+        Whether distances are those of logarithms.
+
+    References
+    ----------
+    Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat. Med. 27.
+    """
+    low, high = ends
+    if weights is not None:
+        size = np.abs(value) if fit.noise == "proportional" else 1.0
+        spread = np.sqrt(fit.scale / weights)
+        se, noise = np.hypot(se, spread * size), t_quantile(fit.df_resid, alpha) * spread
+        with np.errstate(all="ignore"):
+            if logs:
+                low = value * np.exp(-np.hypot(np.log(value / low), noise))
+                high = value * np.exp(np.hypot(np.log(high / value), noise))
+            else:
+                low = value - np.hypot(value - low, noise * size)
+                high = value + np.hypot(high - value, noise * size)
+    outside = (x < fit.x.min()) | (x > fit.x.max())
+    return pd.DataFrame({"value": value, "se": se, "low": low, "high": high, "extrapolated": outside})
+
+
+def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
+    """The weights of new observations: as given, or the weight that all fitted rows share.
+
+    Raises
+    ------
+    ModelError
+        If they are needed and not given.
+    """
+    if new is not None:
+        checked = checks.column(np.atleast_1d(np.asarray(new)), "weight of a new row", positive=True)
+        checks.same_length(("weights of new rows", checked), ("new x", np.empty(rows)))
+        return checked
+    if np.ptp(fitted) > 1e-9 * fitted.max():
+        raise ModelError(
+            "the noise of a new observation is not known, because the fitted rows have unequal weights",
+            remedy="give the weights of the new rows, or fit proportional noise without weights",
+        )
+    return np.full(rows, fitted[0])
