@@ -18,7 +18,7 @@ from scipy import stats
 from validation import coverage, curves, lines, series, table, verdicts
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
-from virtperf.core.errors import ModelError, StudyError
+from virtperf.core.errors import StudyError
 from virtperf.core.yamlio import load_yaml
 from virtperf.verdicts import regions
 
