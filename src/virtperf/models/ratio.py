@@ -55,6 +55,7 @@ def ratio_of_means(
 
     Parameters
     ----------
+    a, b : array_like, shape (m,) and (n,)
     method : {"log link", "fieller", "log"}
         A gamma model with log link (`fit_log_link`): noise in proportion to the mean, the same share for both, as for
         the other models; Fieller's set (see `fieller`); or ``exp(log ratio +- t se)`` with the delta-method se of the

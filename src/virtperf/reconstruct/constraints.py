@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import assert_never
 
 import numpy as np
 
@@ -130,4 +131,6 @@ def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
         case "response_law":  # a row that bounds nothing puts the law's quantities into one group (`laws.LawSystem`)
             (_, response), (_, throughput) = first.terms[0], others[0].terms[0]
             return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
-    return []  # those of a relative mean follow from the ranges of its parts (`feasible.mean_rows`)
+        case "relative_mean":  # its rows follow from the ranges of its parts (`feasible.mean_rows`)
+            return []
+    assert_never(claim.kind)

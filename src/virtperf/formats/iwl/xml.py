@@ -1,6 +1,6 @@
 """XML interval snapshots of the WebSphere Studio Workload Simulator, read through a mapping file.
 
-No schema of these files is public. So what stands where is data: ``iwl_xml_mapping.yaml``, whose element names are
+No schema of these files is public. So what stands where is data: ``xml_mapping.yaml``, whose element names are
 assumed, or a mapping of the user's own.
 """
 
