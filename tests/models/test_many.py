@@ -15,7 +15,7 @@ RATIOS = 22990 / np.array([20480, 11264, 10240, 9216, 8192, 7168, 6144.0])
 
 
 def test_the_law_is_that_of_statsmodels():
-    throughput = np.random.default_rng(1).uniform(30, 100, (20, 5))
+    throughput = np.random.default_rng(1).uniform(30, 100, (8, 5))
     found = many.usl(LOADS, throughput, at=20.0)
     for k, values in enumerate(throughput):
         fit = fit_usl(LOADS, values)
