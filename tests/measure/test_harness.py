@@ -152,12 +152,14 @@ def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repos
     (half,) = (p for p in (repository.own / "running").iterdir() if p.name.startswith("cpu"))
     assert len(orphans) >= 3
     assert repository.present() == []
+    (repository.own / ".times.json.abc").write_text("{")  # as one that was killed while it wrote them leaves
     _, _, said = repository.measure(teardown=["touch {here}/torn-{run}"])
     assert len(said) == 1
     assert said[0].startswith(f"{half.name} was interrupted: its processes (")
     assert not [p for p in orphans if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert (repository.runs / f"torn-{half.name}").exists()
     assert repository.present() == ALL
+    assert [p.name for p in repository.own.iterdir()] == ["times.json"]
 
 
 def test_a_damaged_record_of_a_killed_run_stops_nothing(repository):

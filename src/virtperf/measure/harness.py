@@ -208,6 +208,8 @@ class Harness:
 
     def _recover(self, say: Callable[[str], None]) -> None:
         """Clear away what a harness that was killed had left: processes, what its setup had made, half a folder."""
+        for begun in self._times.parent.glob(f".{self._times.name}.*"):  # killed while it wrote how long runs take
+            begun.unlink()
         if not self._running.is_dir():
             return
         try:
