@@ -64,6 +64,7 @@ def test_nothing_is_wrong_with_a_new_study(repository):
         (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "'titel' stands there: mend it"),
         (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
         (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),
+        (STUDY, "    over: guests\n", "    over: zzz\n", "figure-1: unknown factor 'zzz'"),
         (STUDY, "kind: line ", "kind: diagram ", "exhibits/figure-1: 'rows' is missing"),
         (STUDY, "kind: line ", "kind: lines ", "there is no kind of exhibit 'lines'; expected one of bar, diagram, line"),
         (STUDY, "\n    bounds: [0, null]", "\n    bounds: [0, null", "not valid YAML"),

@@ -157,3 +157,10 @@ def test_pairs_that_are_none():
         ratio_of_pairs([1, 2], [1, 0])
     with pytest.raises(ModelError, match="numerator has one value"):
         ratio_of_pairs([1], [1])
+
+
+@pytest.mark.parametrize("method", ["fieller", "log"])
+def test_a_mean_or_error_that_is_not_finite_is_refused(method):
+    for sample in ([1e200, 2e200], [1e308, 1.5e308]):
+        with pytest.raises(ModelError, match="too large"), np.errstate(over="ignore"):
+            ratio_of_means(sample, [1.0, 2.0], method=method)

@@ -41,7 +41,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     """The repository with the results of all stages, made once; tests copy it, those of other folders too."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "verify"  # one for all workers
-    with turn(folder / "lock", "", lambda _: None):
+    with turn(folder / "lock", str, lambda _: None):
         if not (folder / "stored").exists():
             _make(folder / "making", root)
             (folder / "making").rename(folder / "stored")

@@ -122,10 +122,8 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
                 report(StudyError(problem, file=file, line=claim.line))
         limited = claim.low > -float("inf") or claim.high < float("inf")
         if limited and claim.value is None and not claim.assumed and not claim.reading:
-            problem, remedy = (
-                "has limits but no printed value",
-                "say under reading how the words were turned into numbers",
-            )
+            problem = "has limits but no printed value"
+            remedy = "say under reading how the words were turned into numbers"
             report(StudyError(f"{claim.id} {problem}", file=file, line=claim.line, remedy=remedy))
     for position, exhibit in enumerate(study.exhibits):
         silent = []

@@ -155,10 +155,11 @@ def _csv(data: bytes, file: str) -> Columns:
 def _parquet(data: bytes, file: str) -> Columns:
     try:
         table = pq.read_table(pa.BufferReader(data))
-        rows = table.to_pylist()
+        columns = {name: pd.Series(table[name].to_pylist(), dtype=object) for name in table.column_names}
     except (pa.ArrowException, OSError, ValueError) as err:
         raise VirtperfError(f"not a Parquet table: {str(err).splitlines()[0]}", file=file) from err
-    return _of_rows(rows, table.column_names, file)
+    cells = pd.DataFrame(columns, index=range(table.num_rows)).set_axis(range(1, table.num_rows + 1))
+    return Columns(file, cells, "row")
 
 
 def _json(data: bytes, file: str) -> Columns:

@@ -14,7 +14,11 @@ from typing import Any, BinaryIO
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """A new, empty folder that takes the place of `folder`, as a whole, when the block ends without an error."""
+    """A new, empty folder that takes the place of `folder` when the block ends without an error.
+
+    An interrupted run leaves the previous folder or none, never half of a new one; what it had begun is removed by the
+    next.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     for begun in folder.parent.glob(f".{folder.name}.*"):
         shutil.rmtree(begun, ignore_errors=True)

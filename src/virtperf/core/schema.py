@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from virtperf.core.errors import VirtperfError
+from virtperf.core.files import replaced_file
 from virtperf.core.levels import level_text, parse_level
 from virtperf.core.tables import rounded
 
@@ -93,7 +94,7 @@ class Table:
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
         """Write the file of a frame that has these columns; the bytes depend on nothing but its cells."""
-        with path.open("wb") as out:
+        with replaced_file(path) as out:
             self.write_parts([frame], out, factors)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @contextmanager
-def turn(file: Path, words: str, taken: Callable[[str], None]) -> Iterator[int]:
+def turn(file: Path, words: Callable[[], str], taken: Callable[[str], None]) -> Iterator[int]:
     """Hold a lock while the block runs; wait for it where another process holds it, unless `taken` raises.
 
     The lock is the system's (`flock`): it ends with the last process that has the file open, however that process
@@ -19,8 +19,8 @@ def turn(file: Path, words: str, taken: Callable[[str], None]) -> Iterator[int]:
 
     Parameters
     ----------
-    words : str
-        What is known of this process beside its number, for `taken` of another one.
+    words : callable
+        Gives what is known of this process beside its number once it holds the lock, for `taken` of another one.
     taken : callable
         Told of the process that holds the lock.
     """
@@ -33,7 +33,7 @@ def turn(file: Path, words: str, taken: Callable[[str], None]) -> Iterator[int]:
             taken(held.read().decode() or "another process")
             fcntl.flock(held, fcntl.LOCK_EX)
         held.truncate(0)
-        held.write(f"process {os.getpid()}{words}".encode())
+        held.write(f"process {os.getpid()}{words()}".encode())
         try:
             yield held.fileno()
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -93,7 +94,9 @@ def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
 
 def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
     """The trace of every point of every figure, in the study's order; `assumptions` False takes the text alone."""
-    lineage = {key: rows.to_dict("records") for key, rows in data.lineage.groupby(["run_id", "quantity"])}
+    lineage: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in data.lineage.to_dict("records"):
+        lineage[row["run_id"], row["quantity"]].append({str(name): cell for name, cell in row.items()})
     refused = tuple(
         (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})") for q in data.index.get("quarantined", [])
     )

@@ -70,5 +70,5 @@ def choose(
 
 
 def dictionary_of(path: Path, inputs: Sequence[DeclaredFormat] = ()) -> MetricDictionary:
-    """The metric dictionary with the fields of all declared formats, those of `inputs` before others."""
+    """The metric dictionary with all declared formats' fields, those of `inputs` first; raises `StudyError`."""
     return extended(with_presets(load_metrics(path)), inputs, preferred=True)

@@ -31,8 +31,8 @@ DESCRIBED = (
     "tools", "machine", "disturbance", "disturbed",
 )  # fmt: skip
 """What the index says of a run as `run.yaml` does."""
-FEW = 4
-"""Up to so many runs are read without other processes, which would take longer to start."""
+FEW, SMALL = 4, 16_000_000
+"""Up to so many runs of so many bytes in all are read without other processes, which would take longer to start."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def ingest(
     tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
     results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
     missing = [task for task in tasks if task.key not in results]
-    few = 1 if len(missing) <= FEW else jobs
+    size = sum(size for task in missing for _, size in task.files.values())
+    few = 1 if len(missing) <= FEW and size <= SMALL else jobs
     with workers(study, dictionary, store, jobs=few, scheduler=scheduler, preload=__name__) as each:
         for number, (task, entry) in enumerate(zip(missing, each(_read_one, missing), strict=True), start=1):
             progress(f"run {number} of {len(missing)}")

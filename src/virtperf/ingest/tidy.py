@@ -65,8 +65,8 @@ class RawTables:
         scores = [] if told else ranking(head)
         self._file, self._interval_s = file, interval_s
         self.format, self.title = self._chosen.name, self._chosen.title
-        self.certainty = math.nan if told else scores[0][0]  # of the recognition, 0 to 1
-        # a format that could be meant as well
+        self.certainty = math.nan if told else scores[0][0]  # of the recognition, 0 to 1; NaN: none was needed
+        # a format that could be meant as well, "" where none comes near
         self.rival = next((name for score, name in scores[1:2] if self.certainty - score <= CLOSE), "")
         self.clock = ""  # one of `formats.base.CLOCKS`, or "interval": numbered samples, `t` is seconds since the first
         self.info: dict[str, str] = {}  # facts of the file's head, as far as it was read

@@ -128,7 +128,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with turn(self.root / LOCK, "", _taken), _signals() as check:
+        with turn(self.root / LOCK, str, _taken), _signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):

@@ -36,8 +36,14 @@ class Mean:
 
     @classmethod
     def of(cls, sample: Array) -> Mean:
-        """Return the mean of independent replicates."""
-        return cls(float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample))), len(sample) - 1)
+        """Return the mean of independent replicates; raises `ModelError` where it or its error is not finite."""
+        value, se = float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample)))
+        if not (math.isfinite(value) and math.isfinite(se)):
+            raise ModelError(
+                "the replicates are too large", expected="a finite mean and standard error", found=f"{value}, {se}",
+                remedy="give them in another unit",
+            )  # fmt: skip
+        return cls(value, se, len(sample) - 1)
 
 
 def replicates(sample: ArrayLike, name: str) -> Array:

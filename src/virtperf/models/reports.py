@@ -125,10 +125,11 @@ def _curve(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
     warnings = list(fit.warnings)
     quantities = _possible(makers, warnings, fit)
     tests |= {name: _test(test) for name, test in _possible(model.tests, warnings, fit).items() if test is not None}
+    table = _predictions(fit, options, warnings)  # may add warnings
     return {
         "formula": fit.model, "parameters": {name: fit.estimate(name, alpha) for name in fit.param_names},
         "errors": dict(zip(fit.param_names, map(float, fit.bse), strict=True)), "quantities": quantities,
-        "tests": tests, "verdict": verdict, "table": _predictions(fit, options, warnings), "warnings": tuple(warnings),
+        "tests": tests, "verdict": verdict, "table": table, "warnings": tuple(warnings),
         "measures": {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "aicc": fit.aicc},
     }  # fmt: skip
 

@@ -93,18 +93,19 @@ class SegmentedResult(FitResult):
         """
         return self.estimate("breakpoint", alpha, method)
 
-    def estimate(self, name: str, alpha: float = 0.05, method: str = "simulated") -> Estimate:
+    def estimate(self, name: str, alpha: float = 0.05, method: str | None = None) -> Estimate:
         """Return one parameter with its interval.
 
         Parameters
         ----------
-        method : str
-            Of the breakpoint: see `breakpoint`. Of the others: "simulated", all values v for which some curve with any
-            breakpoint has ``RSS(v) <= RSS + s**2 c``, c being the larger of F(1 - alpha; 1, df) and the simulated
-            threshold of the fitted breakpoint's place; or "t", the delta method.
+        method : str, optional
+            "simulated" where none is given. Of the breakpoint: see `breakpoint`. Of the others: "simulated", all values
+            v for which some curve with any breakpoint has ``RSS(v) <= RSS + s**2 c``, c being the larger of
+            F(1 - alpha; 1, df) and the simulated threshold of the fitted breakpoint's place; or "t", the delta method.
         """
         methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
-        if checks.one_of(method, methods, "interval method") == "t":
+        method = checks.one_of(method or "simulated", methods, "interval method")
+        if method == "t":
             return super().estimate(name, alpha)
         place = self.index(name)
         value = float(self.params[place])

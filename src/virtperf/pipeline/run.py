@@ -51,7 +51,10 @@ def run(layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: b
     VirtperfError
         A stage failed; what it and DVC said of it has been said.
     """
-    words = f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+
+    def words() -> str:
+        return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+
     with turn(layout.root / LOCK, words, lambda who: say(f"waiting for {who}")) as lock:
         mend(layout.root, say)
         # DVC starts `virtperf` by its name: the one of this environment.

@@ -12,9 +12,10 @@ from virtperf.core.params import ReconstructParameters
 from virtperf.core.yamlio import Document, walk
 from virtperf.formats import get_format, get_writer
 from virtperf.simulate.expressions import ExpressionError, used
-from virtperf.simulate.file import NUMBERS, Place, Raw, RawFile, listed
+from virtperf.simulate.file import NUMBERS, Place, Raw, RawFile
 from virtperf.simulate.signals import CALLABLE, OWN_NAMES
 from virtperf.study.definition import Study
+from virtperf.study.parts import listed
 
 
 def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:

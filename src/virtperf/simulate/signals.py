@@ -26,8 +26,8 @@ MOST = 1_000_000
 class Run:
     """A run to be written: its signals, time grids and entities, each computed once, when it is first asked for.
 
-    Noise of a signal depends on the seed, on the run's id and on the signal's name. Under another condition than the
-    run's own, only numbers without noise can be asked for.
+    Noise of a signal depends on the seed, on the run's id and on the signal's name, and on nothing else. Under another
+    condition than the run's own, only numbers without noise can be asked for.
     """
 
     def __init__(self, raw: Raw, plan: RunPlan, seed: int, condition: Condition | None = None) -> None:

@@ -40,6 +40,9 @@ class Claim(Model):
     `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio, difference or
         percent).
     `times`: how often the paper says it; None: once a note.
+    `strict`: whether an ordering must be visible, by the quantity's resolution.
+    `intercept`, `slope` and their half widths: the coefficients of a rule, "12 s plus 63 s a GB", and what their
+        printed precision implies.
     `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
     `sentences`: keys of the sentences that say it, where they say something else besides; a row of a table has one.
     `reading`: how the words were turned into numbers, where they were, that of `word` first.

@@ -23,7 +23,15 @@ __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study",
 
 
 class Study(Model):
-    """One study, whole; docs/add-a-study.md explains what `study.yaml` may say."""
+    """One study, whole; docs/add-a-study.md explains how `study.yaml` begins.
+
+    `kind`: "paper", regenerated from what a paper's text says, or "measured". `question`: what a measured study asks.
+    `exhibits`: in the paper's order. `derived`: numbers that follow from plotted quantities; their ranges are computed.
+    `findings`: the most important first. `telling`: the figure that stands for the study.
+    `conventions`: what we had to add to the paper's description to be able to compute. `errata`: mistakes of the paper.
+    `names`: what facts of machines, guests, networks, workload and procedure are called whose names are no words.
+    `inputs`: raw formats of the study's own.
+    """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = Field(alias="study")
     kind: Literal["paper", "measured"] = "paper"

@@ -92,7 +92,11 @@ def cosine_mean(x: np.ndarray, level: float) -> Mean:
 
 
 def too_short(x: np.ndarray) -> bool:
-    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times (docs/calibration.md)."""
+    """Whether a series probably lasts fewer than `FEWEST_TIMES` of its correlation times.
+
+    Its interval may then be too short: the slow part hardly shows (docs/calibration.md). Fewer than `FEWEST_FOR_TIMES`
+    samples can't tell.
+    """
     x = np.asarray(x, dtype=float)
     if len(x) < FEWEST_FOR_TIMES or not (power := _powers(x)).any():
         return False

@@ -104,11 +104,14 @@ def ratio(of: Mean, to: Mean) -> Mean:
 
 
 def add_relative(study: Study, rows: Sequence[Row]) -> None:
-    """Fill `relative`, `relative_se` and `relative_df`: the mean of the runs at the reference point is its value.
+    """Fill `relative`, `relative_se` and `relative_df` of the rows of `observe`, which are changed in place.
 
-    A run is compared with runs of its own provenance only. Errors are those within runs, by the delta method; a run
-    that is part of its reference shares its error with it, so a single reference run has none. Degrees of freedom are
-    Welch and Satterthwaite's over the same terms, the run's and those of its reference.
+    The mean of the runs at the reference point is its value; that point is the one which shares most factor levels with
+    the run (`Study.reference_for`). A run is compared with runs of its own provenance only.
+
+    Errors are those within runs, by the delta method; a run that is part of its reference shares its error with it, so
+    a single reference run has none. Degrees of freedom are Welch and Satterthwaite's over the same terms, the run's and
+    those of its reference.
     """
     by_point: dict[tuple[str, Quantity], list[Row]] = {}
     for row in rows:

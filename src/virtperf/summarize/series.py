@@ -57,7 +57,10 @@ class Steady:
 
 @dataclass(frozen=True)
 class Combined:
-    """Several entities' series as one quantity, at the times that all have where others were left out, else at None."""
+    """Several entities' series as one quantity; `steady` is of their sum or mean.
+
+    `times` are those at which all entities have a sample, where others were left out; else None.
+    """
 
     metric: str
     source: str

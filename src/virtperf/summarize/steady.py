@@ -26,8 +26,9 @@ FEWEST_FOR_TREND = 12
 
 @dataclass(frozen=True)
 class Warmup:
-    """Where a warm-up ends: samples to leave out at the beginning, 0 where the series is too short.
+    """Where a warm-up ends.
 
+    `cut`: samples to leave out at the beginning, the best cut in the first half; 0 where the series is too short.
     `status`: ``steady``; ``not steady`` where the best cut lies in the second half, which says that the series had not
         settled; ``too short`` to say anything.
     """

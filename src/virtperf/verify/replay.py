@@ -115,7 +115,7 @@ def run_stages(place: Place, study: str, progress: Progress) -> None:
     names = {" ".join(command) for command in commands}
     process = subprocess.Popen(  # noqa: S603 - this interpreter, our own program
         [sys.executable, "-P", "-u", "-c", _PROGRAM, str(place.root.resolve()), json.dumps(commands)], text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=place.root,
+        errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=place.root,
         env={**os.environ, **FIXED, "PYTHONPATH": path, "NO_COLOR": "1"},
     )  # fmt: skip
     with process:
@@ -126,7 +126,8 @@ def run_stages(place: Place, study: str, progress: Progress) -> None:
             else:
                 said = line or said
     if process.returncode:
-        reason = said or f"status {process.returncode}"
+        reason = " ".join(filter(None, (said, f"(status {process.returncode})" if process.returncode < 0 else "")))
+        reason = reason or f"status {process.returncode}"
         raise VirtperfError(
             f"the replay of {label} failed", expected="every stage to end well",
             found=f"{stage} ended with: {reason.rstrip('.')}", remedy="run the same in a copy of those inputs.",

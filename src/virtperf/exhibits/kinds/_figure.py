@@ -54,7 +54,8 @@ def check(study: Study, exhibit: Exhibit) -> None:
         raise StudyError(f"{exhibit.id}: two series are called {twice[0]!r}", file="study.yaml",
                          expected="a label of its own for every series")  # fmt: skip
     (over,) = axes
-    known = {over: study.factors[over].levels, "series": labels}
+    # loading the study tells of an unknown factor
+    known = {over: study.factors[over].levels if over in study.factors else (), "series": labels}
     for column, level in (exhibit.spec.get("baseline") or {}).items():
         if level not in known.get(column, ()):
             raise StudyError(

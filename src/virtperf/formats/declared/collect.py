@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,8 @@ class Collector:
         found = np.full(len(chunk.lines), all_of)
         for name, patterns in condition.items():
             cells = chunk.column(name)
-            fits = np.array([cell is not None and _matches(_text(cell), patterns) for cell in cells], dtype=bool)
+            matches = lru_cache(MOST_TEXTS)(partial(_matches, patterns))  # texts of one chunk often repeat
+            fits = np.array([cell is not None and matches(_text(cell)) for cell in cells], dtype=bool)
             found = found & fits if all_of else found | fits
         return found
 
@@ -215,8 +216,7 @@ class Collector:
             self.parts.append((entity[there], code, t[there], values[there], np.array(lines, dtype=np.int64)[there]))
 
 
-@lru_cache(MOST_TEXTS)
-def _matches(text: str, patterns: tuple[str, ...]) -> bool:
+def _matches(patterns: tuple[str, ...], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 

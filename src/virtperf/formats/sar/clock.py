@@ -83,8 +83,9 @@ def seconds_of(time: str, half: str, file: str, line: int) -> int:
 
 
 class Times:
-    """Seconds since 1970 of the rows of a listing, from one part of it to the next.
+    """Seconds of the rows of a listing by `clock`, from one part of it to the next.
 
+    They count from 1970, or from the midnight before the first row where the listing's date can't be read.
     sysstat prints one table after the other, each from the file's beginning, or all of them sample by sample. In both
     cases a table's own headings and rows stand in the order of time, so midnights are counted for each table.
     An activity may have several tables (proc/s and cswch/s of old versions, interrupts in groups of columns), which
