@@ -1,8 +1,9 @@
-"""Readers of long files beside libraries that read the same bytes: `benchmarks/formats.py [MEGABYTES] [FORMAT ...]`.
-With `--bar` it writes `ratios.json`, which a test compares with what it measures (`ratios`): short files, one process.
+"""Readers of long files beside libraries that read the same bytes: `benchmarks/formats.py
+[MEGABYTES] [FORMAT ...]`. With `--bar` it writes `ratios.json`, which a test compares with what it
+measures (`ratios`): short files, one process.
 
-Every measurement is a process of its own, on one core: the best processor time of some turns, and the most memory that
-it had. See docs/performance.md.
+Every measurement is a process of its own, on one core: the best processor time of some turns, and
+the most memory that it had. See docs/performance.md.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SHORT, SHORT_TURNS = 6_000_000, 5
 
 
 def ours(name: str) -> Callable[[Path], int]:
-    from virtperf.formats import blocks_of, get_format
+    from rawperf import blocks_of, get_format
 
     form = get_format(name.removesuffix("-short"))
 
@@ -51,17 +52,21 @@ def pandas_texts(path: Path) -> int:
 def pandas_guessed(path: Path) -> int:
     import pandas as pd
 
-    return pd.read_csv(path, sep=r"\s+", header=None, names=range(24), engine="c", low_memory=False).size
+    return pd.read_csv(
+        path, sep=r"\s+", header=None, names=range(24), engine="c", low_memory=False
+    ).size
 
 
 def pandas_fixed(path: Path) -> int:
     import pandas as pd
 
-    from virtperf.formats.perfkit.layout import load_layouts, locate
+    from rawperf.perfkit.layout import load_layouts, locate
 
     layout = load_layouts()["FCX112"][0]
     cells = locate(layout, layout.heading) or ()
-    return pd.read_fwf(path, colspecs=[(cell.start, cell.end) for cell in cells], header=None, dtype=str).size
+    return pd.read_fwf(
+        path, colspecs=[(cell.start, cell.end) for cell in cells], header=None, dtype=str
+    ).size
 
 
 def json_loads(path: Path) -> int:
@@ -100,8 +105,16 @@ def split_lines(path: Path) -> int:
 
 
 LIBRARIES: dict[str, dict[str, Callable[[Path], int]]] = {
-    "xentop": {"pandas, texts": pandas_texts, "pandas, guessing": pandas_guessed, "split lines": split_lines},
-    "sar": {"pandas, texts": pandas_texts, "pandas, guessing": pandas_guessed, "split lines": split_lines},
+    "xentop": {
+        "pandas, texts": pandas_texts,
+        "pandas, guessing": pandas_guessed,
+        "split lines": split_lines,
+    },
+    "sar": {
+        "pandas, texts": pandas_texts,
+        "pandas, guessing": pandas_guessed,
+        "split lines": split_lines,
+    },
     "sadf-json": {"json": json_loads, "orjson": orjson_loads},
     "iwl-xml": {"iterparse of lxml": iterparse_lxml, "iterparse": iterparse_standard},
     "iwl-console": {"pandas, texts": pandas_texts, "split lines": split_lines},
@@ -124,10 +137,11 @@ def _seconds(run: Callable[[Path], int], path: Path) -> float:
 
 
 def ratios(name: str) -> dict[str, float]:
-    """How many times as fast as each library we read a short file, measured in a process of its own.
+    """How many times as fast as each library we read a short file, measured in a process of its
+    own.
 
-    Each side's best of some turns counts, which they take one after the other, so that what else the machine does
-    counts for all. A library that is not installed is left out.
+    Each side's best of some turns counts, which they take one after the other, so that what else
+    the machine does counts for all. A library that is not installed is left out.
     """
     return dict(_child("--ratios", name))
 
@@ -148,7 +162,9 @@ def _short(name: str, path: Path) -> dict[str, float]:
 
 def _child(*arguments: str) -> Any:
     """What this script prints on one core; None where it wants a library that is not installed."""
-    alone = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
+    alone = os.environ | dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1"
+    )
     command = [sys.executable, __file__, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=alone, check=False)  # noqa: S603
     if done.returncode and "ModuleNotFoundError" in done.stderr:
@@ -174,7 +190,10 @@ def main() -> int:
             print(json.dumps(_short(sys.argv[2], Path(folder) / "log")))
         return 0
     if sys.argv[1:] == ["--bar"]:
-        bar = {name: {library: r for library, r in ratios(name).items() if library != NO_LIBRARY} for name in KINDS}
+        bar = {
+            name: {library: r for library, r in ratios(name).items() if library != NO_LIBRARY}
+            for name in KINDS
+        }
         BAR.write_text(json.dumps(bar, indent=2) + "\n", encoding="utf-8")
         return 0
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
@@ -192,7 +211,10 @@ def main() -> int:
                 other = measured(name, library, path)
                 if other is not None:
                     ratio = other[0] / found[0]
-                    print(f"| | {library} | {size / other[0]:.0f} | {ratio:.2f} | {other[1]:.0f} |", flush=True)
+                    print(
+                        f"| | {library} | {size / other[0]:.0f} | {ratio:.2f} | {other[1]:.0f} |",
+                        flush=True,
+                    )
             path.unlink()
     return 0
 

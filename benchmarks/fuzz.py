@@ -1,9 +1,10 @@
-"""Damaged files for every reader, many more than the tests give: `python benchmarks/fuzz.py [INPUTS] [FORMAT ...]`.
+"""Damaged files for every reader, many more than the tests give: `python benchmarks/fuzz.py
+[INPUTS] [FORMAT ...]`.
 
-The same damage as in tests/formats/test_fuzz.py, from the same seed: input n of a format is the same on every machine.
-Each must give a reading or a `FormatError` that names the file (and a line that the file has, if it names one), within
-a second, without any other exception and without a warning of Python. Failures are printed with their number; the
-script ends with 1 if there are any.
+The same damage as in tests/rawperf/test_fuzz.py, from the same seed: input n of a format is the
+same on every machine. Each must give a reading or a `FormatError` that names the file (and a line
+that the file has, if it names one), within a second, without any other exception and without a
+warning of Python. Failures are printed with their number; the script ends with 1 if there are any.
 """
 
 import sys
@@ -13,10 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.formats.mutations import mutant
-from tests.formats.seeds import SEEDS
-from tests.formats.trial import TooSlow, trial
-from virtperf.formats import Format, all_formats
+from rawperf import Format, all_formats
+from tests.rawperf.mutations import mutant
+from tests.rawperf.seeds import SEEDS
+from tests.rawperf.trial import TooSlow, trial
 
 INPUTS = 100_000
 SHOWN = 10
@@ -47,7 +48,9 @@ def fuzz(form: Format, inputs: int) -> Tally:
         except (Exception, TooSlow) as error:
             found.failed += 1
             if found.failed <= SHOWN:
-                print(f"{form.name} {number} ({history}): {type(error).__name__}: {error}", flush=True)
+                print(
+                    f"{form.name} {number} ({history}): {type(error).__name__}: {error}", flush=True
+                )
             continue
         found.read += is_read
         found.refused += not is_read

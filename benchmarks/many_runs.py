@@ -1,8 +1,10 @@
-"""A measured study with more and more runs, through all its stages: `benchmarks/many_runs.py [STUDY] [TIMES ...]`.
+"""A measured study with more and more runs, through all its stages: `benchmarks/many_runs.py
+[STUDY] [TIMES ...]`.
 
-The runs are those of the study, as often as said, each time with another replicate number: what they hold is of no use
-to anybody, but it is as much as that many measured runs hold. Each has a host/sadf.json. It happens in a copy of the
-committed repository. Prints for each stage seconds and peak memory, then the largest page. See docs/performance.md.
+The runs are those of the study, as often as said, each time with another replicate number: what
+they hold is of no use to anybody, but it is as much as that many measured runs hold. Each has a
+host/sadf.json. It happens in a copy of the committed repository. Prints for each stage seconds and
+peak memory, then the largest page. See docs/performance.md.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ def repeat(runs: Path, times: int) -> int:
             name = f"{found['condition']}-r{replicate}"
             made = runs / name
             shutil.copytree(folder, made)
-            said = (made / "run.yaml").read_text(encoding="utf-8").replace(f"run: {folder.name}\n", f"run: {name}\n")
+            said = (
+                (made / "run.yaml")
+                .read_text(encoding="utf-8")
+                .replace(f"run: {folder.name}\n", f"run: {name}\n")
+            )
             said = said.replace(f"replicate: {found['replicate']}\n", f"replicate: {replicate}\n")
             (made / "run.yaml").write_text(said, encoding="utf-8")
             changed = made / "host" / "sadf.json"  # no two runs may have the same bytes
@@ -47,7 +53,9 @@ def stage(root: Path, name: str, study: str) -> str:
     script = f"import resource, subprocess; subprocess.run({command!r}, check=True)"
     script += "; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     begin = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root
+    )
     return f"{time.perf_counter() - begin:.1f} s, {int(done.stdout.split()[-1]) / 1024:.0f} MB"
 
 

@@ -1,4 +1,6 @@
-"""USL fits and intervals against scipy.optimize.curve_fit on the same data; see benchmarks/README.md."""
+"""USL fits and intervals against scipy.optimize.curve_fit on the same data; see
+benchmarks/README.md.
+"""
 
 import sys
 import time
@@ -49,7 +51,9 @@ def our_interval(x: np.ndarray) -> np.ndarray:
 
 
 def scipy_interval(x: np.ndarray) -> np.ndarray:
-    """The same limits of the peak load: curve_fit of alpha and gamma at a fixed peak, and brentq on the peak."""
+    """The same limits of the peak load: curve_fit of alpha and gamma at a fixed peak, and brentq on
+    the peak.
+    """
     alpha, beta, gamma = scipy_fit(x)
     peak = np.sqrt((1 - alpha) / beta)
     rss = np.sum((usl(LOAD, alpha, beta, gamma) - x) ** 2)
@@ -71,7 +75,9 @@ def scipy_interval(x: np.ndarray) -> np.ndarray:
 
 
 def interval_time(x: np.ndarray) -> float:
-    """Seconds of a profile interval of the peak load, without its fit: the best of `REPLICATES` / 10."""
+    """Seconds of a profile interval of the peak load, without its fit: the best of `REPLICATES` /
+    10.
+    """
     fit = fit_usl(LOAD, x, noise="constant")
     best = np.inf
     for _ in range(REPLICATES // 10):
@@ -92,10 +98,14 @@ def fit_time(x: np.ndarray) -> float:
 
 
 def refits(samples: np.ndarray) -> float:
-    """Time of bounded curve_fit a data set, over ours where all are fitted at once; checks those that both fit."""
+    """Time of bounded curve_fit a data set, over ours where all are fitted at once; checks those
+    that both fit.
+    """
     begin = time.perf_counter()
     mean = Mean(True, NOISES["constant"])
-    found = coefficients(solve(mean, columns(LOAD), samples, np.ones_like(samples), free=np.array(FREE["usl"])).b)
+    found = coefficients(
+        solve(mean, columns(LOAD), samples, np.ones_like(samples), free=np.array(FREE["usl"])).b
+    )
     spent = (time.perf_counter() - begin) / len(samples)
     begin = time.perf_counter()
     theirs = [scipy_fit(x) for x in samples[:REPLICATES]]
@@ -107,7 +117,9 @@ Fit = Callable[[np.ndarray], np.ndarray]
 
 
 def compare(ours: Fit, theirs: Fit, data: list[np.ndarray]) -> float:
-    """Time of theirs over ours, taken in turn on each data set; AssertionError where their numbers differ."""
+    """Time of theirs over ours, taken in turn on each data set; AssertionError where their numbers
+    differ.
+    """
     spent = np.zeros(2)
     for x in data:
         found = []
@@ -127,12 +139,19 @@ def main() -> None:
     for what, ours, theirs, data in (
         ("fit, against bounded curve_fit", our_fit, scipy_fit, [one] * FITS),
         ("fit, against unbounded curve_fit", our_fit, scipy_unbounded, [one] * FITS),
-        ("fit and interval, against brentq over curve_fit", our_interval, scipy_interval, [one] * INTERVALS),
+        (
+            "fit and interval, against brentq over curve_fit",
+            our_interval,
+            scipy_interval,
+            [one] * INTERVALS,
+        ),
         ("fits of replicates, against bounded curve_fit", our_fit, scipy_fit, replicates),
     ):
         print(f"{what:<50s}{len(data):>7d}{compare(ours, theirs, data):>8.2f}", flush=True)
     noise = np.exp(NOISE * rng.standard_normal((REFITS, len(LOAD))))
-    print(f"{'fits at once, against bounded curve_fit':<50s}{REFITS:>7d}{refits(usl(LOAD, *TRUTH) * noise):>8.2f}")
+    print(
+        f"{'fits at once, against bounded curve_fit':<50s}{REFITS:>7d}{refits(usl(LOAD, *TRUTH) * noise):>8.2f}"
+    )
     print(f"{'fit with proportional noise, milliseconds':<57s}{1000 * fit_time(one):>8.2f}")
     spent = interval_time(one)
     print(f"{'profile interval of the peak load, milliseconds':<57s}{1000 * spent:>8.2f}")

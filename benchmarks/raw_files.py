@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from virtperf.formats.perfkit.layout import load_layouts, locate
-from virtperf.formats.xentop.write import WIDTHS
+from rawperf.perfkit.layout import load_layouts, locate
+from rawperf.xentop.write import WIDTHS
 
 SEED = 20090101
 GUESTS = ("Domain-0", *(f"guest-{number:02d}" for number in range(1, 32)))
@@ -24,11 +24,33 @@ def xentop(rng: np.random.Generator) -> Iterator[str]:
     while True:
         seconds += rng.integers(0, 60, len(GUESTS))
         lines = [head]
-        for place, (name, v) in enumerate(zip(GUESTS, rng.integers(0, 99_999, (len(GUESTS), 6)).tolist(), strict=True)):
+        for place, (name, v) in enumerate(
+            zip(GUESTS, rng.integers(0, 99_999, (len(GUESTS), 6)).tolist(), strict=True)
+        ):
             most = ("1048576", "12.5") if place else ("no limit", "n/a")
-            cells = (name, "--b---", str(seconds[place]), "0.0" if first else f"{v[0] / 200:.1f}", "1048576", "12.5",
-                     *most, "2", "1", str(v[1]), str(v[2]), "1", "0", str(v[3]), str(v[4]), "0")  # fmt: skip
-            lines.append(" ".join(cell.rjust(width) for cell, width in zip(cells, WIDTHS.values(), strict=True)))
+            cells = (
+                name,
+                "--b---",
+                str(seconds[place]),
+                "0.0" if first else f"{v[0] / 200:.1f}",
+                "1048576",
+                "12.5",
+                *most,
+                "2",
+                "1",
+                str(v[1]),
+                str(v[2]),
+                "1",
+                "0",
+                str(v[3]),
+                str(v[4]),
+                "0",
+            )
+            lines.append(
+                " ".join(
+                    cell.rjust(width) for cell, width in zip(cells, WIDTHS.values(), strict=True)
+                )
+            )
         first = False
         yield "\n".join(lines) + "\n"
 
@@ -46,14 +68,22 @@ def sar(rng: np.random.Generator) -> Iterator[str]:
             "",
             f"{before}        DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util",
         ]
-        lines += [f"{now}  dev8-{16 * disk:<4}" + "".join(f"{x:10.2f}" for x in v[17 + disk]) for disk in range(8)]
+        lines += [
+            f"{now}  dev8-{16 * disk:<4}" + "".join(f"{x:10.2f}" for x in v[17 + disk])
+            for disk in range(8)
+        ]
         lines += ["", f"{before}    kbmemfree   kbavail kbmemused  %memused kbbuffers  kbcached"]
         a, b, c, d, e, f, *_ = v[25]
-        lines += [f"{now}    {1e4 * a:10.0f}{1e4 * b:10.0f}{1e4 * c:10.0f}{d:10.2f}{1e4 * e:10.0f}{1e4 * f:10.0f}", ""]
+        lines += [
+            f"{now}    {1e4 * a:10.0f}{1e4 * b:10.0f}{1e4 * c:10.0f}{d:10.2f}{1e4 * e:10.0f}{1e4 * f:10.0f}",
+            "",
+        ]
         yield "\n".join(lines) + "\n"
 
 
-def _objects(key: str, names: list[str], fields: tuple[str, ...], v: list[list[float]], tabs: int) -> str:
+def _objects(
+    key: str, names: list[str], fields: tuple[str, ...], v: list[list[float]], tabs: int
+) -> str:
     rows = (
         "\t" * tabs
         + f'{{"{key}": "{name}", '
@@ -76,8 +106,16 @@ def sadf(rng: np.random.Generator) -> Iterator[str]:
         v = np.round(rng.random((16, 10)) * 40, 2).tolist()
         stamp = f'{{"date": "{now:%Y-%m-%d}", "time": "{now:%H:%M:%S}", "utc": 1, "interval": 10}}'
         cpu = _objects("cpu", cpus, ("user", "nice", "system", "iowait", "steal", "idle"), v, 6)
-        disk = _objects("disk-device", disks, ("tps", "rkB", "wkB", "dkB", "areq-sz", "aqu-sz", "await", "util"), v, 6)
-        net = _objects("iface", ["eth0", "eth1"], ("rxpck", "txpck", "rxkB", "txkB", "rxcmp", "txcmp"), v, 7)
+        disk = _objects(
+            "disk-device",
+            disks,
+            ("tps", "rkB", "wkB", "dkB", "areq-sz", "aqu-sz", "await", "util"),
+            v,
+            6,
+        )
+        net = _objects(
+            "iface", ["eth0", "eth1"], ("rxpck", "txpck", "rxkB", "txkB", "rxcmp", "txcmp"), v, 7
+        )
         yield (
             f'{"," if step > 1 else ""}\n\t\t\t\t{{\n\t\t\t\t\t"timestamp": {stamp},\n'
             f'\t\t\t\t\t"cpu-load": [\n{cpu}\n\t\t\t\t\t],\n'
@@ -110,13 +148,16 @@ def iwl_console(rng: np.random.Generator) -> Iterator[str]:
 
 
 def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
-    """Guests of a z/VM system, a page of so many rows a minute, and every ten minutes its processors."""
+    """Guests of a z/VM system, a page of so many rows a minute, and every ten minutes its
+    processors.
+    """
     users = (">System<", *(f"LINUX{number:03d}" for number in range(1, rows)))
     for minute in range(100_000_000):
         begin, end = (f"{START + timedelta(minutes=m):%H:%M:%S}" for m in (minute, minute + 1))
         for report, entities, between, behind in (
-            ("FCX112", users, "", "  EME,CL3,DIS"), ("FCX100", [f"P{n:02d}" for n in range(16)], "  IFL", "")
-        )[: 1 + (minute % 10 == 0)]:  # fmt: skip
+            ("FCX112", users, "", "  EME,CL3,DIS"),
+            ("FCX100", [f"P{n:02d}" for n in range(16)], "  IFL", ""),
+        )[: 1 + (minute % 10 == 0)]:
             layout = load_layouts()[report][0]
             cells = [cell for cell in locate(layout, layout.heading) or () if not cell.column.text]
             lines = [
@@ -134,16 +175,22 @@ def perfkit(rng: np.random.Generator, rows: int = 60) -> Iterator[str]:
                 line = f" {entity}{between}".ljust(cells[0].start)
                 for cell, x in zip(cells, row, strict=True):
                     text = f"{x:.{cell.column.decimals}f}"
-                    line += (text[1:] if text.startswith("0.") else text).rjust(cell.end - cell.start)
+                    line += (text[1:] if text.startswith("0.") else text).rjust(
+                        cell.end - cell.start
+                    )
                 lines.append(line + behind)
             yield "\n".join(lines) + "\n"
 
 
 KINDS: dict[str, tuple[Callable[[np.random.Generator], Iterator[str]], str]] = {
-    "xentop": (xentop, ""), "sar": (sar, ""), "sadf-json": (sadf, "\n\t\t\t]\n\t\t}\n\t]\n}}\n"),
-    "iwl-xml": (iwl_xml, "</iwl>\n"), "iwl-console": (iwl_console, ""), "perfkit": (perfkit, ""),
+    "xentop": (xentop, ""),
+    "sar": (sar, ""),
+    "sadf-json": (sadf, "\n\t\t\t]\n\t\t}\n\t]\n}}\n"),
+    "iwl-xml": (iwl_xml, "</iwl>\n"),
+    "iwl-console": (iwl_console, ""),
+    "perfkit": (perfkit, ""),
     "perfkit-short": (partial(perfkit, rows=20), ""),
-}  # fmt: skip
+}
 """By format (with ``-short``: with fewer rows a page) what makes its file, and what ends it."""
 
 

@@ -1,8 +1,9 @@
-"""Many large runs ingested: `benchmarks/scale.py [FILES] [MEGABYTES]`, each run having one file of that size.
+"""Many large runs ingested: `benchmarks/scale.py [FILES] [MEGABYTES]`, each run having one file of
+that size.
 
-Prints a table of one file that grows, of more and more runs, and of one process beside two: size, seconds, the most
-memory of any process, and processor seconds a megabyte over those of the case before. Each case has its own process.
-See docs/performance.md.
+Prints a table of one file that grows, of more and more runs, and of one process beside two: size,
+seconds, the most memory of any process, and processor seconds a megabyte over those of the case
+before. Each case has its own process. See docs/performance.md.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.raw_files import write
 from tests.toy_runs import toy_study, write_run
 from virtperf.core.parallel import most_processes
-from virtperf.ingest.stage import ingest
+from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import load_study
 
 FILES, MEGABYTES = 8, 10
 KINDS = ("xentop", "sar", "sadf-json", "iwl-xml", "iwl-console")
 METRICS = Path(__file__).resolve().parents[1] / "data" / "metrics.yaml"
-CLOCK = {"start": "2026-01-05T00:00:00", "duration_s": 366 * 86400, "warmup_s": 0, "window_s": [0, 3600]}
+CLOCK = {
+    "start": "2026-01-05T00:00:00",
+    "duration_s": 366 * 86400,
+    "warmup_s": 0,
+    "window_s": [0, 3600],
+}
 EVERY_S = 0.1
 
 
@@ -35,28 +41,40 @@ def runs(root: Path, kinds: list[str], megabytes: int) -> float:
     for number, kind in enumerate(kinds):
         name = f"r{number:03d}"
         folder = write_run(
-            root, name, {}, replicate=number + 1, **CLOCK,
+            root,
+            name,
+            {},
+            replicate=number + 1,
+            **CLOCK,
             files=[{"path": "raw.log", "format": kind, "start_s": 0, "interval_s": 1}],
-        )  # fmt: skip
-        write(kind, folder / "raw.log", megabytes * 1_000_000, number)  # no two runs may have the same bytes
+        )
+        write(
+            kind, folder / "raw.log", megabytes * 1_000_000, number
+        )  # no two runs may have the same bytes
     return sum(path.stat().st_size for path in root.rglob("raw.log")) / 1e6
 
 
 def watched(process: subprocess.Popen[str]) -> tuple[float, float]:
-    """Processor seconds, and the most memory in MB, of a process and those that it starts, until it ends.
+    """Processor seconds, and the most memory in MB, of a process and those that it starts, until it
+    ends.
 
     It is watched from outside: a thread of its own would change how it starts others.
     """
     found: dict[int, tuple[float, float]] = {}
     while process.poll() is None:
-        for each in (psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)):
+        for each in (
+            psutil.Process(process.pid),
+            *psutil.Process(process.pid).children(recursive=True),
+        ):
             try:
                 lines = Path(f"/proc/{each.pid}/status").read_text(encoding="utf-8").splitlines()
                 used = each.cpu_times()
             except (OSError, psutil.Error):
                 continue
             peak = next((line for line in lines if line.startswith("VmHWM")), "VmHWM 0")
-            before = found.get(each.pid, (0.0, 0.0))[1]  # a process that has ended says nothing of its memory
+            before = found.get(each.pid, (0.0, 0.0))[
+                1
+            ]  # a process that has ended says nothing of its memory
             found[each.pid] = used.user + used.system, max(before, int(peak.split()[1]) / 1024)
         time.sleep(EVERY_S)
     used_s, memory = zip(*found.values(), strict=True)
@@ -67,15 +85,21 @@ def one(folder: Path, jobs: int) -> None:
     """Ingest the runs in this process, and print the seconds that it took."""
     start = time.perf_counter()
     done = ingest(
-        load_study(folder / "toy"), {"measured": folder / "runs"}, METRICS, folder / "samples", folder / "cache",
+        load_study(folder / "toy"),
+        {"measured": folder / "runs"},
+        METRICS,
+        folder / "samples",
+        folder / "cache",
         jobs=jobs,
-    )  # fmt: skip
+    )
     if done.quarantined:
         raise RuntimeError(str(done.quarantined))
     print(time.perf_counter() - start)
 
 
-def case(what: str, kinds: list[str], megabytes: int, jobs: int, before: float | None = None) -> float:
+def case(
+    what: str, kinds: list[str], megabytes: int, jobs: int, before: float | None = None
+) -> float:
     """Measure and print a row; processor seconds a MB."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -89,7 +113,10 @@ def case(what: str, kinds: list[str], megabytes: int, jobs: int, before: float |
         raise RuntimeError(f"it ended with status {process.returncode}")
     seconds = float(said)
     ratio = "" if before is None else f"{used / size / before:.2f}"
-    print(f"| {what} | {jobs} | {size:.0f} | {seconds:.1f} | {used:.1f} | {ratio} | {memory:.0f} |", flush=True)
+    print(
+        f"| {what} | {jobs} | {size:.0f} | {seconds:.1f} | {used:.1f} | {ratio} | {memory:.0f} |",
+        flush=True,
+    )
     return float(used / size)
 
 
@@ -98,8 +125,12 @@ def main() -> int:
     if sys.argv[1:2] == ["--one"]:
         one(Path(sys.argv[2]), int(sys.argv[3]))
         return 0
-    files, megabytes = map(int, (*sys.argv[1:3], *(str(FILES), str(MEGABYTES))[len(sys.argv[1:3]) :]))
-    print("| runs | processes | MB | seconds | processor seconds | a MB, over that above | peak memory, MB |")
+    files, megabytes = map(
+        int, (*sys.argv[1:3], *(str(FILES), str(MEGABYTES))[len(sys.argv[1:3]) :])
+    )
+    print(
+        "| runs | processes | MB | seconds | processor seconds | a MB, over that above | peak memory, MB |"
+    )
     print("|---|---|---|---|---|---|---|", flush=True)
     for kind in ("sar", "xentop"):
         before = None

@@ -12,14 +12,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from virtperf.formats import RECORD_COLUMNS, Reading, get_writer
+from rawperf import RECORD_COLUMNS, Reading, get_writer
 
 SEED = 20090109
-START, DAY_START = "2009-01-09T14:00:00", 1231509600.0  # the same moment, in seconds since 1970 by the same clock
+START, DAY_START = (
+    "2009-01-09T14:00:00",
+    1231509600.0,
+)  # the same moment, in seconds since 1970 by the same clock
 DURATION, BEGIN, END = 1200, 300, 900
 STEP, MINUTE = 10, 60
 CLIENTS = 4
-GUESTS = {"lnweb": (0.55, 750, 1), "lnwas": (1.10, 2048, 2), "lnudb": (0.35, 1800, 1)}  # processors, MiB, virtual CPUs
+GUESTS = {
+    "lnweb": (0.55, 750, 1),
+    "lnwas": (1.10, 2048, 2),
+    "lnudb": (0.35, 1800, 1),
+}  # processors, MiB, virtual CPUs
 
 RUN_YAML = f"""\
 # A made-up run. `provenance: example` keeps it out of every verdict.
@@ -76,15 +83,25 @@ def main(target: Path) -> None:
         path.write_bytes(data)
 
 
-def records(report: str, kind: str, entities: list[str], t: np.ndarray, fields: dict[str, np.ndarray]) -> pd.DataFrame:
+def records(
+    report: str, kind: str, entities: list[str], t: np.ndarray, fields: dict[str, np.ndarray]
+) -> pd.DataFrame:
     """Records in a tool's order: by time, entity, field; `fields` broadcast to (times, entities)."""
     shape = (len(t), len(entities), len(fields))
-    values = np.stack([np.broadcast_to(np.asarray(v, float), shape[:2]) for v in fields.values()], axis=2)
+    values = np.stack(
+        [np.broadcast_to(np.asarray(v, float), shape[:2]) for v in fields.values()], axis=2
+    )
     at = np.indices(shape).reshape(3, -1)
-    frame = pd.DataFrame({
-        "report": report, "entity_kind": kind, "entity": np.array(entities, dtype=object)[at[1]],
-        "field": np.array(list(fields), dtype=object)[at[2]], "t": np.asarray(t, float)[at[0]], "value": values.ravel(),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "report": report,
+            "entity_kind": kind,
+            "entity": np.array(entities, dtype=object)[at[1]],
+            "field": np.array(list(fields), dtype=object)[at[2]],
+            "t": np.asarray(t, float)[at[0]],
+            "value": values.ravel(),
+        }
+    )
     return frame.loc[frame["value"].notna(), list(RECORD_COLUMNS)].reset_index(drop=True)
 
 
@@ -95,22 +112,50 @@ def driver(rng: np.random.Generator) -> bytes:
     response = np.round(response, 3)
     throughput = np.round(CLIENTS / response, 3)
     elements = np.round(np.cumsum(throughput * STEP))
-    status = records("status", "driver", [""], np.arange(len(t)), {
-        name: np.reshape(value, (-1, 1)) for name, value in {
-            "clients": np.full(len(t), CLIENTS), "clients max": np.full(len(t), CLIENTS),
-            "rd": np.round(throughput * 6 / 1024, 4), "wr": np.round(throughput / 4096, 4), "pg": elements,
-            "web err": np.zeros(len(t)), "resp avg": response, "pg elem/s": throughput,
-        }.items()
-    })  # fmt: skip
+    status = records(
+        "status",
+        "driver",
+        [""],
+        np.arange(len(t)),
+        {
+            name: np.reshape(value, (-1, 1))
+            for name, value in {
+                "clients": np.full(len(t), CLIENTS),
+                "clients max": np.full(len(t), CLIENTS),
+                "rd": np.round(throughput * 6 / 1024, 4),
+                "wr": np.round(throughput / 4096, 4),
+                "pg": elements,
+                "web err": np.zeros(len(t)),
+                "resp avg": response,
+                "pg elem/s": throughput,
+            }.items()
+        },
+    )
     total = float(elements[-1])
-    summary = records("summary", "driver", [""], np.array([np.nan]), {
-        name: np.array([[value]]) for name, value in {
-            "Run time": DURATION, "Clients completed": 0, "Clients completed max": CLIENTS, "Page elements": total,
-            "Page element throughput": round(total / DURATION, 3), "Network I/O errors": 0, "Web server errors": 0,
-            "HTTP avg. page element response time": round(float((response * throughput).sum() / throughput.sum()), 3),
-        }.items()
-    })  # fmt: skip
-    reading = Reading(pd.concat([status, summary], ignore_index=True), "sample", {"time limit": str(DURATION)})
+    summary = records(
+        "summary",
+        "driver",
+        [""],
+        np.array([np.nan]),
+        {
+            name: np.array([[value]])
+            for name, value in {
+                "Run time": DURATION,
+                "Clients completed": 0,
+                "Clients completed max": CLIENTS,
+                "Page elements": total,
+                "Page element throughput": round(total / DURATION, 3),
+                "Network I/O errors": 0,
+                "Web server errors": 0,
+                "HTTP avg. page element response time": round(
+                    float((response * throughput).sum() / throughput.sum()), 3
+                ),
+            }.items()
+        },
+    )
+    reading = Reading(
+        pd.concat([status, summary], ignore_index=True), "sample", {"time limit": str(DURATION)}
+    )
     return get_writer("iwl-console").write(reading)
 
 
@@ -124,19 +169,39 @@ def xentop(rng: np.random.Generator) -> bytes:
     guests = np.arange(len(names)) > 0
     sent = np.outer(np.arange(10), np.where(guests, 65536, 0))
     reading = Reading(
-        records("", "domain", names, 14 * 3600 + BEGIN + MINUTE * np.arange(10), {
-            "CPU(sec)": seconds, "CPU(%)": np.vstack([np.full(len(names), np.nan), np.round(100 * used, 1)]),
-            "MEM(k)": kib, "MEM(%)": np.round(100 * kib / (24576 * 1024), 1),
-            "MAXMEM(k)": kib, "MAXMEM(%)": np.round(100 * kib / (24576 * 1024), 1),
-            "VCPUS": np.array([8, *(GUESTS[guest][2] for _ in range(3) for guest in GUESTS)]), "NETS": guests,
-            "NETTX(k)": sent, "NETRX(k)": sent // 8, "VBDS": guests, "VBD_OO": np.zeros(len(names)),
-            "VBD_RD": np.zeros(len(names)), "VBD_WR": np.outer(np.arange(10), np.where(guests, 120, 0)),
-            "SSID": np.zeros(len(names)),
-        }),
+        records(
+            "",
+            "domain",
+            names,
+            14 * 3600 + BEGIN + MINUTE * np.arange(10),
+            {
+                "CPU(sec)": seconds,
+                "CPU(%)": np.vstack([np.full(len(names), np.nan), np.round(100 * used, 1)]),
+                "MEM(k)": kib,
+                "MEM(%)": np.round(100 * kib / (24576 * 1024), 1),
+                "MAXMEM(k)": kib,
+                "MAXMEM(%)": np.round(100 * kib / (24576 * 1024), 1),
+                "VCPUS": np.array([8, *(GUESTS[guest][2] for _ in range(3) for guest in GUESTS)]),
+                "NETS": guests,
+                "NETTX(k)": sent,
+                "NETRX(k)": sent // 8,
+                "VBDS": guests,
+                "VBD_OO": np.zeros(len(names)),
+                "VBD_RD": np.zeros(len(names)),
+                "VBD_WR": np.outer(np.arange(10), np.where(guests, 120, 0)),
+                "SSID": np.zeros(len(names)),
+            },
+        ),
         "time-of-day",
-        {"columns": "17", "summary": "yes", "xen_version": "3.1", "cpus": "8", "cpu_mhz": "3500",
-         "mem_total_k": str(24576 * 1024)},
-    )  # fmt: skip
+        {
+            "columns": "17",
+            "summary": "yes",
+            "xen_version": "3.1",
+            "cpus": "8",
+            "cpu_mhz": "3500",
+            "mem_total_k": str(24576 * 1024),
+        },
+    )
     return get_writer("xentop").write(reading)
 
 
@@ -146,21 +211,42 @@ def sar(rng: np.random.Generator, guest: str) -> bytes:
     used = 100 * busy / vcpus * np.exp(0.02 * rng.standard_normal(10))
     user, system = np.round(0.7 * used, 2), np.round(0.25 * used, 2)
     steal = np.round(0.05 * used, 2)
-    fields = {"%user": user, "%nice": 0 * user, "%system": system, "%iowait": 0 * user, "%steal": steal,
-              "%idle": np.round(100 - user - system - steal, 2)}  # fmt: skip
+    fields = {
+        "%user": user,
+        "%nice": 0 * user,
+        "%system": system,
+        "%iowait": 0 * user,
+        "%steal": steal,
+        "%idle": np.round(100 - user - system - steal, 2),
+    }
     t = DAY_START + BEGIN + MINUTE * np.arange(1, 11)
-    frame = records("cpu", "cpu", ["all"], t, {name: value[:, None] for name, value in fields.items()})
+    frame = records(
+        "cpu", "cpu", ["all"], t, {name: value[:, None] for name, value in fields.items()}
+    )
     info = {"kernel": "2.6.18", "host": f"{guest}1", "date": START[:10], "cpus": str(vcpus)}
     return get_writer("sar").write(Reading(frame, "absolute", info))
 
 
 def netstat(at: int) -> bytes:
     """`netstat -s` at one end of the window; counters since the guest was booted."""
-    counts = {"Ip": {"total packets received": 900, "requests sent out": 880},
-              "Tcp": {"active connection openings": 2, "passive connection openings": 3, "segments received": 860,
-                      "segments sent out": 840, "segments retransmitted": 1}}  # fmt: skip
+    counts = {
+        "Ip": {"total packets received": 900, "requests sent out": 880},
+        "Tcp": {
+            "active connection openings": 2,
+            "passive connection openings": 3,
+            "segments received": 860,
+            "segments sent out": 840,
+            "segments retransmitted": 1,
+        },
+    }
     parts = [
-        records(section, "host", [""], np.array([np.nan]), {k: np.array([[v * (5000 + at)]]) for k, v in rows.items()})
+        records(
+            section,
+            "host",
+            [""],
+            np.array([np.nan]),
+            {k: np.array([[v * (5000 + at)]]) for k, v in rows.items()},
+        )
         for section, rows in counts.items()
     ]
     return get_writer("netstat").write(Reading(pd.concat(parts, ignore_index=True), "none"))

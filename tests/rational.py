@@ -18,11 +18,15 @@ def exact(
         for i in range(p)
     ]
     for c in range(p):
-        rows[c] = [v / rows[c][c] for v in rows[c]]  # the matrix is positive definite: no pivot is zero
+        rows[c] = [
+            v / rows[c][c] for v in rows[c]
+        ]  # the matrix is positive definite: no pivot is zero
         for k in range(p):
             if k != c:
                 rows[k] = [a - rows[k][c] * b for a, b in zip(rows[k], rows[c], strict=True)]
     b = [row[p] for row in rows]
-    rest = [v - sum(f * g for f, g in zip(r, b, strict=True)) for r, v in zip(design, y, strict=True)]
+    rest = [
+        v - sum(f * g for f, g in zip(r, b, strict=True)) for r, v in zip(design, y, strict=True)
+    ]
     rss = sum(w * e * e for e, w in zip(rest, weights, strict=True))
     return b, [row[p + 1 :] for row in rows], rss

@@ -27,7 +27,10 @@ def used(package: str) -> set[str]:
 
 def test_every_package_stands_in_the_table_with_what_it_imports(root):
     rows = dict(re.findall(r"^\| `([a-z_]+)` \| .* \| ([a-z_, ]*) ?\|$", page(root), re.M))
-    said = {name: set(filter(None, rows.get(name, "missing").replace(" ", "").split(","))) for name in PACKAGES}
+    said = {
+        name: set(filter(None, rows.get(name, "missing").replace(" ", "").split(",")))
+        for name in PACKAGES
+    }
     real = {name: used(name) for name in PACKAGES}
     real["exhibits"] -= {"render"}  # the exception that the page explains
     said["cli"] = real["cli"]  # all of them, or nearly
@@ -37,4 +40,8 @@ def test_every_package_stands_in_the_table_with_what_it_imports(root):
 def test_modules_that_are_named_exist(root):
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*/[a-z_0-9.]+\.(?:py|j2))`", page(root)))
     assert len(named) > 20
-    assert not [n for n in sorted(named) if not (SOURCE / "virtperf" / n).is_file() and not (root / n).is_file()]
+    assert not [
+        n
+        for n in sorted(named)
+        if not (SOURCE / "virtperf" / n).is_file() and not (root / n).is_file()
+    ]

@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 # Names in two parts, so that this file passes its own search.
-HOSTS = re.compile("|".join(("py" + r"pi\.", "python" + r"hosted\.", "ana" + r"conda\.(org|com)", "npm" + r"js\.")))
+HOSTS = re.compile(
+    "|".join(("py" + r"pi\.", "python" + r"hosted\.", "ana" + r"conda\.(org|com)", "npm" + r"js\."))
+)
 
 
 def locked(root: Path) -> dict[str, str]:
@@ -19,7 +21,9 @@ def locked(root: Path) -> dict[str, str]:
 
 
 def direct(root: Path) -> set[str]:
-    lines = (line.split("#")[0].strip() for line in (root / "requirements.in").read_text().splitlines())
+    lines = (
+        line.split("#")[0].strip() for line in (root / "requirements.in").read_text().splitlines()
+    )
     return {line for line in lines if line}
 
 
@@ -28,7 +32,11 @@ def test_every_direct_dependency_is_locked(root):
 
 
 def test_direct_dependencies_are_sorted(root):
-    names = [line for line in (root / "requirements.in").read_text().splitlines() if not line.startswith("#")]
+    names = [
+        line
+        for line in (root / "requirements.in").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     assert names == sorted(set(names))
 
 
@@ -36,7 +44,13 @@ def test_conda_users_get_the_same_versions(root):
     environment = yaml.safe_load((root / "environment.yml").read_text())
     parts = environment["dependencies"]
     conda = [part for part in parts if isinstance(part, str)]
-    pip = [line for part in parts if isinstance(part, dict) for line in part["pip"] if not line.startswith("-")]
+    pip = [
+        line
+        for part in parts
+        if isinstance(part, dict)
+        for line in part["pip"]
+        if not line.startswith("-")
+    ]
     pins = dict(re.split("==?", line) for line in conda + pip if "=" in line)
     assert pins.pop("python") == "3.11"
     assert pins == {name: locked(root)[name] for name in direct(root)}
@@ -45,7 +59,9 @@ def test_conda_users_get_the_same_versions(root):
 
 def test_the_package_declares_what_is_locked_and_nothing_else(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())
-    declared = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["test"]
+    declared = (
+        project["project"]["dependencies"] + project["project"]["optional-dependencies"]["test"]
+    )
     assert set(declared) | {"setuptools"} == direct(root)
 
 
@@ -61,6 +77,8 @@ def test_the_lock_says_how_it_was_made(root):
     assert command.endswith("--generate-hashes --no-annotate requirements.in -o requirements.lock")
 
 
-@pytest.mark.parametrize("name", ["requirements.in", "requirements.lock", "environment.yml", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "name", ["requirements.in", "requirements.lock", "environment.yml", "pyproject.toml"]
+)
 def test_no_registry_is_named(root, name):
     assert not HOSTS.search((root / name).read_text())

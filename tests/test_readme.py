@@ -33,7 +33,11 @@ def keys(tree: object) -> set[str]:
 
 def test_make_targets_exist(root):
     targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.M))
-    named = {m[1] for line in code((root / "README.md").read_text()) if (m := re.match(r"make ([a-z]+)", line))}
+    named = {
+        m[1]
+        for line in code((root / "README.md").read_text())
+        if (m := re.match(r"make ([a-z]+)", line))
+    }
     assert {"repro", "test"} <= named <= targets
 
 
@@ -45,7 +49,11 @@ def test_phony_targets_are_those_that_help_lists(root):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_of_the_package_exist(root, page):
-    named = {m[1] for line in code((root / page).read_text()) if (m := re.match(r"virtperf ([a-z-]+)", line))}
+    named = {
+        m[1]
+        for line in code((root / page).read_text())
+        if (m := re.match(r"virtperf ([a-z-]+)", line))
+    }
     assert named <= set(main.list_commands(click.Context(main)))
 
 
@@ -58,7 +66,11 @@ def test_links_lead_somewhere(root, page):
 
 def test_named_paths_exist_or_are_made_by_the_pipeline(root):
     outputs = pipeline_outputs(root)
-    named = {text for text in code((root / "README.md").read_text()) if re.fullmatch(r"[\w.-]+(/[\w.<>-]+)+/?", text)}
+    named = {
+        text
+        for text in code((root / "README.md").read_text())
+        if re.fullmatch(r"[\w.-]+(/[\w.<>-]+)+/?", text)
+    }
     assert named
     for path in named:
         if path.rstrip("/") in outputs:
@@ -88,5 +100,7 @@ def test_the_readme_stays_short(root):
 
 def test_the_index_of_the_documentation_is_complete(root):
     links = set(re.findall(r"\]\(([^)#:]+)\)", (root / "docs" / "README.md").read_text()))
-    pages = {str(p.relative_to(root / "docs")) for p in (root / "docs").rglob("*.md")} - {"README.md"}
+    pages = {str(p.relative_to(root / "docs")) for p in (root / "docs").rglob("*.md")} - {
+        "README.md"
+    }
     assert pages <= links

@@ -48,14 +48,23 @@ def toy_study(folder: Path) -> Study:
     return load_study(folder / "toy")
 
 
-def write_run(root: Path, name: str = "r1", raw: dict[str, bytes] | None = None, **fields: object) -> Path:
+def write_run(
+    root: Path, name: str = "r1", raw: dict[str, bytes] | None = None, **fields: object
+) -> Path:
     """A run folder with the raw files `raw`; `fields` replace those of run.yaml, None removes one."""
     folder = root / name
     folder.mkdir(parents=True)
     head: dict[str, object] = {
-        "study": "toy", "run": name, "provenance": "measured", "factors": {"system": "a", "guests": 1},
-        "replicate": 1, "start": "2009-01-09T14:00:00", "duration_s": 1200, "warmup_s": 300, "window_s": [300, 900],
-    }  # fmt: skip
+        "study": "toy",
+        "run": name,
+        "provenance": "measured",
+        "factors": {"system": "a", "guests": 1},
+        "replicate": 1,
+        "start": "2009-01-09T14:00:00",
+        "duration_s": 1200,
+        "warmup_s": 300,
+        "window_s": [300, 900],
+    }
     head = {k: v for k, v in (head | fields).items() if v is not None}
     (folder / "run.yaml").write_text(yaml.safe_dump(head, sort_keys=False))
     for path, data in (raw if raw is not None else {"d1.log": console(seed=name)}).items():
@@ -67,7 +76,9 @@ def write_run(root: Path, name: str = "r1", raw: dict[str, bytes] | None = None,
     return folder
 
 
-def console(rate: float = 100.0, n: int = 120, clients: int = 4, ramp_s: float = 40.0, seed: str = "x") -> bytes:
+def console(
+    rate: float = 100.0, n: int = 120, clients: int = 4, ramp_s: float = 40.0, seed: str = "x"
+) -> bytes:
     """Status lines every 10 s of a closed loop without think time: clients = rate x response time."""
     rng = np.random.default_rng(list(seed.encode()))
     t = 10.0 * np.arange(1, n + 1)
@@ -88,7 +99,10 @@ def netstat(received: int, retransmitted: int = 0) -> bytes:
 
 
 def xentop(
-    cpu: dict[str, list[float]], seconds: dict[str, list[int]], interval: int = 60, start: str = "14:05"
+    cpu: dict[str, list[float]],
+    seconds: dict[str, list[int]],
+    interval: int = 60,
+    start: str = "14:05",
 ) -> bytes:
     """Samples with summary lines; `cpu` in percent and `seconds` by domain, one value a sample."""
     hour, minute = map(int, start.split(":"))

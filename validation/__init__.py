@@ -1,4 +1,5 @@
-"""How well the models do: digits of certified results, coverage of intervals. Not part of the package.
+"""How well the models do: digits of certified results, coverage of intervals. Not part of the
+package.
 
 python -m validation.certify      writes docs/certified-digits.md
 python -m validation.calibrate    writes docs/calibration.md

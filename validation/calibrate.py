@@ -13,44 +13,81 @@ from pathlib import Path
 
 import click
 
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import write_atomically
+from rawperf.core.yamlio import load_yaml
 from validation import coverage, curves, lines, series, verdicts
 from validation.designs import expand
 from validation.table import outside, page
-from virtperf.core.errors import VirtperfError
-from virtperf.core.files import write_atomically
-from virtperf.core.yamlio import load_yaml
 
 HERE = Path(__file__).parent
 CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
 
 
 @click.command()
-@click.option("--replicates", type=click.IntRange(min=10), default=2000, show_default=True,
-              help="Simulated data sets a cell.")  # fmt: skip
+@click.option(
+    "--replicates",
+    type=click.IntRange(min=10),
+    default=2000,
+    show_default=True,
+    help="Simulated data sets a cell.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=20, show_default=True)
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Processes; the result does not depend on them.")  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS", default="", help="A running Dask cluster in place of processes.")
-@click.option("--model", "models", multiple=True, metavar="MODEL", help="Only the cells of this model.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes; the result does not depend on them.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    default="",
+    help="A running Dask cluster in place of processes.",
+)
+@click.option(
+    "--model", "models", multiple=True, metavar="MODEL", help="Only the cells of this model."
+)
 @click.option("--designs", type=click.Path(path_type=Path), default=HERE / "calibration.yaml")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
-              default=HERE.parent / "docs" / "calibration.md")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=HERE.parent / "docs" / "calibration.md",
+)
 def calibrate(
-    replicates: int, seed: int, jobs: int, scheduler: str, models: tuple[str, ...], designs: Path, output: Path
-) -> None:  # fmt: skip
-    """Count how often 90 % and 95 % intervals contain the truth; with the defaults on two processors half an hour."""
+    replicates: int,
+    seed: int,
+    jobs: int,
+    scheduler: str,
+    models: tuple[str, ...],
+    designs: Path,
+    output: Path,
+) -> None:
+    """Count how often 90 % and 95 % intervals contain the truth; with the defaults on two
+    processors half an hour.
+    """
     try:
         document = load_yaml(designs)
         cells = expand(document, list(CASES))
         cells = [cell for cell in cells if not models or cell.model in models]
         with _bar(sum(coverage.chunks(cell, replicates) for cell in cells)) as step:
             found = coverage.run(
-                cells, CASES, replicates=replicates, seed=seed, jobs=jobs, scheduler=scheduler, step=step
+                cells,
+                CASES,
+                replicates=replicates,
+                seed=seed,
+                jobs=jobs,
+                scheduler=scheduler,
+                step=step,
             )
         write_atomically(output, page(found, cells, document.data, replicates, seed))
     except VirtperfError as err:
         raise click.ClickException(str(err)) from err
-    click.echo(f"{len(cells)} cells, {len(outside(found))} default intervals outside the band: {output}")
+    click.echo(
+        f"{len(cells)} cells, {len(outside(found))} default intervals outside the band: {output}"
+    )
 
 
 @contextmanager

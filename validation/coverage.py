@@ -1,7 +1,9 @@
-"""Do intervals contain the truth as often as they say? Data sets are simulated by the thousand, cell by cell.
+"""Do intervals contain the truth as often as they say? Data sets are simulated by the thousand,
+cell by cell.
 
-A cell is one model on one design (the loads or sizes at which a study measures, and its replicates) at one level of
-noise. What is simulated and fitted in a cell is a case; the designs are data (`calibration.yaml`).
+A cell is one model on one design (the loads or sizes at which a study measures, and its replicates)
+at one level of noise. What is simulated and fitted in a cell is a case; the designs are data
+(`calibration.yaml`).
 """
 
 from __future__ import annotations
@@ -22,14 +24,16 @@ COVERAGE = ("cover90", "cover95")
 BAND = (0.935, 0.965)
 """Where the coverage of a nominal 95 % interval must lie."""
 CHUNK = 250
-"""Data sets that are simulated from one seed. The results depend on it, and not on the number of processes."""
+"""Data sets that are simulated from one seed. The results depend on it, and not on the number of
+processes.
+"""
 
 
 class Outcome(NamedTuple):
     """What one method made of one data set.
 
-    Values of intervals are whether they contain the truth, one for each of `LEVELS`; other cases have other measures.
-    None where the method refuses.
+    Values of intervals are whether they contain the truth, one for each of `LEVELS`; other cases
+    have other measures. None where the method refuses.
     """
 
     estimate: str
@@ -44,7 +48,9 @@ class Cell:
     model: str  # key of the case
     design: str
     noise: float  # standard deviation between replicates, as a share of the mean
-    settings: Mapping[str, Any] = field(default_factory=dict)  # what else the case needs: x, truth, replicates
+    settings: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what else the case needs: x, truth, replicates
 
     @property
     def id(self) -> str:
@@ -57,7 +63,9 @@ class Case(Protocol):
     """A cell made ready: a call draws one data set and says what its intervals contain."""
 
     @property
-    def measures(self) -> tuple[str, ...]: ...  # names of the outcomes' values; `COVERAGE` for intervals
+    def measures(
+        self,
+    ) -> tuple[str, ...]: ...  # names of the outcomes' values; `COVERAGE` for intervals
     @property
     def defaults(self) -> Mapping[str, str]: ...  # the default method of each estimate
     @property
@@ -71,7 +79,9 @@ Tally = dict[tuple[str, str], np.ndarray]
 
 
 def _simulate(given: tuple[Callable[[Cell], Case], Cell, int, int, int]) -> Tally:
-    """The tally of one chunk of a cell's data sets: what makes its case, the cell, chunk, size and seed are given."""
+    """The tally of one chunk of a cell's data sets: what makes its case, the cell, chunk, size and
+    seed are given.
+    """
     make, cell, chunk, size, seed = given
     case = make(cell)
     rng = np.random.default_rng([seed, zlib.crc32(cell.id.encode()), chunk])
@@ -97,24 +107,25 @@ def run(
     scheduler: str = "",
     step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Simulate all cells, each with so many replicates; `jobs` and `scheduler` are those of `parallel.workers`.
+    """Simulate all cells, each with so many replicates; `jobs` and `scheduler` are those of
+    `parallel.workers`.
 
     Parameters
     ----------
     cases : mapping of str to callable
         Makes the case of a cell, by its model.
     seed : int
-        Each chunk of each cell has its own generator from the seed, the cell's name and the chunk's number: the result
-        depends neither on the number of processes nor on the other cells.
+        Each chunk of each cell has its own generator from the seed, the cell's name and the chunk's
+        number: the result depends neither on the number of processes nor on the other cells.
     step : callable
         Called after each chunk.
 
     Returns
     -------
     DataFrame
-        One row a cell (its place in `cells`), estimate and method: ``cell, model, design, noise, estimate, method,
-        default, boundary, n, none`` and the case's measures. `n` counts the data sets with an interval, `none` those
-        without, and a measure is a mean over `n`.
+        One row a cell (its place in `cells`), estimate and method: ``cell, model, design, noise,
+        estimate, method, default, boundary, n, none`` and the case's measures. `n` counts the data
+        sets with an interval, `none` those without, and a measure is a mean over `n`.
     """
     work = []
     for place, cell in enumerate(cells):
@@ -134,15 +145,29 @@ def run(
     for place, (cell, total) in enumerate(zip(cells, totals, strict=True)):
         case = cases[cell.model](cell)
         for (estimate, method), (n, none, *values) in total.items():
-            row: dict[str, Any] = {"cell": place, "model": cell.model, "design": cell.design, "noise": cell.noise}
-            row |= {"estimate": estimate, "method": method, "default": case.defaults.get(estimate) == method}
+            row: dict[str, Any] = {
+                "cell": place,
+                "model": cell.model,
+                "design": cell.design,
+                "noise": cell.noise,
+            }
+            row |= {
+                "estimate": estimate,
+                "method": method,
+                "default": case.defaults.get(estimate) == method,
+            }
             row |= {"boundary": case.boundary, "n": int(n), "none": int(none)}
-            rows.append(row | {m: v / n if n else math.nan for m, v in zip(case.measures, values, strict=True)})
+            rows.append(
+                row
+                | {m: v / n if n else math.nan for m, v in zip(case.measures, values, strict=True)}
+            )
     return pd.DataFrame(rows)
 
 
 def chunks(cell: Cell, replicates: int) -> int:
-    """How many chunks a cell has: ``times`` in its settings multiplies the replicates, for a case that is quick."""
+    """How many chunks a cell has: ``times`` in its settings multiplies the replicates, for a case
+    that is quick.
+    """
     return -(-replicates * cell.settings.get("times", 1) // CHUNK)
 
 

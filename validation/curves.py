@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rawperf.core.errors import ModelError
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import GLMCurve
 from virtperf.models.profile import Question
@@ -19,7 +19,9 @@ from virtperf.models.usl_cost import fit_usl_cost
 from virtperf.models.usl_result import USLResult
 
 NEAR = 3.0
-"""A coefficient whose truth is so many standard errors or less from its bound is a boundary case."""
+"""A coefficient whose truth is so many standard errors or less from its bound is a boundary
+case.
+"""
 PLACES: Mapping[str, tuple[int, ...]] = {"usl": (0, 1, 2), "amdahl": (0, 2), "linear": (2,)}
 BEYOND = (2, 4)
 """How many times beyond the tested loads predictions are judged."""
@@ -41,7 +43,9 @@ def gradient(load: Array, theta: Array) -> Array:
 
 
 def noise_sd(cell: Cell, mean: Array) -> Array:
-    """Standard deviation of each row: the same for all ("constant"), or a share of its own mean ("proportional")."""
+    """Standard deviation of each row: the same for all ("constant"), or a share of its own mean
+    ("proportional").
+    """
     size = mean if cell.settings["spread"] == "proportional" else np.full(len(mean), mean.mean())
     return cell.noise * size
 
@@ -51,17 +55,26 @@ def rows_of(cell: Cell, x: list[float]) -> Array:
     return np.repeat(np.array(x, dtype=float), cell.settings["replicates"])
 
 
-def inside(fit: GLMCurve, asked: Mapping[str, tuple[Question, float]]) -> dict[str, tuple[bool, ...]]:
+def inside(
+    fit: GLMCurve, asked: Mapping[str, tuple[Question, float]]
+) -> dict[str, tuple[bool, ...]]:
     """Whether the profile intervals of several quantities contain their truths, at all levels.
 
-    They are the sets where the profiled deviance is at most ``deviance + scale t**2``; so the fit at the truth decides,
-    and no limit has to be searched for. One batch of fits serves all quantities.
+    They are the sets where the profiled deviance is at most ``deviance + scale t**2``; so the fit
+    at the truth decides, and no limit has to be searched for. One batch of fits serves all
+    quantities.
     """
     truths = [(question, np.array([c])) for question, c in asked.values()]
-    rows, targets = np.vstack([q.row(c) for q, c in truths]), np.concatenate([q.target(c) for q, c in truths])
+    rows, targets = (
+        np.vstack([q.row(c) for q, c in truths]),
+        np.concatenate([q.target(c) for q, c in truths]),
+    )
     worse = fit.deviance_at(rows, targets) - fit.deviance
     limits = [t_quantile(fit.df_resid, 1 - level) ** 2 * fit.scale for level in LEVELS]
-    return {name: tuple(bool(w <= limit) for limit in limits) for name, w in zip(asked, worse, strict=True)}
+    return {
+        name: tuple(bool(w <= limit) for limit in limits)
+        for name, w in zip(asked, worse, strict=True)
+    }
 
 
 def intervals(make: Callable[[float], Estimate], truth: float) -> tuple[bool, ...] | None:
@@ -82,17 +95,18 @@ def near_bound(jacobian: Array, sd: Array, truth: Array, names: tuple[str, ...])
     scaled = jacobian / sd[:, None]
     se = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled)))
     near = [
-        name for name, value, s in zip(names, truth, se, strict=True)
+        name
+        for name, value, s in zip(names, truth, se, strict=True)
         if name in ("alpha", "beta") and value < NEAR * s
-    ]  # fmt: skip
+    ]
     return f"{' and '.join(near)} within reach of zero" if near else ""
 
 
 class Scalability:
     """USL or Amdahl's law: coefficients, peak and predictions, by profile likelihood.
 
-    The default is the fit that takes the noise for what it is; where it is proportional, the fit that takes it as
-    constant stands beside it.
+    The default is the fit that takes the noise for what it is; where it is proportional, the fit
+    that takes it as constant stands beside it.
     """
 
     measures = COVERAGE
@@ -100,22 +114,32 @@ class Scalability:
     def __init__(self, cell: Cell) -> None:
         self.kind = "amdahl" if cell.model == "amdahl" else "usl"
         self.load = rows_of(cell, cell.settings["x"])
-        self.theta = np.array([cell.settings["truth"].get(name, 0.0) for name in ("alpha", "beta", "gamma")])
+        self.theta = np.array(
+            [cell.settings["truth"].get(name, 0.0) for name in ("alpha", "beta", "gamma")]
+        )
         self.mean = throughput(self.load, self.theta)
         self.sd = noise_sd(cell, self.mean)
         self.noise, self.spread = cell.noise, cell.settings["spread"]
         places = list(PLACES[self.kind])
         self.names = tuple(("alpha", "beta", "gamma")[i] for i in places)
-        self.truth = {name: float(self.theta[i]) for name, i in zip(self.names, places, strict=True)}
+        self.truth = {
+            name: float(self.theta[i]) for name, i in zip(self.names, places, strict=True)
+        }
         top = float(self.load.max())
-        self.at = (float(np.median(self.load)), *(k * top for k in BEYOND)) if cell.settings.get("predict") else ()
+        self.at = (
+            (float(np.median(self.load)), *(k * top for k in BEYOND))
+            if cell.settings.get("predict")
+            else ()
+        )
         words = ("middle load", *(f"{k} x the largest" for k in BEYOND))
         self.words = dict(zip(self.at, words, strict=False))
         peak = ["peak load"] if self.kind == "usl" and self.theta[1] > 0 else []
         means = [f"mean at {w}" for w in self.words.values()]
         ones = [f"observation at {w}" for w in self.words.values()]
         self.defaults = dict.fromkeys((*self.names, *peak, *means, *ones), self.spread)
-        self.boundary = near_bound(gradient(self.load, self.theta)[:, places], self.sd, self.theta[places], self.names)
+        self.boundary = near_bound(
+            gradient(self.load, self.theta)[:, places], self.sd, self.theta[places], self.names
+        )
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.load))
@@ -125,13 +149,21 @@ class Scalability:
     def _of(self, y: Array, noise: str, rng: np.random.Generator) -> list[Outcome]:
         fit = fit_usl(self.load, y, kind=self.kind, noise=noise)
         # The equation of gamma is in terms of one over it.
-        asked = {name: (fit.question(name), c if name != "gamma" else 1 / c) for name, c in self.truth.items()}
+        asked = {
+            name: (fit.question(name), c if name != "gamma" else 1 / c)
+            for name, c in self.truth.items()
+        }
         if "peak load" in self.defaults:
             # beta / (1 - alpha), which is one over the squared peak
-            peak = Question(lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf))
+            peak = Question(
+                lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf)
+            )
             asked["peak load"] = peak, float(self.theta[1] / (1 - self.theta[0]))
         for x, words in self.words.items():
-            asked[f"mean at {words}"] = fit.at(x), 1 / float(throughput(np.array([x]), self.theta)[0])
+            asked[f"mean at {words}"] = (
+                fit.at(x),
+                1 / float(throughput(np.array([x]), self.theta)[0]),
+            )
         out = [Outcome(name, noise, found) for name, found in inside(fit, asked).items()]
         if self.at and noise == self.spread:
             out += self._observations(fit, noise, rng)
@@ -141,7 +173,9 @@ class Scalability:
         mean = throughput(np.array(self.at), self.theta)
         sd = self.noise * mean if self.spread == "proportional" else np.full(len(mean), self.sd[0])
         new = mean + sd * rng.standard_normal(len(mean))
-        bands = [fit.predict(list(self.at), interval="observation", alpha=1 - level) for level in LEVELS]
+        bands = [
+            fit.predict(list(self.at), interval="observation", alpha=1 - level) for level in LEVELS
+        ]
         hits = [within(b, new) for b in bands]
         return [
             Outcome(f"observation at {words}", noise, tuple(bool(h[k]) for h in hits))
@@ -168,7 +202,9 @@ class Cost:
         self.costs = {name: d * (1 + (x - 1) * (a + b * x)) for name, x in self.beyond.items()}
         self.defaults = dict.fromkeys((*self.truth, *self.beyond), self.spread)
         jacobian = np.column_stack((d * more, d * more * self.load, self.mean / d))
-        self.boundary = near_bound(jacobian, self.sd, np.array([a, b, d]), ("alpha", "beta", "demand"))
+        self.boundary = near_bound(
+            jacobian, self.sd, np.array([a, b, d]), ("alpha", "beta", "demand")
+        )
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.load))
@@ -181,4 +217,8 @@ class Cost:
         return out
 
 
-CASES: dict[str, Callable[[Cell], Case]] = {"scalability": Scalability, "amdahl": Scalability, "cost": Cost}
+CASES: dict[str, Callable[[Cell], Case]] = {
+    "scalability": Scalability,
+    "amdahl": Scalability,
+    "cost": Cost,
+}

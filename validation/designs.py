@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rawperf.core.errors import StudyError
+from rawperf.core.yamlio import Document
 from validation.coverage import Cell
-from virtperf.core.errors import StudyError
-from virtperf.core.yamlio import Document
 
 VARIED: Mapping[str, tuple[str, Callable[[float], bool]]] = {
     "noise": ("a list of positive numbers", lambda v: 0 < v < math.inf),
@@ -18,49 +18,84 @@ VARIED: Mapping[str, tuple[str, Callable[[float], bool]]] = {
 }
 """Settings that are given as lists, one cell for each value, and what each value has to be."""
 KNOWN = {
-    "model", "design", "truth", "noise", "spread", "replicates", "times", "form", "ratio",
-    "shared", "margin", "correlation", "shape", "depth", "length", "reason", "predict", "slopes",
-    "second_replicates", "slow", "relations",
-}  # fmt: skip
+    "model",
+    "design",
+    "truth",
+    "noise",
+    "spread",
+    "replicates",
+    "times",
+    "form",
+    "ratio",
+    "shared",
+    "margin",
+    "correlation",
+    "shape",
+    "depth",
+    "length",
+    "reason",
+    "predict",
+    "slopes",
+    "second_replicates",
+    "slow",
+    "relations",
+}
 WORDS = {
     "spread": ("constant", "proportional"),
     "shape": ("none", "step", "ramp", "exponential", "log-normal"),
 }
-FORMS = {"breakpoint": ("free", "rise-plateau", "plateau-decline"), "verdict": ("ratio", "chain", "level")}
+FORMS = {
+    "breakpoint": ("free", "rise-plateau", "plateau-decline"),
+    "verdict": ("ratio", "chain", "level"),
+}
 COUNTS = ("replicates", "times", "second_replicates")
 CURVE = ("x", "noise", "spread", "truth")
 NEEDS: Mapping[str, tuple[str, ...]] = {
-    "scalability": CURVE, "amdahl": CURVE, "cost": CURVE, "line": CURVE, "plane": CURVE,
+    "scalability": CURVE,
+    "amdahl": CURVE,
+    "cost": CURVE,
+    "line": CURVE,
+    "plane": CURVE,
     "breakpoint": (*CURVE, "form"),
-    "ratio": ("noise", "spread", "ratio"), "paired ratio": ("noise", "spread", "ratio", "shared"),
-    "equivalence": ("noise", "spread", "margin"), "steady mean": ("samples", "correlation"),
-    "warm-up": ("samples", "correlation", "shape"), "verdict": ("noise", "spread", "form", "relations"),
-}  # fmt: skip
+    "ratio": ("noise", "spread", "ratio"),
+    "paired ratio": ("noise", "spread", "ratio", "shared"),
+    "equivalence": ("noise", "spread", "margin"),
+    "steady mean": ("samples", "correlation"),
+    "warm-up": ("samples", "correlation", "shape"),
+    "verdict": ("noise", "spread", "form", "relations"),
+}
 """What a cell of each model or its design has to say."""
 SPREADS = dict.fromkeys(("ratio", "paired ratio", "equivalence", "verdict"), "proportional")
 """Models whose case draws one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
 TRUTHS: Mapping[str, tuple[str, ...]] = {
-    "scalability": LAW, "amdahl": ("alpha", "gamma"), "cost": ("alpha", "beta", "demand"),
-    "line": LINE, "plane": ("intercept", "slope 1", "slope 2"),
-    "free": ("breakpoint", "level", "slope1", "slope2"), "rise-plateau": ("breakpoint", "level", "slope1"),
+    "scalability": LAW,
+    "amdahl": ("alpha", "gamma"),
+    "cost": ("alpha", "beta", "demand"),
+    "line": LINE,
+    "plane": ("intercept", "slope 1", "slope 2"),
+    "free": ("breakpoint", "level", "slope1", "slope2"),
+    "rise-plateau": ("breakpoint", "level", "slope1"),
     "plateau-decline": ("breakpoint", "level", "slope2"),
-}  # fmt: skip
+}
 """The coefficients of each model's truth; those of a breakpoint depend on the form."""
 
 
 def expand(document: Document, models: Sequence[str]) -> list[Cell]:
-    """Return the cells of a file with ``replicates``, ``designs`` and ``cells``, for the `models` that have a case.
+    """Return the cells of a file with ``replicates``, ``designs`` and ``cells``, for the `models`
+    that have a case.
 
     Raises
     ------
     StudyError
-        A part or a setting that is missing; a model, design, setting, word or coefficient that is not known; a number
-        out of range; two cells that are the same.
+        A part or a setting that is missing; a model, design, setting, word or coefficient that is
+        not known; a number out of range; two cells that are the same.
     """
     for part, kind in (("replicates", int), ("designs", Mapping), ("cells", list)):
         if not isinstance(document.data.get(part), kind):
-            raise document.error(f"the designs have no {part!r}", expected="replicates, designs and cells")
+            raise document.error(
+                f"the designs have no {part!r}", expected="replicates, designs and cells"
+            )
     cells: dict[str, tuple[Cell, int]] = {}
     for number in range(1, len(document.data["cells"]) + 1):
         for cell in _cells(document, number, models):
@@ -74,7 +109,9 @@ def expand(document: Document, models: Sequence[str]) -> list[Cell]:
 def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[Cell]:
     entry, place = document.data["cells"][number - 1], ("cells", number - 1)
     if not isinstance(entry, Mapping):
-        raise document.error(f"cell {number} is not a mapping", *place, expected="model, design and settings")
+        raise document.error(
+            f"cell {number} is not a mapping", *place, expected="model, design and settings"
+        )
 
     def error(problem: str, *setting: str, **parts: str) -> StudyError:
         return document.error(f"cell {number}: {problem}", *place, *setting, **parts)
@@ -92,7 +129,11 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
     for key in entry:
         known(key, sorted(KNOWN), "setting", key)
     model = entry["model"]
-    words = WORDS | ({"spread": (SPREADS[model],)} if model in SPREADS else {}) | {"form": FORMS.get(model, ())}
+    words = (
+        WORDS
+        | ({"spread": (SPREADS[model],)} if model in SPREADS else {})
+        | {"form": FORMS.get(model, ())}
+    )
     for name, allowed in words.items():
         if name in entry:
             known(entry[name], allowed, name, name)
@@ -101,16 +142,26 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
         raise error(f"{model} needs {missing[0]!r}")
     for name in COUNTS:
         if name in settings and not (isinstance(settings[name], int) and settings[name] >= 1):
-            raise error(f"{name} is no count", name, expected="at least 1", found=repr(settings[name]))
+            raise error(
+                f"{name} is no count", name, expected="at least 1", found=repr(settings[name])
+            )
     truths = TRUTHS.get(entry["form"] if model == "breakpoint" else model, ())
     truth = entry.get("truth")
-    if truths and "truth" in entry and not (isinstance(truth, Mapping) and set(truth) == set(truths)):
+    if (
+        truths
+        and "truth" in entry
+        and not (isinstance(truth, Mapping) and set(truth) == set(truths))
+    ):
         expected = f"exactly {', '.join(truths)}"
         raise error("truth has other coefficients", "truth", expected=expected, found=repr(truth))
     varied = [name for name in VARIED if name in entry]
     for name in varied:
         values, (expected, fits) = entry[name], VARIED[name]
-        if not (isinstance(values, list) and values and all(isinstance(v, int | float) and fits(v) for v in values)):
+        if not (
+            isinstance(values, list)
+            and values
+            and all(isinstance(v, int | float) and fits(v) for v in values)
+        ):
             raise error(f"{name} is no list of levels", name, expected=expected, found=repr(values))
     for values in itertools.product(*(entry[name] for name in varied)):
         chosen = {**settings, **dict(zip(varied, values, strict=True))}
@@ -120,17 +171,27 @@ def _cells(document: Document, number: int, models: Sequence[str]) -> Iterator[C
 
 
 def conditions(cell: Cell) -> str:
-    """Return what is special about a cell, in words: what the truth is, the noise, how many runs."""
+    """Return what is special about a cell, in words: what the truth is, the noise, how many
+    runs.
+    """
     s = cell.settings
     parts = [str(s[name]) for name in ("form", "shape") if name in s]
     parts += [f"{name} {s[name]:g}" for name in ("depth", "length", "ratio", "margin") if name in s]
-    parts += [", ".join(f"{name} {value:g}" for name, value in s[key].items()) for key in ("truth",) if key in s]
+    parts += [
+        ", ".join(f"{name} {value:g}" for name, value in s[key].items())
+        for key in ("truth",)
+        if key in s
+    ]
     if "shared" in s:
         parts.append(f"{100 * s['shared']:g} % in common")
     if "relations" in s:
         parts.append(f"{s['relations']} comparison{'s' if s['relations'] > 1 else ''}")
     if "correlation" in s:
-        slow = f" of a slow part and {s['slow']:g} times its variance in white noise" if "slow" in s else ""
+        slow = (
+            f" of a slow part and {s['slow']:g} times its variance in white noise"
+            if "slow" in s
+            else ""
+        )
         parts.append(f"{s['samples']} samples, correlation {s['correlation']:g}{slow}")
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"

@@ -1,4 +1,5 @@
-"""Does the pipeline recover? It is killed at random moments and started again: the same bytes, by itself, each time.
+"""Does the pipeline recover? It is killed at random moments and started again: the same bytes, by
+itself, each time.
 
 python -m validation.kills --study public-overcommit --kills 50
 """
@@ -21,7 +22,15 @@ from pathlib import Path
 import click
 
 ROOT = Path(__file__).parent.parent
-MADE = ("build", "data/reconstructed", "data/samples", "data/runs", "data/verdicts", "reports", "metrics")
+MADE = (
+    "build",
+    "data/reconstructed",
+    "data/samples",
+    "data/runs",
+    "data/verdicts",
+    "reports",
+    "metrics",
+)
 """Folders with what stages write, hand-written files among them left out by git."""
 FORGOTTEN = (".cache", ".dvc/cache", ".dvc/tmp")
 LOCKS = ("dvc.lock", "pipelines/*/dvc.lock")
@@ -32,7 +41,9 @@ LOCKS = ("dvc.lock", "pipelines/*/dvc.lock")
 @click.option("--kills", type=click.IntRange(1), default=10, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the moments.")
 def main(study: str, kills: int, seed: int) -> None:
-    """Kill the pipeline (kill -9 of all its processes) and start it again, in a copy of the committed repository."""
+    """Kill the pipeline (kill -9 of all its processes) and start it again, in a copy of the
+    committed repository.
+    """
     with clone(ROOT) as copy:
         wrong = disturbed(copy, study, kills, seed)
     click.echo(f"{kills} kills, {len(wrong)} without the same bytes after")
@@ -40,7 +51,8 @@ def main(study: str, kills: int, seed: int) -> None:
 
 
 def disturbed(copy: Path, study: str, kills: int, seed: int) -> list[int]:
-    """The numbers of the kills after which the next start did not end well, or not in the bytes of the first run.
+    """The numbers of the kills after which the next start did not end well, or not in the bytes of
+    the first run.
 
     What the stages have written in the repository `copy` is lost.
     """
@@ -61,8 +73,10 @@ def disturbed(copy: Path, study: str, kills: int, seed: int) -> list[int]:
             process.wait()
         status = start(copy, study).wait()
         same = fingerprint(copy) == expected
-        click.echo(f"{number}: {'ended' if ended else 'killed'} after {moment:.1f} s, status {status}, "
-                   f"{'same bytes' if same else 'OTHER BYTES'}")  # fmt: skip
+        click.echo(
+            f"{number}: {'ended' if ended else 'killed'} after {moment:.1f} s, status {status}, "
+            f"{'same bytes' if same else 'OTHER BYTES'}"
+        )
         if status or not same:
             wrong.append(number)
     return wrong
@@ -87,7 +101,9 @@ def fingerprint(copy: Path) -> dict[str, str]:
     """A hash of everything that stages have written, and of DVC's records."""
     files = [p for part in MADE for p in (copy / part).rglob("*") if p.is_file()]
     files += [p for pattern in LOCKS for p in copy.glob(pattern)]
-    return {str(p.relative_to(copy)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)}
+    return {
+        str(p.relative_to(copy)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files)
+    }
 
 
 if __name__ == "__main__":

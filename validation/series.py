@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.summarize.means import Mean, ar1_mean, batch_means, cosine_mean
-from virtperf.summarize.series import STATISTICS
-from virtperf.summarize.steady import Warmup, mser, warmup
+from virtperf.runs.summarize.means import Mean, ar1_mean, batch_means, cosine_mean
+from virtperf.runs.summarize.series import STATISTICS
+from virtperf.runs.summarize.steady import Warmup, mser, warmup
 
 CUT = ("late", "late squared", "bias", "bias squared", "not steady")
-"""Measures of a cut: samples that it is late, and the error of the mean that it leaves, in standard deviations."""
+"""Measures of a cut: samples that it is late, and the error of the mean that it leaves, in standard
+deviations.
+"""
 
 
 def correlated(rng: np.random.Generator, n: int, r: float) -> np.ndarray:
@@ -32,13 +34,19 @@ class SteadyMean:
 
     measures = COVERAGE
     ways: Mapping[str, Callable[[np.ndarray, float], Mean]] = {
-        "cosines": cosine_mean, "AR(1)": ar1_mean, "batch means": batch_means,
-    }  # fmt: skip
+        "cosines": cosine_mean,
+        "AR(1)": ar1_mean,
+        "batch means": batch_means,
+    }
 
     def __init__(self, cell: Cell) -> None:
         self.n, self.r = int(cell.settings["samples"]), float(cell.settings["correlation"])
-        self.white = float(cell.settings.get("slow", 0.0))  # variance of white noise over that of the slow part
-        self.defaults = {"mean": STATISTICS["mean"](np.arange(self.n, dtype=float), LEVELS[0]).method}
+        self.white = float(
+            cell.settings.get("slow", 0.0)
+        )  # variance of white noise over that of the slow part
+        self.defaults = {
+            "mean": STATISTICS["mean"](np.arange(self.n, dtype=float), LEVELS[0]).method
+        }
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
@@ -68,7 +76,11 @@ class WarmupEnd:
         }[s["shape"]]
         self.mean = -depth * shape
         # Where it never quite ends, it ends when half a standard deviation is missing.
-        over = np.flatnonzero(np.abs(self.mean) > 0.5) if s["shape"] == "exponential" else np.flatnonzero(self.mean)
+        over = (
+            np.flatnonzero(np.abs(self.mean) > 0.5)
+            if s["shape"] == "exponential"
+            else np.flatnonzero(self.mean)
+        )
         self.truth = int(over[-1]) + 1 if len(over) else 0
         self.defaults = {f"end at {self.truth}": "MSER-5, confirmed"}
         self.boundary = ""

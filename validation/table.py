@@ -38,7 +38,11 @@ NOTES = {
     "is the rate of false claims reproduced. An error rate above 5 % is marked with !. The limits include the "
     "tolerance of printed numbers.",
 }
-WRONG = {"true, at the limit": "refuted", "true, 10 % inside": "refuted", "false, just outside": "reproduced"}
+WRONG = {
+    "true, at the limit": "refuted",
+    "true, 10 % inside": "refuted",
+    "false, just outside": "reproduced",
+}
 """The verdict that is an error, by the truth of the claim."""
 MOST_WRONG = 0.05
 BOUNDARY = "Boundary cases"
@@ -62,8 +66,16 @@ side of covering too often on the bound. Such cases stand apart and are not coun
 """
 
 
-def page(found: pd.DataFrame, cells: Sequence[Cell], document: Mapping[str, Any], replicates: int, seed: int) -> str:
-    """Return what `coverage.run` found for `cells` as a page of Markdown; `document` is the file with the designs."""
+def page(
+    found: pd.DataFrame,
+    cells: Sequence[Cell],
+    document: Mapping[str, Any],
+    replicates: int,
+    seed: int,
+) -> str:
+    """Return what `coverage.run` found for `cells` as a page of Markdown; `document` is the file
+    with the designs.
+    """
     parts = [HEAD.format(replicates=replicates, seed=seed, low=100 * BAND[0], high=100 * BAND[1])]
     parts.append(_summary(found, cells))
     for model in dict.fromkeys(c.model for c in cells):
@@ -87,7 +99,9 @@ def page(found: pd.DataFrame, cells: Sequence[Cell], document: Mapping[str, Any]
 
 
 def outside(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the default methods' rows away from boundaries whose 95 % intervals do not cover as they ought to."""
+    """Return the default methods' rows away from boundaries whose 95 % intervals do not cover as
+    they ought to.
+    """
     rows = judged(found)
     return rows[~rows["cover95"].between(*BAND)]
 
@@ -109,7 +123,11 @@ def _summary(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
     wrong = wrong.drop(near.index)
     for row in wrong.to_dict("records"):
         cell = cells[row["cell"]]
-        why = f"because {cell.settings['reason']}" if "reason" in cell.settings else "for no known reason"
+        why = (
+            f"because {cell.settings['reason']}"
+            if "reason" in cell.settings
+            else "for no known reason"
+        )
         lines.append(
             f"- {TITLES[cell.model]}, {cell.design} ({conditions(cell)}), {row['estimate']}: "
             f"{100 * row['cover95']:.1f} %, {why}."
@@ -123,8 +141,12 @@ def _verdicts(found: pd.DataFrame, cells: Sequence[Cell]) -> str:
     kinds = [cells[row["cell"]].settings.get("shape", "normal") for row in rows]
     lines = []
     for kind in dict.fromkeys(kinds):
-        worst = max(row[WRONG[row["estimate"]]] for row, of in zip(rows, kinds, strict=True) if of == kind)
-        lines.append(f"With {kind} noise at most {100 * worst:.1f} % of the verdicts of a cell are wrong.")
+        worst = max(
+            row[WRONG[row["estimate"]]] for row, of in zip(rows, kinds, strict=True) if of == kind
+        )
+        lines.append(
+            f"With {kind} noise at most {100 * worst:.1f} % of the verdicts of a cell are wrong."
+        )
     return "\n" + "\n".join(lines) + "\n" if lines else ""
 
 
@@ -137,7 +159,12 @@ def _near(row: Mapping[Any, Any]) -> bool:
 def columns(rows: pd.DataFrame) -> list[str]:
     """Return the header of one model's table."""
     cut = "late" in rows and rows["late"].notna().any()
-    return ["design", "conditions", "method", *(CUT_COLUMNS if cut else dict.fromkeys(rows["estimate"]))]
+    return [
+        "design",
+        "conditions",
+        "method",
+        *(CUT_COLUMNS if cut else dict.fromkeys(rows["estimate"])),
+    ]
 
 
 def _table(rows: pd.DataFrame, cells: Sequence[Cell]) -> str:
@@ -155,7 +182,9 @@ def _table(rows: pd.DataFrame, cells: Sequence[Cell]) -> str:
         note = f"; {first['boundary']}" if first["boundary"] else ""
         known = f"; {first['estimate']}" if cell.model == "warm-up" else ""
         name = f"**{method}**" if group["default"].any() else method
-        lines.append("| " + " | ".join([cell.design, conditions(cell) + known + note, name, *values]) + " |")
+        lines.append(
+            "| " + " | ".join([cell.design, conditions(cell) + known + note, name, *values]) + " |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -163,19 +192,26 @@ def _coverage(row: pd.Series) -> str:
     n = int(row["n"])
     if n == 0:
         return "no interval"
-    two = " / ".join(f"{100 * row[m]:.1f}\u00a0±{100 * error(row[m], n):.1f}" for m in reversed(COVERAGE))
+    two = " / ".join(
+        f"{100 * row[m]:.1f}\u00a0±{100 * error(row[m], n):.1f}" for m in reversed(COVERAGE)
+    )
     wrong = row["default"] and not row["boundary"] and not BAND[0] <= row["cover95"] <= BAND[1]
     return two + (f" ({n:,})" if row["none"] else "") + (" !" if wrong else "")
 
 
 def _rates(row: pd.Series) -> str:
-    two = (f"{100 * row[m]:.1f}\u00a0±{100 * error(row[m], int(row['n'])):.1f}" for m in ("refuted", "reproduced"))
+    two = (
+        f"{100 * row[m]:.1f}\u00a0±{100 * error(row[m], int(row['n'])):.1f}"
+        for m in ("refuted", "reproduced")
+    )
     return " / ".join(two) + (" !" if row[WRONG[row["estimate"]]] > MOST_WRONG else "")
 
 
 def _cut(row: pd.Series) -> list[str]:
     spread = math.sqrt(max(row["late squared"] - row["late"] ** 2, 0.0))
     return [
-        f"{row['late']:+.1f} ± {spread:.1f}", f"{row['bias']:+.3f}", f"{math.sqrt(row['bias squared']):.3f}",
+        f"{row['late']:+.1f} ± {spread:.1f}",
+        f"{row['bias']:+.3f}",
+        f"{math.sqrt(row['bias squared']):.3f}",
         f"{100 * row['not steady']:.1f} %",
-    ]  # fmt: skip
+    ]

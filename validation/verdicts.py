@@ -1,4 +1,6 @@
-"""Cases of `coverage` for verdicts of measured runs: how often a true claim is refuted and a false one reproduced."""
+"""Cases of `coverage` for verdicts of measured runs: how often a true claim is refuted and a false
+one reproduced.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,17 @@ from virtperf.verdicts.regions import Comparison, decide
 RATES = ("refuted", "reproduced")
 LEVEL = 0.95
 INSIDE, OUTSIDE, FAR = 0.9, 1.001, 0.2
-"""Numbers of claims of the kind "at most 1": one that holds by far, one that just does not, and one beyond doubt."""
+"""Numbers of claims of the kind "at most 1": one that holds by far, one that just does not, and one
+beyond doubt.
+"""
 
 
 class Verdict:
-    """A claim that several numbers are at most 1: ratios of conditions of their own, steps of a chain, or levels.
+    """A claim that several numbers are at most 1: ratios of conditions of their own, steps of a
+    chain, or levels.
 
-    A chain's condition is compared with the one before, so that neighbouring comparisons share a condition.
+    A chain's condition is compared with the one before, so that neighbouring comparisons share a
+    condition.
     """
 
     measures = RATES
@@ -35,13 +41,16 @@ class Verdict:
         self.runs = int(s["replicates"]), int(s.get("second_replicates", s["replicates"]))
         false = [OUTSIDE, *[FAR] * (self.count - 1)]
         self.truths = {
-            "true, at the limit": [1.0] * self.count, "true, 10 % inside": [INSIDE] * self.count,
+            "true, at the limit": [1.0] * self.count,
+            "true, 10 % inside": [INSIDE] * self.count,
             "false, just outside": false,
-        }  # fmt: skip
+        }
         self.defaults = dict.fromkeys(self.truths, "regions")
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        conditions = {"ratio": 2 * self.count, "chain": self.count + 1, "level": self.count}[self.form]
+        conditions = {"ratio": 2 * self.count, "chain": self.count + 1, "level": self.count}[
+            self.form
+        ]
         drawn = [self._runs(rng, self.runs[k % 2]) for k in range(conditions)]
         out = []
         for name, numbers in self.truths.items():
@@ -65,7 +74,10 @@ class Verdict:
             return [Comparison(pair, step, one, -math.inf, 0) for pair in pairwise(means)]
         if self.form == "level":
             means = [_mean(v * x) for v, x in zip(numbers, drawn, strict=True)]
-            return [Comparison((mean,), np.array([1.0, 0]), np.array([0, 1.0]), -math.inf, 1) for mean in means]
+            return [
+                Comparison((mean,), np.array([1.0, 0]), np.array([0, 1.0]), -math.inf, 1)
+                for mean in means
+            ]
         pairs = zip(numbers, drawn[::2], drawn[1::2], strict=True)
         of, to = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
         return [Comparison((_mean(v * a), _mean(b)), of, to, -math.inf, 1) for v, a, b in pairs]

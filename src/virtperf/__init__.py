@@ -1,4 +1,5 @@
-"""Reproducible virtualization performance studies: from raw run files to a report that shows its evidence.
+"""Reproducible virtualization performance studies: from raw run files to a report that shows its
+evidence.
 
 The parts that an analyst works with, each imported when it is first used:
 
@@ -18,28 +19,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from virtperf import models
-    from virtperf.exhibits import plot
-    from virtperf.exhibits.loaded import load_study
-    from virtperf.ingest.own import read
     from virtperf.models.result import Estimate
-    from virtperf.synthesis.loaded import load_synthesis
+    from virtperf.report import plot
+    from virtperf.report.loaded import load_study
+    from virtperf.report.synthesis.loaded import load_synthesis
+    from virtperf.runs.ingest.own import read
 
 __version__ = "0.1.0"
 __all__ = ["Estimate", "load_study", "load_synthesis", "models", "plot", "read"]
 
 _HOMES = {
     "Estimate": "virtperf.models.result",
-    "load_study": "virtperf.exhibits.loaded",
-    "load_synthesis": "virtperf.synthesis.loaded",
+    "load_study": "virtperf.report.loaded",
+    "load_synthesis": "virtperf.report.synthesis.loaded",
     "models": "virtperf.models",
-    "plot": "virtperf.exhibits.plot",
-    "read": "virtperf.ingest.own",
+    "plot": "virtperf.report.plot",
+    "read": "virtperf.runs.ingest.own",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'virtperf' has no attribute {name!r}; it has {', '.join(__all__)}")
+        raise AttributeError(
+            f"module 'virtperf' has no attribute {name!r}; it has {', '.join(__all__)}"
+        )
     home = importlib.import_module(_HOMES[name])
     return home if name in ("models", "plot") else getattr(home, name)
 

@@ -9,7 +9,12 @@ from pathlib import Path
 MOUNT = Path("/sys/fs/cgroup")
 PARENT = "virtperf"
 CONTROLLERS = ("cpu", "cpuset", "memory", "io")
-VERSION_1 = {"cpu": ("cpu", "cpuacct"), "cpuset": ("cpuset",), "memory": ("memory",), "io": ("blkio",)}
+VERSION_1 = {
+    "cpu": ("cpu", "cpuacct"),
+    "cpuset": ("cpuset",),
+    "memory": ("memory",),
+    "io": ("blkio",),
+}
 PERIOD_US = 100_000
 HEAVY = 16_384
 """Weight of the group around all guests, and in it of the drivers: others then get as little beside one guest as
@@ -30,7 +35,9 @@ class Tree:
         self.mount = mount
         self.version = 2 if (mount / "cgroup.controllers").exists() else 1
         if missing := [name for name in CONTROLLERS if not self._has(name)]:
-            raise OSError(f"{mount}: no control group controller {', '.join(missing)}; expected one that is writable")
+            raise OSError(
+                f"{mount}: no control group controller {', '.join(missing)}; expected one that is writable"
+            )
 
     def _has(self, controller: str) -> bool:
         if self.version == 2:
@@ -41,7 +48,11 @@ class Tree:
         """Where a group stands: one folder in version 2, one for each controller in version 1."""
         if self.version == 2:
             return [self.mount.joinpath(PARENT, *parts)]
-        return [self.mount.joinpath(name, PARENT, *parts) for names in VERSION_1.values() for name in names]
+        return [
+            self.mount.joinpath(name, PARENT, *parts)
+            for names in VERSION_1.values()
+            for name in names
+        ]
 
     def make_parent(self) -> None:
         """The group around all guests; does nothing where it is there."""
@@ -49,13 +60,17 @@ class Tree:
             folder.mkdir(exist_ok=True)
             if self.version == 2:
                 for above in (self.mount, folder):
-                    (above / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+                    (above / "cgroup.subtree_control").write_text(
+                        " ".join(f"+{name}" for name in CONTROLLERS)
+                    )
         Group(self, "").set_up(weight=HEAVY)
 
     def names(self) -> list[str]:
         """The guests that there are."""
         folders = [folder for folder in self.folders() if folder.is_dir()]
-        return sorted({path.name for folder in folders for path in folder.iterdir() if path.is_dir()})
+        return sorted(
+            {path.name for folder in folders for path in folder.iterdir() if path.is_dir()}
+        )
 
     def clean(self) -> None:
         """Kill what runs in guests and remove them; nothing happens where there are none."""
@@ -88,9 +103,14 @@ class Group:
         return self
 
     def set_up(
-        self, *, weight: int = 1024, quota: float | None = None, memory: int | None = None, cpus: str | None = None,
+        self,
+        *,
+        weight: int = 1024,
+        quota: float | None = None,
+        memory: int | None = None,
+        cpus: str | None = None,
         reads: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Set limits.
 
         Parameters
@@ -112,12 +132,19 @@ class Group:
                 self._write("cpuset.cpus", cpus)
         else:
             self._write("cpu.shares", weight)
-            for name in ("cpuset.mems", "cpuset.cpus"):  # empty in a new group, which then takes no process
+            for name in (
+                "cpuset.mems",
+                "cpuset.cpus",
+            ):  # empty in a new group, which then takes no process
                 above = self.file(name).parent.parent / name
                 self._write(name, (name == "cpuset.cpus" and cpus) or above.read_text().strip())
         if quota is not None:
             whole = round(quota * PERIOD_US)
-            limit = ("cpu.max", f"{whole} {PERIOD_US}") if self.tree.version == 2 else ("cpu.cfs_quota_us", whole)
+            limit = (
+                ("cpu.max", f"{whole} {PERIOD_US}")
+                if self.tree.version == 2
+                else ("cpu.cfs_quota_us", whole)
+            )
             self._write(*limit)
         if memory is not None:
             self._write("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes", memory)
@@ -135,11 +162,18 @@ class Group:
     def cpu(self) -> str:
         """Counters of processor time, as the kernel prints them; version 1 has three files of one number each."""
         names = CPU_FILES if self.tree.version == 1 else ()
-        return "".join(f"{name} {self.file(name).read_text()}" for name in names) + self.file("cpu.stat").read_text()
+        return (
+            "".join(f"{name} {self.file(name).read_text()}" for name in names)
+            + self.file("cpu.stat").read_text()
+        )
 
     def limited(self) -> bool:
         """Whether its memory has a limit."""
-        limit = self.file("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes").read_text().strip()
+        limit = (
+            self.file("memory.max" if self.tree.version == 2 else "memory.limit_in_bytes")
+            .read_text()
+            .strip()
+        )
         return limit.isdecimal() and int(limit) < 2**50
 
     def memory(self) -> str:

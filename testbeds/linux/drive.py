@@ -13,12 +13,26 @@ from pathlib import Path
 from cgroup import Group, Tree
 from lab import CLIENT, HERE, PORT, address, compiled, folder
 
-UNSAVED = ("assertions", "bytes", "data_type", "label", "latency", "response_code", "response_message", "subresults",
-           "thread_name")  # fmt: skip
+UNSAVED = (
+    "assertions",
+    "bytes",
+    "data_type",
+    "label",
+    "latency",
+    "response_code",
+    "response_message",
+    "subresults",
+    "thread_name",
+)
 """What JMeter would write of each sample beside its time, duration, success and number of clients."""
 JMETER = Path("/usr/share/jmeter")
 CLASSES = ":".join(
-    (f"{JMETER}/bin/ApacheJMeter.jar", f"{JMETER}/lib/*", f"{JMETER}/lib/ext/*", "/usr/share/java/xstream.jar")
+    (
+        f"{JMETER}/bin/ApacheJMeter.jar",
+        f"{JMETER}/lib/*",
+        f"{JMETER}/lib/ext/*",
+        "/usr/share/java/xstream.jar",
+    )
 )
 
 
@@ -34,9 +48,28 @@ def drive(driver: str, think_ms: str, seconds: str, results: str) -> None:
         command = ["wrk", "-t1", "-c4", f"-d{seconds}s", "--latency", *script]
     else:
         save = "-Jjmeter.save.saveservice."
-        options = [f"{save}output_format=xml", f"{save}thread_counts=true", *(f"{save}{n}=false" for n in UNSAVED)]
-        java = ["java", "-Xmx256m", f"-Djmeter.home={JMETER}", "-cp", f"{folder('java')}:{CLASSES}", "Launcher"]
-        plan = ["-n", "-t", str(HERE / "compress.jmx"), "-l", str(path), "-j", str(folder() / "jmeter.log")]
+        options = [
+            f"{save}output_format=xml",
+            f"{save}thread_counts=true",
+            *(f"{save}{n}=false" for n in UNSAVED),
+        ]
+        java = [
+            "java",
+            "-Xmx256m",
+            f"-Djmeter.home={JMETER}",
+            "-cp",
+            f"{folder('java')}:{CLASSES}",
+            "Launcher",
+        ]
+        plan = [
+            "-n",
+            "-t",
+            str(HERE / "compress.jmx"),
+            "-l",
+            str(path),
+            "-j",
+            str(folder() / "jmeter.log"),
+        ]
         command = [*java, *plan, *options, f"-Jseconds={seconds}", f"-Jthink_ms={think_ms}"]
     os.execvp(command[0], command)  # noqa: S606 - one of two drivers
 

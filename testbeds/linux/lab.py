@@ -54,13 +54,20 @@ def noise(name: str, size: int, seed: int) -> Path:
 def compiled(name: str, classes: str = "") -> Path:
     """The folder with the classes of a Java program of the testbed; `classes` is the path of those that it uses."""
     path = folder("java")
-    subprocess.run(["javac", "-cp", classes or ".", "-d", str(path), str(HERE / f"{name}.java")], check=True)
+    subprocess.run(
+        ["javac", "-cp", classes or ".", "-d", str(path), str(HERE / f"{name}.java")], check=True
+    )
     return path
 
 
 def start(group: Group, command: list[str], **environment: str) -> None:
     """Start a server in a guest; it goes on when this program ends, until the teardown."""
-    subprocess.Popen(command, preexec_fn=group.enter, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+    subprocess.Popen(
+        command,
+        preexec_fn=group.enter,
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def free(count: int) -> None:
@@ -68,7 +75,9 @@ def free(count: int) -> None:
     for n in range(1, count + 1):
         with socket.socket() as probe:
             if probe.connect_ex((address(n), PORT)) == 0:
-                raise SystemExit(f"{address(n)}:{PORT} is taken; expected that no server listens there")
+                raise SystemExit(
+                    f"{address(n)}:{PORT} is taken; expected that no server listens there"
+                )
 
 
 def answering(count: int) -> None:
@@ -91,6 +100,8 @@ def client(tree: Tree, cpus: str | None = None) -> Group:
 
 def warm(group: Group, commands: list[list[str]]) -> None:
     """Run drivers whose output nobody keeps, all at once."""
-    running = [subprocess.Popen(c, preexec_fn=group.enter, stdout=subprocess.DEVNULL) for c in commands]
+    running = [
+        subprocess.Popen(c, preexec_fn=group.enter, stdout=subprocess.DEVNULL) for c in commands
+    ]
     if sum(process.wait() != 0 for process in running):
         raise SystemExit("the warm-up failed; expected that each driver ends with status 0")

@@ -60,7 +60,9 @@ def stop() -> None:
     """Stop swapping; nothing happens where nothing was started."""
     loops = []
     if RAM.is_mount():
-        loops = run("losetup", "--noheadings", "--output", "NAME", "--associated", str(RAM / "swap")).split()
+        loops = run(
+            "losetup", "--noheadings", "--output", "NAME", "--associated", str(RAM / "swap")
+        ).split()
     for line in Path("/proc/swaps").read_text().splitlines()[1:]:
         if (name := line.split()[0]) in (str(LAB / "swap"), *loops):
             run("swapoff", name)

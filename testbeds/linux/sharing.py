@@ -51,7 +51,12 @@ def main(data: str, guests: int, warm_s: str, window_s: str, seed: int) -> None:
     groups = [Group(tree, f"guest{n}").make(memory=MEMORY) for n in range(1, guests + 1)]
     for n in range(1, guests + 1):
         job = JOB.format(
-            n=n, name=name(data, n), direct=int(data == "direct"), warm_s=warm_s, window_s=window_s, seed=seed + n
+            n=n,
+            name=name(data, n),
+            direct=int(data == "direct"),
+            warm_s=warm_s,
+            window_s=window_s,
+            seed=seed + n,
         )
         made(f"reader{n}.fio", job.encode())
     if data not in ("shared", "private"):

@@ -13,8 +13,14 @@ from lab import PORT, address, answering, client, compiled, free, start, warm
 SERVERS = 16
 PROCESSORS = 2.0
 MEMORY = SERVERS * 128 * 2**20
-JVM = ("-XX:+UseSerialGC", "-Xms48m", "-Xmx48m", "-XX:ActiveProcessorCount=1", "-XX:-UsePerfData",
-       "-Dsun.net.httpserver.nodelay=true")  # fmt: skip
+JVM = (
+    "-XX:+UseSerialGC",
+    "-Xms48m",
+    "-Xmx48m",
+    "-XX:ActiveProcessorCount=1",
+    "-XX:-UsePerfData",
+    "-Dsun.net.httpserver.nodelay=true",
+)
 """One collector and one size of heap wherever a server stands: else the JVM takes both from the guest's limits. Without
 nodelay every answer waits some 40 ms for a delayed acknowledgement."""
 
@@ -24,13 +30,17 @@ def main(guests: int, warm_s: int) -> None:
     free(SERVERS)
     classes = compiled("Worker")
     groups = [
-        Group(tree, f"guest{n}").make(quota=PROCESSORS / guests, memory=MEMORY // guests) for n in range(1, guests + 1)
+        Group(tree, f"guest{n}").make(quota=PROCESSORS / guests, memory=MEMORY // guests)
+        for n in range(1, guests + 1)
     ]
     for n in range(1, SERVERS + 1):
         command = ["java", *JVM, "-cp", str(classes), "Worker", address(n), str(PORT), "16", "2"]
         start(groups[(n - 1) * guests // SERVERS], command)
     answering(SERVERS)
-    drivers = [["wrk", "-t1", "-c2", f"-d{warm_s}s", f"http://{address(n)}:{PORT}/"] for n in range(1, SERVERS + 1)]
+    drivers = [
+        ["wrk", "-t1", "-c2", f"-d{warm_s}s", f"http://{address(n)}:{PORT}/"]
+        for n in range(1, SERVERS + 1)
+    ]
     warm(client(tree), drivers)
 
 

@@ -37,13 +37,19 @@ def serve(group: Group, n: int, tls: str = ";", **environment: str) -> None:
     """Start nginx in a guest."""
     text = CONFIGURATION.format(lab=LAB, n=n, address=address(n), port=PORT, tls=tls)
     path = made(f"nginx-{n}.conf", text.encode())
-    start(group, ["nginx", "-p", str(LAB), "-e", f"{LAB}/nginx-{n}.log", "-c", str(path)], **environment)
+    start(
+        group,
+        ["nginx", "-p", str(LAB), "-e", f"{LAB}/nginx-{n}.log", "-c", str(path)],
+        **environment,
+    )
 
 
 def page() -> bytes:
     """A text of 64 KiB, of 900 made-up words."""
     random = Random(1)
-    words = ["".join(random.choices("abcdefghijklmnop", k=random.randint(2, 9))) for _ in range(900)]
+    words = [
+        "".join(random.choices("abcdefghijklmnop", k=random.randint(2, 9))) for _ in range(900)
+    ]
     return " ".join(random.choices(words, k=20_000)).encode()[: 64 * 2**10]
 
 
@@ -63,7 +69,18 @@ def encrypt(tree: Tree, encryption: str) -> None:
     folder("www")
     noise("www/file.bin", 2**20, 1)
     if not (LAB / "key.pem").is_file():
-        request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650", "-subj", "/CN=guest1"]
+        request = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "3650",
+            "-subj",
+            "/CN=guest1",
+        ]
         files = ["-keyout", f"{LAB}/key.pem", "-out", f"{LAB}/certificate.pem"]
         subprocess.run([*request, *files], check=True, capture_output=True)
     suite, _, how = encryption.partition("-")

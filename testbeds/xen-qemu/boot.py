@@ -12,10 +12,31 @@ MEMORY_MB, DOM0_MB, RESULTS_MB = 2048, 512, 64
 XEN = f"console=com1 com1=115200,8n1 dom0_mem={DOM0_MB}M,max:{DOM0_MB}M sched=credit2 no-reboot spec-ctrl=no xpti=no"
 DOM0 = "console=hvc0 rdinit=/init mitigations=off cryptomgr.notests quiet"
 QEMU = [
-    "qemu-system-x86_64", "-accel", "tcg", "-machine", "q35", "-cpu", "qemu64", "-smp", "1", "-m", str(MEMORY_MB),
-    "-icount", "shift=4,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm",
-    "-display", "none", "-nic", "none", "-no-reboot", "-serial", "stdio", "-monitor", "none",
-]  # fmt: skip
+    "qemu-system-x86_64",
+    "-accel",
+    "tcg",
+    "-machine",
+    "q35",
+    "-cpu",
+    "qemu64",
+    "-smp",
+    "1",
+    "-m",
+    str(MEMORY_MB),
+    "-icount",
+    "shift=4,sleep=off",
+    "-rtc",
+    "base=2026-01-01T00:00:00,clock=vm",
+    "-display",
+    "none",
+    "-nic",
+    "none",
+    "-no-reboot",
+    "-serial",
+    "stdio",
+    "-monitor",
+    "none",
+]
 """16 ns of virtual time an instruction; time stands still while the emulation does, so other load changes nothing."""
 
 
@@ -43,9 +64,12 @@ def boot(build: Path, work: Path, plan: str, *, seed: int, timeout_s: float) -> 
     work.mkdir(parents=True, exist_ok=True)
     (work / "plan.sh").write_text(plan)
     added = subprocess.run(
-        [build / "root/bin/busybox", "cpio", "-o", "-H", "newc"], input=b"plan.sh\n", cwd=work, check=True,
+        [build / "root/bin/busybox", "cpio", "-o", "-H", "newc"],
+        input=b"plan.sh\n",
+        cwd=work,
+        check=True,
         capture_output=True,
-    ).stdout  # fmt: skip
+    ).stdout
     initrd, results = work / "initrd", work / "results.img"
     # the kernel takes several archives one after the other, each padded to four bytes
     packed = (build / "dom0.cpio.gz").read_bytes()
@@ -55,14 +79,27 @@ def boot(build: Path, work: Path, plan: str, *, seed: int, timeout_s: float) -> 
     with (work / "console.log").open("wb") as log:
         subprocess.run(
             [
-                *QEMU, "-seed", str(seed), "-kernel", build / "xen", "-append", XEN,
-                "-initrd", f"{build / 'vmlinuz'} {DOM0},{initrd}",
-                "-drive", f"file={results},if=virtio,format=raw",
-                "-drive", f"file={build / 'site.img'},if=virtio,format=raw,readonly=on",
+                *QEMU,
+                "-seed",
+                str(seed),
+                "-kernel",
+                build / "xen",
+                "-append",
+                XEN,
+                "-initrd",
+                f"{build / 'vmlinuz'} {DOM0},{initrd}",
+                "-drive",
+                f"file={results},if=virtio,format=raw",
+                "-drive",
+                f"file={build / 'site.img'},if=virtio,format=raw,readonly=on",
             ],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=True, timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            check=True,
+            timeout=timeout_s,
             preexec_fn=lambda: os.nice(max(0, 15 - os.nice(0))),
-        )  # fmt: skip
+        )
     data = results.read_bytes()
     initrd.unlink()
     results.unlink()

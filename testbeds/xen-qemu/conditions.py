@@ -48,13 +48,23 @@ def equal(number: int) -> tuple[tuple[int, int], ...]:
 
 
 BUSY = [
-    *(Condition(f"overcommit-{n}-{ms}ms", "overcommit", ms, equal(n)) for ms in (1, 10) for n in range(1, 9)),
+    *(
+        Condition(f"overcommit-{n}-{ms}ms", "overcommit", ms, equal(n))
+        for ms in (1, 10)
+        for n in range(1, 9)
+    ),
     Condition("weights-256-512", "weights", 1, ((256, 0), (512, 0))),
     Condition("weights-256-256-1024", "weights", 1, ((256, 0), (256, 0), (1024, 0))),
-    *(Condition(f"cap-{cap}-of-{n}", "cap", 1, ((256, cap), *equal(n - 1))) for cap in (25, 50) for n in (1, 2)),
+    *(
+        Condition(f"cap-{cap}-of-{n}", "cap", 1, ((256, cap), *equal(n - 1)))
+        for cap in (25, 50)
+        for n in (1, 2)
+    ),
 ]
 WEB = [Condition(f"web-{n}", "web", 1, equal(n), WEB_MEMORY) for n in range(7)]
-BALLOON = [Condition(f"balloon-{mib}", "balloon", 1, equal(2), mib) for mib in (WEB_MEMORY, 144, 128, 112)]
+BALLOON = [
+    Condition(f"balloon-{mib}", "balloon", 1, equal(2), mib) for mib in (WEB_MEMORY, 144, 128, 112)
+]
 KINDS = {"busy": BUSY, "web": WEB, "balloon": BALLOON}
 BY_NAME = {condition.name: condition for kind in KINDS.values() for condition in kind}
 
@@ -64,7 +74,9 @@ def found(levels: Mapping[str, str]) -> Condition:
     for condition in BY_NAME.values():
         if {factor: str(level) for factor, level in condition.factors.items()} == dict(levels):
             return condition
-    raise ValueError(f"no condition has {' '.join(f'{factor}={level}' for factor, level in levels.items())}")
+    raise ValueError(
+        f"no condition has {' '.join(f'{factor}={level}' for factor, level in levels.items())}"
+    )
 
 
 def kind_of(condition: Condition) -> str:
@@ -87,10 +99,17 @@ def plan(kind: str, boot: int, seed: int) -> str:
     ]
     if any(c.web_memory for c in KINDS[kind]):
         head.append("web_guest")
-    return "\n".join([*head, *(c.command(seed * 1000 + boot) for c in ordered(kind, boot, seed))]) + "\n"
+    return (
+        "\n".join([*head, *(c.command(seed * 1000 + boot) for c in ordered(kind, boot, seed))])
+        + "\n"
+    )
 
 
 def planned(lines: str) -> list[Condition]:
     """The conditions of a plan, in its order."""
     words = (line.split() for line in lines.splitlines())
-    return [BY_NAME[name] for command, name, *_ in (w for w in words if len(w) > 1) if command == "condition"]
+    return [
+        BY_NAME[name]
+        for command, name, *_ in (w for w in words if len(w) > 1)
+        if command == "condition"
+    ]

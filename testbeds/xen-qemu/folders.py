@@ -13,9 +13,11 @@ from boot import MEMORY_MB
 from conditions import CLIENTS, SAMPLES, THINK_MS, WARMUP_S, WORK_S, Condition
 
 MACHINE: dict[str, str | int] = {
-    "cpu": "qemu64, emulated, 16 ns of virtual time an instruction", "processors": 1, "memory_mb": MEMORY_MB,
+    "cpu": "qemu64, emulated, 16 ns of virtual time an instruction",
+    "processors": 1,
+    "memory_mb": MEMORY_MB,
     "virtualization": "Xen 4.17 under QEMU",
-}  # fmt: skip
+}
 TOOLS = {"xen": "xen-utils-4.17", "sysstat": "sysstat", "busybox": "busybox-static"}
 """The tools of run.yaml and the packages that they came from."""
 
@@ -54,7 +56,12 @@ def write_run(
         raise ValueError(f"{condition.name}: {len(sampled)} samples of xentop, expected {SAMPLES}")
     interval_s = round((during[-1] - during[0]) / (len(during) - 1), 4)
     files: list[dict[str, str | float]] = [
-        {"path": "xentop.txt", "format": "xentop", "start_s": round(sampled[0] - start, 3), "interval_s": interval_s}
+        {
+            "path": "xentop.txt",
+            "format": "xentop",
+            "start_s": round(sampled[0] - start, 3),
+            "interval_s": interval_s,
+        }
     ]
     for number in range(1, len(condition.shares) + 1):
         _guest_log(out, f"busy{number}", condition.name, run / f"guests/busy{number}/burn.csv")
@@ -62,18 +69,27 @@ def write_run(
         console = _guest_log(out, "web1", condition.name, run / "guests/web1/sadf.json")
         clock = float(console.rpartition(f"clock {condition.name} ")[2].split()[0])
         files.append(
-            {"path": "guests/web1/sadf.json", "format": "sadf-json", "clock_offset_s": round(times["clock"] - clock, 3)}
+            {
+                "path": "guests/web1/sadf.json",
+                "format": "sadf-json",
+                "clock_offset_s": round(times["clock"] - clock, 3),
+            }
         )
         (run / "drivers").mkdir()
         shutil.copyfile(source / "webload.csv", run / "drivers/webload.csv")
     fields: dict[str, Any] = {
-        "start": datetime.fromtimestamp(start, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds"),
+        "start": datetime.fromtimestamp(start, UTC)
+        .replace(tzinfo=None)
+        .isoformat(timespec="milliseconds"),
         "duration_s": round(times["end"] - start, 3),
         "warmup_s": WARMUP_S,
         "window_s": [WARMUP_S, min(WORK_S, math.ceil(during[-1] - start))],
         "processors": 1,
         "tools": {tool: versions[package] for tool, package in TOOLS.items()}
-        | {"linux": next(v for k, v in versions.items() if k.startswith("linux-image")), "qemu": versions["qemu"]},
+        | {
+            "linux": next(v for k, v in versions.items() if k.startswith("linux-image")),
+            "qemu": versions["qemu"],
+        },
         "machine": MACHINE,
         "notes": f"Xen under emulation (testbeds/xen-qemu); condition {position} of its boot",
         "files": files,
@@ -90,7 +106,9 @@ def write_boot(out: Path, kept: Path) -> None:
     for source in (out.parent / "plan.sh", out / "xl-info.txt", out / "xl-dmesg.txt"):
         shutil.copyfile(source, kept / source.name)
     states = sorted(out.glob("runs/*/sched-credit2.txt"))
-    (kept / "sched-credit2.txt").write_text("".join(f"{p.parent.name}\n{p.read_text()}\n" for p in states))
+    (kept / "sched-credit2.txt").write_text(
+        "".join(f"{p.parent.name}\n{p.read_text()}\n" for p in states)
+    )
 
 
 def _guest_log(out: Path, guest: str, name: str, target: Path) -> str:

@@ -27,14 +27,28 @@ FAILED = "failed"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("condition", nargs="+", metavar="FACTOR=LEVEL", help="all factors of the study")
     parser.add_argument(
-        "--boot", type=int, required=True, metavar="N", help="number of the boot, which is the replicate"
+        "condition", nargs="+", metavar="FACTOR=LEVEL", help="all factors of the study"
     )
-    parser.add_argument("--into", type=Path, required=True, metavar="FOLDER", help="where the raw files go")
-    parser.add_argument("--fields", type=Path, required=True, metavar="FILE", help="gets what run.yaml is to say")
     parser.add_argument(
-        "--boots", type=Path, required=True, metavar="FOLDER", help="keeps what boots say of themselves"
+        "--boot",
+        type=int,
+        required=True,
+        metavar="N",
+        help="number of the boot, which is the replicate",
+    )
+    parser.add_argument(
+        "--into", type=Path, required=True, metavar="FOLDER", help="where the raw files go"
+    )
+    parser.add_argument(
+        "--fields", type=Path, required=True, metavar="FILE", help="gets what run.yaml is to say"
+    )
+    parser.add_argument(
+        "--boots",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="keeps what boots say of themselves",
     )
     parser.add_argument("--seed", type=int, default=1, help="of the order of conditions")
     parser.add_argument("--timeout", type=float, default=7000, help="seconds a boot may take")
@@ -48,17 +62,24 @@ def main() -> int:
     if not (work / "out").is_dir():
         _boot(build, work, plan(kind_of(condition), chosen.boot, chosen.seed), chosen)
     fields = write_run(
-        work / "out", chosen.into, condition, versions=_versions(build),
+        work / "out",
+        chosen.into,
+        condition,
+        versions=_versions(build),
         position=planned((work / "plan.sh").read_text()).index(condition) + 1,
-    )  # fmt: skip
-    chosen.fields.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items()))
+    )
+    chosen.fields.write_text(
+        "".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items())
+    )
     return 0
 
 
 def _boot(build: Path, work: Path, lines: str, chosen: argparse.Namespace) -> None:
     """Boot, and keep what the boot says of itself; one that failed is not repeated."""
     if (work / FAILED).exists():
-        raise SystemExit(f"this boot failed before; its console.log says why. Remove {work} to repeat it")
+        raise SystemExit(
+            f"this boot failed before; its console.log says why. Remove {work} to repeat it"
+        )
     shutil.rmtree(work, ignore_errors=True)
     try:
         boot(build, work, lines, seed=chosen.seed * 1000 + chosen.boot, timeout_s=chosen.timeout)
@@ -70,7 +91,9 @@ def _boot(build: Path, work: Path, lines: str, chosen: argparse.Namespace) -> No
 
 def _versions(build: Path) -> dict[str, str]:
     versions = dict(line.split() for line in (build / "versions.txt").read_text().splitlines())
-    emulator = subprocess.run(["qemu-system-x86_64", "--version"], check=True, capture_output=True, text=True).stdout
+    emulator = subprocess.run(
+        ["qemu-system-x86_64", "--version"], check=True, capture_output=True, text=True
+    ).stdout
     return versions | {"qemu": re.findall(r"version (\S+)", emulator)[0]}
 
 

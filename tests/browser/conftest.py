@@ -11,10 +11,10 @@ import nbformat
 import pytest
 
 from tests.conftest import ROOT
-from tests.exhibits import toy
-from tests.render.toy_notebook import of_study
-from virtperf.exhibits.loaded import load_study
-from virtperf.render.report import render
+from tests.report import toy
+from tests.report.html.toy_notebook import of_study
+from virtperf.report.html.report import render
+from virtperf.report.loaded import load_study
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -55,7 +55,9 @@ def page_file(request: pytest.FixtureRequest) -> Path:
 def toy_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the toy study."""
     folder = tmp_path_factory.mktemp("page")
-    nbformat.write(of_study(load_study("toy", toy.build(folder), show_examples=True)), folder / "toy.ipynb")
+    nbformat.write(
+        of_study(load_study("toy", toy.build(folder), show_examples=True)), folder / "toy.ipynb"
+    )
     return render(folder / "toy.ipynb", folder / "toy.html")
 
 
@@ -76,7 +78,9 @@ class Opener:
         self._browser = browser
         self._contexts: list[Any] = []
 
-    def __call__(self, file: Path, *, width: int = 1280, height: int = 900, **settings: Any) -> Visit:
+    def __call__(
+        self, file: Path, *, width: int = 1280, height: int = 900, **settings: Any
+    ) -> Visit:
         context = self._browser.new_context(viewport={"width": width, "height": height}, **settings)
         self._contexts.append(context)
         page = context.new_page()
@@ -91,7 +95,10 @@ class Opener:
                 route.abort()
 
         page.route("**/*", route)
-        page.on("console", lambda m: visit.errors.append(m.text) if m.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda m: visit.errors.append(m.text) if m.type in ("error", "warning") else None,
+        )
         page.on("pageerror", lambda e: visit.errors.append(str(e)))
         page.on("dialog", lambda d: (visit.dialogs.append(d.message), d.dismiss()))
         page.goto(file.as_uri())
@@ -119,7 +126,9 @@ class Look:
         self._opener = Opener(browser)
         self._open: tuple[Path, Visit] | None = None
 
-    def __call__(self, file: Path, *, width: int = 1280, scheme: str = "light", parts: bool = False) -> Visit:
+    def __call__(
+        self, file: Path, *, width: int = 1280, scheme: str = "light", parts: bool = False
+    ) -> Visit:
         if self._open is None or self._open[0] != file:
             self.close()
             self._open = file, self._opener(file)

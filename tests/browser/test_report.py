@@ -10,10 +10,10 @@ import nbformat
 import pytest
 
 from tests.browser.conftest import REPORTS, Look, Opener
-from tests.exhibits.toy import DOLLARS, HOSTILE
-from tests.render.toy_notebook import cell, notebook_of
-from virtperf.exhibits.records import Drawing, Record
-from virtperf.render.report import render
+from tests.report.html.toy_notebook import cell, notebook_of
+from tests.report.toy import DOLLARS, HOSTILE
+from virtperf.report.html.report import render
+from virtperf.report.records import Drawing, Record
 
 pytestmark = pytest.mark.browser
 
@@ -101,8 +101,16 @@ def test_drawings_follow_the_theme(look: Look, page_file: Path) -> None:
 def test_markers_follow_the_theme(visit: Opener, tmp_path: Path) -> None:
     # A marker is drawn by a `use` element, into which rules about elements around the drawing do not reach.
     marker = '<path id="m" d="M0 0H40V40H0Z" style="fill:#0072b2; stroke:#0072b2"/>'
-    svg = f'<svg viewBox="0 0 40 40"><defs>{marker}</defs><use href="#m" style="fill:#0072b2"/></svg>'
-    record = Record(kind="line", id="f", study="", title="T", drawing=Drawing(svg=svg, description="d", digest="0"))
+    svg = (
+        f'<svg viewBox="0 0 40 40"><defs>{marker}</defs><use href="#m" style="fill:#0072b2"/></svg>'
+    )
+    record = Record(
+        kind="line",
+        id="f",
+        study="",
+        title="T",
+        drawing=Drawing(svg=svg, description="d", digest="0"),
+    )
     nbformat.write(notebook_of([cell("x", record)]), tmp_path / "in.ipynb")
     page = visit(render(tmp_path / "in.ipynb", tmp_path / "out.html"), color_scheme="dark").page
     picture = page.locator(".vp-picture").screenshot(path=tmp_path / "picture.png")
@@ -203,17 +211,25 @@ def test_on_paper_it_is_black_on_white_and_whole(look: Look, page_file: Path) ->
     page = look(page_file, scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator(".vp-source:visible, #theme:visible, .vp-skip:visible").count() == 0
-    assert page.locator(".vp-picture > svg:visible").count() == page.locator(".vp-picture > svg").count()
+    assert (
+        page.locator(".vp-picture > svg:visible").count()
+        == page.locator(".vp-picture > svg").count()
+    )
     ink, ground = page.evaluate(
         "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
     )
     assert ink == "rgb(0, 0, 0)" and ground in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
-    assert page.evaluate("getComputedStyle(document.querySelector('.vp-picture')).breakInside") == "avoid"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.vp-picture')).breakInside")
+        == "avoid"
+    )
 
 
 def test_every_drawing_says_in_words_what_it_shows(look: Look, page_file: Path) -> None:
     pictures = look(page_file).page.locator(".vp-picture")
-    said = pictures.evaluate_all("all => all.map(e => [e.getAttribute('role'), e.getAttribute('aria-label')])")
+    said = pictures.evaluate_all(
+        "all => all.map(e => [e.getAttribute('role'), e.getAttribute('aria-label')])"
+    )
     assert said and all(role == "img" and len(words) > 20 for role, words in said)
 
 
@@ -222,7 +238,11 @@ def test_the_numbers_download(visit: Opener, toy_page: Path) -> None:
     with page.expect_download() as started:
         page.locator("#figure-2 a.vp-download").click()
     assert started.value.suggested_filename == "toy-figure-2.csv"
-    assert Path(started.value.path()).read_text(encoding="utf-8").startswith("exhibit,series,guests,quantity")
+    assert (
+        Path(started.value.path())
+        .read_text(encoding="utf-8")
+        .startswith("exhibit,series,guests,quantity")
+    )
 
 
 def test_hostile_text_is_text(visit: Opener, toy_page: Path) -> None:
@@ -247,7 +267,8 @@ def test_a_script_that_got_in_would_not_run(visit: Opener, toy_page: Path, tmp_p
     broken = tmp_path / "broken.html"
     html = toy_page.read_text(encoding="utf-8")
     broken.write_text(
-        re.sub(r"</main>", f"{HOSTILE}<img src=x onerror=alert(2)></main>", html, count=1), encoding="utf-8"
+        re.sub(r"</main>", f"{HOSTILE}<img src=x onerror=alert(2)></main>", html, count=1),
+        encoding="utf-8",
     )
     seen = visit(broken)
     seen.page.wait_for_timeout(200)
@@ -256,6 +277,8 @@ def test_a_script_that_got_in_would_not_run(visit: Opener, toy_page: Path, tmp_p
 
 def test_a_link_into_a_closed_part_opens_it(visit: Opener, toy_page: Path, tmp_path: Path) -> None:
     page = visit(toy_page).page
-    page.evaluate("document.querySelector('#figure-2 details td').id = 'inside'; location.hash = '#inside'")
+    page.evaluate(
+        "document.querySelector('#figure-2 details td').id = 'inside'; location.hash = '#inside'"
+    )
     page.wait_for_timeout(200)
     assert page.locator("#inside").is_visible()

@@ -15,13 +15,13 @@ import pytest
 from tests.browser.conftest import SITE, Look, Opener
 from tests.browser.test_report import CONTRAST
 from tests.conftest import ROOT
-from tests.exhibits import toy
-from tests.exhibits.toy import HOSTILE
-from tests.render.toy_notebook import of_study
+from tests.report import toy
+from tests.report.html.toy_notebook import of_study
+from tests.report.toy import HOSTILE
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.exhibits.loaded import load_study
-from virtperf.render.site.build import build_site, build_study_pages
+from virtperf.report.html.site.build import build_site, build_study_pages
+from virtperf.report.loaded import load_study
 
 pytestmark = pytest.mark.browser
 CLAIMS = ROOT / "reports" / "claims-dcss-2011.html"
@@ -29,7 +29,8 @@ CLAIMS = ROOT / "reports" / "claims-dcss-2011.html"
 
 # The largest page of each kind: index, claims, ..., quality of a study, rehearsal of a study, trace of a study.
 KINDS = {
-    path.stem.split("-")[0] + "-" * ("-" in path.stem): path for path in sorted(SITE, key=lambda p: p.stat().st_size)
+    path.stem.split("-")[0] + "-" * ("-" in path.stem): path
+    for path in sorted(SITE, key=lambda p: p.stat().st_size)
 }
 
 
@@ -54,7 +55,13 @@ def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_site_is_there() -> None:
     names = {p.name for p in SITE}
-    assert {"index.html", "claims.html", "contradictions.html", "quality.html", "methods.html"} <= names
+    assert {
+        "index.html",
+        "claims.html",
+        "contradictions.html",
+        "quality.html",
+        "methods.html",
+    } <= names
 
 
 def test_it_is_silent_and_has_one_heading(look: Look, site_file: Path) -> None:
@@ -117,9 +124,13 @@ def test_every_link_of_every_page_leads_somewhere() -> None:
             if link.startswith(("data:", "http:", "https:")):
                 continue
             file, _, anchor = link.partition("#")
-            target = (ROOT / "reports" / unquote(file)).resolve() if file else ROOT / "reports" / name
+            target = (
+                (ROOT / "reports" / unquote(file)).resolve() if file else ROOT / "reports" / name
+            )
             found = parsed.get(target.name) if target.parent == ROOT / "reports" else None
-            if not target.exists() or (anchor and "=" not in anchor and found and unquote(anchor) not in found.anchors):
+            if not target.exists() or (
+                anchor and "=" not in anchor and found and unquote(anchor) not in found.anchors
+            ):
                 broken.append((name, link))
     assert broken == []
 
@@ -150,7 +161,9 @@ def test_claims_are_filtered_searched_and_reset(visit: Opener) -> None:
     page.fill("input[name=q]", "no such words anywhere")
     assert shown.count() == 0 and page.locator("#count").inner_text() == f"0 of {total} claims"
     page.click("button[type=reset]")
-    page.locator("#count", has_text=re.compile(rf"^{total} claims$")).wait_for()  # a function would need eval
+    page.locator(
+        "#count", has_text=re.compile(rf"^{total} claims$")
+    ).wait_for()  # a function would need eval
     assert shown.count() == total
 
 
@@ -180,7 +193,9 @@ def test_claims_are_sorted_by_keyboard(visit: Opener) -> None:
     page.keyboard.press("Enter")
     first = page.locator("#claims tbody tr").first
     assert page.locator("th[data-column=printed]").get_attribute("aria-sort") == "descending"
-    assert first.get_attribute("data-printed") == ""  # those without a number stand at the end that sorts highest
+    assert (
+        first.get_attribute("data-printed") == ""
+    )  # those without a number stand at the end that sorts highest
 
 
 # ---- hostile text
@@ -192,7 +207,14 @@ def test_hostile_text_is_text(visit: Opener, toy_site: Path) -> None:
         seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert seen.dialogs == [] and seen.errors == [] and seen.requests == [], file.name
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
-    words = visit(toy_site / "claims-toy.html").page.locator("#claims").inner_text().replace("\u200b", "")
+    words = (
+        visit(toy_site / "claims-toy.html")
+        .page.locator("#claims")
+        .inner_text()
+        .replace("\u200b", "")
+    )
     assert "<script>alert(1)</script> gains 66 %" in words
-    trace = visit(toy_site / "trace-toy.html").page.locator("main").text_content().replace("\u200b", "")
+    trace = (
+        visit(toy_site / "trace-toy.html").page.locator("main").text_content().replace("\u200b", "")
+    )
     assert HOSTILE in trace

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.new_study.conftest import layout as layout
+from tests.study.new.conftest import layout as layout
 from tests.toy_runs import sar, write_run
 from virtperf.check.everything import check_everything
 from virtperf.core.paths import Layout
-from virtperf.new_study.write import write_study
+from virtperf.study.new.write import write_study
 
 STUDY, CLAIMS = "data/published/mine/study.yaml", "data/published/mine/claims.yaml"
 
@@ -52,35 +52,120 @@ def test_nothing_is_wrong_with_a_new_study(repository):
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        (STUDY, "study: mine", "study: other", "calls itself 'other'; expected the folder's name 'mine'"),
+        (
+            STUDY,
+            "study: mine",
+            "study: other",
+            "calls itself 'other'; expected the folder's name 'mine'",
+        ),
         (STUDY, "default: a\n", "default: c\n", "the default 'c' of system is none of its levels"),
-        (STUDY, "{a: system A, b: system B}", "{a: system A, z: system B}", "a label for 'z', which is no level of system"),
-        (STUDY, "at: {system: b}, levels: [1, 2, 4]", "at: {system: c}, levels: [1, 2, 4]", "unknown level 'c' of system"),
-        (STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}", "unknown level 3 of guests"),
+        (
+            STUDY,
+            "{a: system A, b: system B}",
+            "{a: system A, z: system B}",
+            "a label for 'z', which is no level of system",
+        ),
+        (
+            STUDY,
+            "at: {system: b}, levels: [1, 2, 4]",
+            "at: {system: c}, levels: [1, 2, 4]",
+            "unknown level 'c' of system",
+        ),
+        (
+            STUDY,
+            "at: {system: a, guests: 1}",
+            "at: {system: a, guests: 3}",
+            "unknown level 3 of guests",
+        ),
         (STUDY, "metric: page_element_throughput", "metric: speed", "'speed', which is no metric"),
-        (STUDY, "      relative: true\n", "", "no conversion is known from '1/s' to '% of reference'"),
-        (STUDY, "      relative: true\n", "      per: {metric: speed, entity_kind: driver}\n", "by 'speed', which is no metric"),
-        (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "exhibits/table-1: 'title' is missing"),
-        (STUDY, "title: \"EXAMPLE, replace: a printed table\"", "titel: x", "'titel' stands there: mend it"),
+        (
+            STUDY,
+            "      relative: true\n",
+            "",
+            "no conversion is known from '1/s' to '% of reference'",
+        ),
+        (
+            STUDY,
+            "      relative: true\n",
+            "      per: {metric: speed, entity_kind: driver}\n",
+            "by 'speed', which is no metric",
+        ),
+        (
+            STUDY,
+            'title: "EXAMPLE, replace: a printed table"',
+            "titel: x",
+            "exhibits/table-1: 'title' is missing",
+        ),
+        (
+            STUDY,
+            'title: "EXAMPLE, replace: a printed table"',
+            "titel: x",
+            "'titel' stands there: mend it",
+        ),
         (STUDY, "id: figure-1", "id: table-1", "the id 'table-1' is given twice"),
         (STUDY, "table: table-1}", "table: table-9}", "the cells of table-9 are missing"),
         (STUDY, "    over: guests\n", "    over: zzz\n", "figure-1: unknown factor 'zzz'"),
         (STUDY, "kind: line ", "kind: diagram ", "exhibits/figure-1: 'rows' is missing"),
-        (STUDY, "kind: line ", "kind: lines ", "there is no kind of exhibit 'lines'; expected one of bar, diagram, line"),
+        (
+            STUDY,
+            "kind: line ",
+            "kind: lines ",
+            "there is no kind of exhibit 'lines'; expected one of bar, diagram, line",
+        ),
         (STUDY, "\n    bounds: [0, null]", "\n    bounds: [0, null", "not valid YAML"),
         (CLAIMS, "of: throughput\n", "of: speed\n", "unknown quantity 'speed'"),
-        (CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a, d]}", "unknown level 'd' of system"),
-        (CLAIMS, "about: [figure-1]\n    section: EXAMPLE", "about: [figure-7]\n    section: EXAMPLE", "unknown exhibit 'figure-7'"),
-        (CLAIMS, "kind: monotone", "kind: monotonous", "claims/example-to-replace/kind: wrong value; expected 'value', "),
+        (
+            CLAIMS,
+            "for_each: {system: [a, b]}",
+            "for_each: {system: [a, d]}",
+            "unknown level 'd' of system",
+        ),
+        (
+            CLAIMS,
+            "about: [figure-1]\n    section: EXAMPLE",
+            "about: [figure-7]\n    section: EXAMPLE",
+            "unknown exhibit 'figure-7'",
+        ),
+        (
+            CLAIMS,
+            "kind: monotone",
+            "kind: monotonous",
+            "claims/example-to-replace/kind: wrong value; expected 'value', ",
+        ),
         (CLAIMS, "kind: monotone", "kind: monotonous", "Did you mean 'monotone'?"),
-        (CLAIMS, "ledger: c001\n", "ledger: c001\n    conflicts: [nobody]\n", "conflicts names 'nobody'"),
-        (CLAIMS, "ledger: c001\n", "ledger: c002\n", "1 note(s) neither encoded nor left out; found c001"),
+        (
+            CLAIMS,
+            "ledger: c001\n",
+            "ledger: c001\n    conflicts: [nobody]\n",
+            "conflicts names 'nobody'",
+        ),
+        (
+            CLAIMS,
+            "ledger: c001\n",
+            "ledger: c002\n",
+            "1 note(s) neither encoded nor left out; found c001",
+        ),
         (CLAIMS, "study: mine", "study: other", "the claims are another study's"),
-        ("pipelines/mine/dvc.yaml", "study: mine", "study: theirs", "these stages are not this study's"),
-        ("params.yaml", "level: 0.95", "levle: 0.95", "there is no 'levle' here. Did you mean 'level'?"),
-        ("params.yaml", "replicates: 3", "replicates: 0", "reconstruct/replicates: wrong value; expected greater than or equal to 1; found 0"),
+        (
+            "pipelines/mine/dvc.yaml",
+            "study: mine",
+            "study: theirs",
+            "these stages are not this study's",
+        ),
+        (
+            "params.yaml",
+            "level: 0.95",
+            "levle: 0.95",
+            "there is no 'levle' here. Did you mean 'level'?",
+        ),
+        (
+            "params.yaml",
+            "replicates: 3",
+            "replicates: 0",
+            "reconstruct/replicates: wrong value; expected greater than or equal to 1; found 0",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_found_with_its_place(repository, edit, file, old, new, message):
     edit(file, old, new)
     problems = found(repository)
@@ -92,9 +177,12 @@ def test_lines_are_those_of_the_mistake(repository, edit):
     edit(STUDY, "default: a\n", "default: c\n")
     edit(CLAIMS, "of: throughput\n", "of: speed\n")
     problems = found(repository)
-    assert any(p.startswith(f"{STUDY} line {line_of(repository, STUDY, 'default: c')}:") for p in problems)
     assert any(
-        p.startswith(f"{CLAIMS} line {line_of(repository, CLAIMS, '- id: example-to-replace')}:") for p in problems
+        p.startswith(f"{STUDY} line {line_of(repository, STUDY, 'default: c')}:") for p in problems
+    )
+    assert any(
+        p.startswith(f"{CLAIMS} line {line_of(repository, CLAIMS, '- id: example-to-replace')}:")
+        for p in problems
     )
 
 
@@ -102,7 +190,11 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
     edit(STUDY, "default: a\n", "default: c\n")
     edit(STUDY, "at: {system: a, guests: 1}", "at: {system: a, guests: 3}")
     edit(STUDY, "table: table-1}", "table: table-9}")
-    edit(CLAIMS, "about: [figure-1]\n    section: EXAMPLE", "about: [figure-7, figure-8]\n    section: EXAMPLE")
+    edit(
+        CLAIMS,
+        "about: [figure-1]\n    section: EXAMPLE",
+        "about: [figure-7, figure-8]\n    section: EXAMPLE",
+    )
     edit("params.yaml", "level: 0.95", "levle: 0.95")
     edit("params.yaml", "replicates: 3", "replicates: 0")
     edit("data/metrics.yaml", "  clients:\n    unit: count", "  clients:\n    unit: furlongs")
@@ -122,10 +214,14 @@ def test_all_problems_are_listed_not_only_the_first(repository, edit):
 
 def test_a_word_is_checked_in_the_claims_and_in_the_file_of_readings(repository, edit):
     edit(CLAIMS, '    says: "EXAMPLE', '    word: significently\n    says: "EXAMPLE')
-    assert any(p.startswith(CLAIMS) and "did you mean 'significantly'" in p for p in found(repository))
+    assert any(
+        p.startswith(CLAIMS) and "did you mean 'significantly'" in p for p in found(repository)
+    )
     edit("data/readings.yaml", "  significantly:\n    also:", "  significently:\n    alos:")
     (problem,) = found(repository)  # once, though claims are read with it
-    assert problem.startswith(f"data/readings.yaml line {line_of(repository, 'data/readings.yaml', 'alos')}:")
+    assert problem.startswith(
+        f"data/readings.yaml line {line_of(repository, 'data/readings.yaml', 'alos')}:"
+    )
     assert "did you mean 'also'" in problem.lower()
 
 
@@ -156,7 +252,8 @@ def test_a_name_that_the_texts_write_otherwise(repository):
     path.write_text(path.read_text() + facts)
     (problem,) = found(repository)
     assert (
-        f"line {line_of(repository, STUDY, 'workload:')}: the report would show 'Daytrader', while the study" in problem
+        f"line {line_of(repository, STUDY, 'workload:')}: the report would show 'Daytrader', while the study"
+        in problem
     )
     assert "writes 'DayTrader'. Say under `names` what daytrader is called" in problem
     path.write_text(path.read_text() + "names: {daytrader: DayTrader}\n")
@@ -166,20 +263,28 @@ def test_a_name_that_the_texts_write_otherwise(repository):
 def test_tables_that_nothing_names(repository):
     (repository.published("mine") / "tables" / "table-2.csv").write_text("a,b\n1,2\n")
     (problem,) = found(repository)
-    assert problem.startswith("data/published/mine/tables/table-2.csv: no exhibit and no claim names this table")
+    assert problem.startswith(
+        "data/published/mine/tables/table-2.csv: no exhibit and no claim names this table"
+    )
 
 
 def test_corrections_that_fit_no_cell(repository):
     path = repository.published("mine") / "tables" / "corrections.csv"
-    path.write_text("table,row,column,printed,corrected,reason\ntable-1,nowhere,second column,1,2,because\n")
+    path.write_text(
+        "table,row,column,printed,corrected,reason\ntable-1,nowhere,second column,1,2,because\n"
+    )
     (problem,) = found(repository)
-    assert problem.startswith("data/published/mine/tables/corrections.csv line 2: there is no cell 'nowhere'")
+    assert problem.startswith(
+        "data/published/mine/tables/corrections.csv line 2: there is no cell 'nowhere'"
+    )
 
 
 def test_points_that_no_claim_speaks_of(repository, edit):
     edit(CLAIMS, "for_each: {system: [a, b]}", "for_each: {system: [a]}")
     (problem,) = found(repository)
-    assert "no claim speaks of 3 point(s) of figure-1; found throughput[system=b, guests=1]" in problem
+    assert (
+        "no claim speaks of 3 point(s) of figure-1; found throughput[system=b, guests=1]" in problem
+    )
 
 
 def test_planned_runs_need_a_raw_yaml(repository):
@@ -190,13 +295,17 @@ def test_planned_runs_need_a_raw_yaml(repository):
 
 def test_a_folder_without_a_study(repository):
     (repository.root / "data" / "published" / "left-over").mkdir()
-    assert found(repository) == ["data/published/left-over: a folder without study.yaml. Add one, or remove the folder"]
+    assert found(repository) == [
+        "data/published/left-over: a folder without study.yaml. Add one, or remove the folder"
+    ]
 
 
 def test_stages_and_studies_belong_together(repository):
     repository.pipeline("mine").rename(repository.pipeline("mine").parent / "other.yaml")
     (problem,) = found(repository)
-    assert problem.startswith("pipelines/mine/dvc.yaml: the study's stages are missing. Copy another study's")
+    assert problem.startswith(
+        "pipelines/mine/dvc.yaml: the study's stages are missing. Copy another study's"
+    )
     (repository.root / "pipelines" / "mine" / "other.yaml").rename(repository.pipeline("mine"))
     (repository.root / "pipelines" / "gone").mkdir()
     (problem,) = found(repository)
@@ -221,17 +330,34 @@ def test_a_notebook_that_is_missing_or_none(repository):
     path.write_text("{")
     assert any("notebooks/mine.ipynb: not a notebook" in p for p in found(repository))
     path.unlink()
-    assert found(repository) == ["notebooks/mine.ipynb: the study has no notebook. See docs/add-a-study.md"]
+    assert found(repository) == [
+        "notebooks/mine.ipynb: the study has no notebook. See docs/add-a-study.md"
+    ]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda cells: [c for c in cells if not holds(c, 'show("figure-1")')], "figure-1 is not shown"),
-        (lambda cells: [c for c in cells if not holds(c, "load_study(")], 'expected load_study("mine", data, ...)'),
-        (lambda cells: [c for c in cells if "tags" not in c["metadata"]], "one cell must be tagged parameters"),
-        (lambda cells: [*cells, {**cells[-1], "source": 'study.show("figure-2")'}], "figure-2 is no exhibit"),
-        (lambda cells: [*cells, {**cells[-1], "source": 'study.results("figure-3")'}], "figure-3 is no exhibit"),
+        (
+            lambda cells: [c for c in cells if not holds(c, 'show("figure-1")')],
+            "figure-1 is not shown",
+        ),
+        (
+            lambda cells: [c for c in cells if not holds(c, "load_study(")],
+            'expected load_study("mine", data, ...)',
+        ),
+        (
+            lambda cells: [c for c in cells if "tags" not in c["metadata"]],
+            "one cell must be tagged parameters",
+        ),
+        (
+            lambda cells: [*cells, {**cells[-1], "source": 'study.show("figure-2")'}],
+            "figure-2 is no exhibit",
+        ),
+        (
+            lambda cells: [*cells, {**cells[-1], "source": 'study.results("figure-3")'}],
+            "figure-3 is no exhibit",
+        ),
     ],
 )
 def test_every_exhibit_is_shown(repository, change, message):
@@ -241,16 +367,24 @@ def test_every_exhibit_is_shown(repository, change, message):
 
 @pytest.mark.parametrize("names", ["", '"figure-1", "table-1"'])
 def test_results_show_exhibits_too(repository, names):
-    rewritten(repository.notebook("mine"), lambda cells: [
-        *(c for c in cells if not holds(c, ".show(")), {**cells[-1], "source": f"study.results({names})"},
-    ])  # fmt: skip
+    rewritten(
+        repository.notebook("mine"),
+        lambda cells: [
+            *(c for c in cells if not holds(c, ".show(")),
+            {**cells[-1], "source": f"study.results({names})"},
+        ],
+    )
     assert found(repository) == []
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seed = 20090131", "seed = 7", "seed has another default than params.yaml; expected 20090131; found 7"),
+        (
+            "seed = 20090131",
+            "seed = 7",
+            "seed has another default than params.yaml; expected 20090131; found 7",
+        ),
         ("level = 0.95", "leval = 0.95", "there is no parameter leval"),
         ("level = 0.95", "leval = 0.95", "does not set level"),
     ],
@@ -272,8 +406,12 @@ def test_measured_runs_are_checked_without_reading_them(repository):
     problems, what = check_everything(repository)
     assert [str(p) for p in problems] == []
     assert "1 measured run," in what
-    write_run(root, "levels", raw={"sar.txt": sar()}, study="mine", factors={"system": "c", "guests": 2})
-    write_run(root, "window", raw={"sar.txt": sar()}, study="mine", factors=FACTORS, window_s=[300, 9000])
+    write_run(
+        root, "levels", raw={"sar.txt": sar()}, study="mine", factors={"system": "c", "guests": 2}
+    )
+    write_run(
+        root, "window", raw={"sar.txt": sar()}, study="mine", factors=FACTORS, window_s=[300, 9000]
+    )
     write_run(root, "nothing", raw={}, study="mine", factors=FACTORS)
     (root / "levels" / "link").symlink_to("/")
     text = "\n".join(found(repository))
@@ -283,7 +421,9 @@ def test_measured_runs_are_checked_without_reading_them(repository):
 
 
 def test_all_problems_of_a_run_are_listed(repository):
-    folder = write_run(repository.measured("mine"), "r1", raw={"sar.txt": sar()}, study="mine", factors=FACTORS)
+    folder = write_run(
+        repository.measured("mine"), "r1", raw={"sar.txt": sar()}, study="mine", factors=FACTORS
+    )
     path = folder / "run.yaml"
     path.write_text(path.read_text().replace("replicate: 1", "replicate: none") + "speed: 3\n")
     text = "\n".join(found(repository))

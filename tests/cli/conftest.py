@@ -21,7 +21,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def call(*command: str, status: int = 0, stdin: str | bytes | None = None) -> Result:
         result = CliRunner().invoke(main, list(command), input=stdin)
         if result.exit_code != status or not isinstance(result.exception, SystemExit | None):
-            raise AssertionError(f"virtperf {' '.join(command)}: {result.output}") from result.exception
+            raise AssertionError(
+                f"virtperf {' '.join(command)}: {result.output}"
+            ) from result.exception
         return result
 
     return call

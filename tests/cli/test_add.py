@@ -12,11 +12,19 @@ import yaml
 from tests.cli.conftest import Run
 from tests.toy_runs import STUDY, console, netstat, sar, write_run
 from virtperf.cli import _terminal
-from virtperf.ingest.stage import ingest
+from virtperf.runs.ingest.stage import ingest
 from virtperf.study.definition import load_study
 
 FACTORS = ("--factor", "system=b", "--factor", "guests=2")
-TIMES = ("--start", "2009-01-09T14:00:00", "--file", "drivers/*.log", "start_s=10,interval_s=10", "--warmup", "300")
+TIMES = (
+    "--start",
+    "2009-01-09T14:00:00",
+    "--file",
+    "drivers/*.log",
+    "start_s=10,interval_s=10",
+    "--warmup",
+    "300",
+)
 
 
 @pytest.fixture
@@ -45,7 +53,11 @@ def folder(tmp_path: Path) -> Path:
 
 def measured(repository: Path) -> list[str]:
     place = repository / "data" / "measured"
-    return sorted(str(p.relative_to(place)) for p in place.rglob("*") if p.is_file()) if place.exists() else []
+    return (
+        sorted(str(p.relative_to(place)) for p in place.rglob("*") if p.is_file())
+        if place.exists()
+        else []
+    )
 
 
 def test_a_preview_copies_nothing(run: Run, repository, folder):
@@ -56,7 +68,10 @@ def test_a_preview_copies_nothing(run: Run, repository, folder):
     assert "measurement window 300 to 900 s" in text
     assert "iwl-console" in text
     assert "page_element_throughput" in text
-    assert "not measured in this run: no processor_busy of a processor nor guest_cpu of a domain" in text
+    assert (
+        "not measured in this run: no processor_busy of a processor nor guest_cpu of a domain"
+        in text
+    )
     assert "Nothing was copied. With --yes it goes to data/measured/toy/monday-run." in text
     assert measured(repository) == []
     assert not (repository / "data" / "measured").exists()
@@ -66,17 +81,26 @@ def test_what_is_copied_is_a_run_that_the_pipeline_reads(run: Run, repository, f
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--clients", "4", "--yes")
     assert measured(repository) == [
-        "toy/monday-run/drivers/d1.log", "toy/monday-run/guests/web1/sar.txt", "toy/monday-run/notes.md",
+        "toy/monday-run/drivers/d1.log",
+        "toy/monday-run/guests/web1/sar.txt",
+        "toy/monday-run/notes.md",
         "toy/monday-run/run.yaml",
-    ]  # fmt: skip
+    ]
     made = yaml.safe_load((repository / "data/measured/toy/monday-run/run.yaml").read_text())
     assert made["factors"] == {"test": "load", "system": "b", "guests": 2}
     assert made["window_s"] == [300, 900]
     assert made["clients"] == 4
-    assert made["files"][0] == {"path": "drivers/d1.log", "format": "iwl-console", "start_s": 10, "interval_s": 10}
+    assert made["files"][0] == {
+        "path": "drivers/d1.log",
+        "format": "iwl-console",
+        "start_s": 10,
+        "interval_s": 10,
+    }
     study = load_study(repository / "data/published/toy")
     roots = {"measured": repository / "data/measured/toy"}
-    done = ingest(study, roots, repository / "data/metrics.yaml", repository / "out", repository / "cache")
+    done = ingest(
+        study, roots, repository / "data/metrics.yaml", repository / "out", repository / "cache"
+    )
     assert (done.n_ok, done.quarantined) == (1, [])
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
@@ -96,7 +120,10 @@ def test_a_run_yaml_is_checked_and_kept(run: Run, repository, tmp_path):
     ("fields", "message"),
     [
         ({"provenance": "simulated"}, "provenance 'simulated' has no place in this folder"),
-        ({"factors": {"system": "c", "guests": 1}}, "unknown level 'c' of system; expected one of 'a', 'b'"),
+        (
+            {"factors": {"system": "c", "guests": 1}},
+            "unknown level 'c' of system; expected one of 'a', 'b'",
+        ),
         ({"window_s": [300, 2000]}, "window_s: the window ends at 2000, after the run"),
         ({"study": "other"}, "study is not the id of the study"),
         ({"replicate": None}, "'replicate' is missing"),
@@ -113,9 +140,12 @@ def test_a_run_yaml_that_is_wrong_is_refused(run: Run, repository, tmp_path, fie
 def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folder):
     said = run("add", "run", "toy", str(folder), "--yes", status=1).output
     for option in (
-        "--factor system=... (a, b)", "--factor guests=... (1, 2, 3)", "--start",
-        "--file drivers/d1.log start_s=...", "--file drivers/d1.log interval_s=...",
-    ):  # fmt: skip
+        "--factor system=... (a, b)",
+        "--factor guests=... (1, 2, 3)",
+        "--start",
+        "--file drivers/d1.log start_s=...",
+        "--file drivers/d1.log interval_s=...",
+    ):
         assert option in said
     assert "--factor test" not in said  # it has a default
 
@@ -123,27 +153,46 @@ def test_everything_that_is_missing_is_named_at_once(run: Run, repository, folde
 def test_on_a_terminal_everything_is_asked_and_confirmed(run: Run, repository, folder, monkeypatch):
     monkeypatch.setattr(_terminal, "interactive", lambda: True)
     answers = ["", "b", "3", "2009-01-09T14:00:00", "10", "10"]
-    said = run("add", "run", "toy", str(folder), "--warmup", "300", stdin="\n".join([*answers, "n"]) + "\n", status=1)
+    said = run(
+        "add",
+        "run",
+        "toy",
+        str(folder),
+        "--warmup",
+        "300",
+        stdin="\n".join([*answers, "n"]) + "\n",
+        status=1,
+    )
     assert "Copy it to data/measured/toy/monday-run?" in said.output
     assert measured(repository) == []
-    run("add", "run", "toy", str(folder), "--warmup", "300", stdin="\n".join([*answers, "y"]) + "\n")
+    run(
+        "add", "run", "toy", str(folder), "--warmup", "300", stdin="\n".join([*answers, "y"]) + "\n"
+    )
     made = yaml.safe_load((repository / "data/measured/toy/monday-run/run.yaml").read_text())
     assert made["factors"] == {"test": "load", "system": "b", "guests": 3}
 
 
 def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
-    write_run(repository / "data/measured/toy", "first", factors={"system": "b", "guests": 2}, replicate=3)
+    write_run(
+        repository / "data/measured/toy", "first", factors={"system": "b", "guests": 2}, replicate=3
+    )
     assert "replicate 4" in run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
     assert (
         "replicate 1"
-        in run("add", "run", "toy", str(folder), "--factor", "system=a", "--factor", "guests=2", *TIMES).output
+        in run(
+            "add", "run", "toy", str(folder), "--factor", "system=a", "--factor", "guests=2", *TIMES
+        ).output
     )
 
 
 @pytest.mark.parametrize("kind", ["measured", "simulated"])
 def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path, kind):
-    place = repository / "data" / ("measured/toy" if kind == "measured" else "reconstructed/toy/runs")
-    there = write_run(place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind)
+    place = (
+        repository / "data" / ("measured/toy" if kind == "measured" else "reconstructed/toy/runs")
+    )
+    there = write_run(
+        place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind
+    )
     before = measured(repository)
     again = tmp_path / "again"
     shutil.copytree(there, again)
@@ -157,7 +206,11 @@ def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path
 
 
 def test_one_common_file_is_only_a_warning(run: Run, repository, folder):
-    write_run(repository / "data/measured/toy", "there", raw={"d1.log": console(seed="y"), "sar.txt": sar()})
+    write_run(
+        repository / "data/measured/toy",
+        "there",
+        raw={"d1.log": console(seed="y"), "sar.txt": sar()},
+    )
     said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES).output
     assert "warning: guests/web1/sar.txt: the same bytes stand in the measured run there" in said
 
@@ -179,7 +232,14 @@ def test_links_are_refused(run: Run, repository, folder, tmp_path, kind):
         chosen = tmp_path / "linked"
         chosen.symlink_to(folder, target_is_directory=True)
     said = run(
-        "add", "run", "toy", str(chosen), *FACTORS, *TIMES, "--yes", status=2 if kind == "run.yaml" else 1
+        "add",
+        "run",
+        "toy",
+        str(chosen),
+        *FACTORS,
+        *TIMES,
+        "--yes",
+        status=2 if kind == "run.yaml" else 1,
     ).output
     assert "link" in said or "run.yaml" in said
     assert measured(repository) == []
@@ -187,7 +247,11 @@ def test_links_are_refused(run: Run, repository, folder, tmp_path, kind):
 
 def test_damage_is_refused_with_file_and_line(run: Run, repository, folder):
     path = folder / "guests" / "web1" / "sar.txt"
-    path.write_bytes(path.read_bytes().replace(b"14:09:00        all     40.00", b"14:09:00        all     4x.00"))
+    path.write_bytes(
+        path.read_bytes().replace(
+            b"14:09:00        all     40.00", b"14:09:00        all     4x.00"
+        )
+    )
     said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--yes", status=1).output
     assert "guests/web1/sar.txt line" in said
     assert measured(repository) == []
@@ -220,18 +284,22 @@ def test_a_name_that_is_taken_or_none_is_refused(run: Run, repository, folder):
     (folder / "drivers" / "d1.log").write_bytes(console(seed="other"))
     (folder / "guests" / "web1" / "sar.txt").write_bytes(sar(rows=11))
     before = measured(repository)
-    said = run("add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes", status=1).output
+    said = run(
+        "add", "run", "toy", str(folder), *FACTORS, *TIMES, "--name", "taken", "--yes", status=1
+    ).output
     assert "there is a run of this name already" in said
     for name in ("../out", "Upper", "-x"):
         assert (
             "no name for a run"
-            in run("add", "run", "toy", str(folder), *FACTORS, *TIMES, f"--name={name}", status=1).output
+            in run(
+                "add", "run", "toy", str(folder), *FACTORS, *TIMES, f"--name={name}", status=1
+            ).output
         )
     assert measured(repository) == before
 
 
 def test_a_copy_that_fails_leaves_nothing_behind(run: Run, repository, folder, monkeypatch):
-    import virtperf.intake.snapshot as module
+    import virtperf.runs.intake.snapshot as module
 
     def full(source, target, **_):
         (Path(target) / "half.txt").write_text("half")
@@ -261,7 +329,10 @@ def test_options_that_mean_nothing_are_refused(run: Run, repository, folder, opt
 
 
 def test_an_unknown_study_names_the_known_ones(run: Run, repository, folder):
-    assert "there is no study 'tony'; expected one of toy" in run("add", "run", "tony", str(folder), status=1).output
+    assert (
+        "there is no study 'tony'; expected one of toy"
+        in run("add", "run", "tony", str(folder), status=1).output
+    )
 
 
 INPUTS = """
@@ -279,12 +350,21 @@ def test_a_run_with_a_declared_input_shows_what_was_read(run: Run, repository, f
     study = repository / "data" / "published" / "toy" / "study.yaml"
     study.write_text(STUDY + INPUTS)
     (folder / "drivers" / "d1.log").unlink()
-    (folder / "drivers" / "d1.csv").write_text("tps\n" + "".join(f"{100 + k % 7}\n" for k in range(120)))
+    (folder / "drivers" / "d1.csv").write_text(
+        "tps\n" + "".join(f"{100 + k % 7}\n" for k in range(120))
+    )
     times = [t.replace("*.log", "*.csv") for t in TIMES]
     text = run("add", "run", "toy", str(folder), *FACTORS, *times, "--yes").output
     assert re.search(r"drivers/d1\.csv +my-driver +d1 +sample +120 +120 +10 +1200", text)
-    written = yaml.safe_load((repository / "data" / "measured" / "toy" / "monday-run" / "run.yaml").read_text())
-    assert {"path": "drivers/d1.csv", "format": "my-driver", "start_s": 10, "interval_s": 10} in written["files"]
+    written = yaml.safe_load(
+        (repository / "data" / "measured" / "toy" / "monday-run" / "run.yaml").read_text()
+    )
+    assert {
+        "path": "drivers/d1.csv",
+        "format": "my-driver",
+        "start_s": 10,
+        "interval_s": 10,
+    } in written["files"]
     study.write_text(STUDY + INPUTS.replace("field: tps", "field: tsp"))
     (folder / "drivers" / "d1.csv").write_text("tps\n" + "101\n" * 120)
     (folder / "guests" / "web1" / "sar.txt").write_bytes(sar(rows=9))

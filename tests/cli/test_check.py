@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.new_study.conftest import layout as layout
-from virtperf.new_study.write import write_study
+from tests.study.new.conftest import layout as layout
+from virtperf.study.new.write import write_study
 
 NONE = "no problems in 1 study, 0 measured runs, data/metrics.yaml, data/readings.yaml, params.yaml, pipelines."
 LEFT = (
@@ -32,7 +32,11 @@ def test_what_a_new_study_still_says_is_counted_until_it_is_replaced(run, layout
     files = [folder / "study.yaml", folder / "claims.yaml", folder / "tables" / "table-1.csv"]
     for path in files:
         lines = path.read_text().splitlines()
-        path.write_text("\n".join(ln if ln.lstrip()[:1] == "#" else ln.replace("EXAMPLE", "Mine") for ln in lines))
+        path.write_text(
+            "\n".join(
+                ln if ln.lstrip()[:1] == "#" else ln.replace("EXAMPLE", "Mine") for ln in lines
+            )
+        )
     left = run("--root", str(layout.root), "check").output.splitlines()
     assert left == [NONE, "4 lines still say EXAMPLE, to be replaced: notebooks/mine.ipynb (4)."]
     notebook.write_text(notebook.read_text().replace("EXAMPLE", "Mine"))

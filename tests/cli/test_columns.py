@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rawperf.core.errors import VirtperfError
 from virtperf.cli._columns import parse_columns
-from virtperf.core.errors import VirtperfError
 
 FRAME = pd.DataFrame({"system": ["a", "a", "b"], "n": [1, 2, 2], "y": [1.5, None, 2.5]})
 
@@ -43,7 +43,8 @@ def test_quoted_cells_may_hold_separators_and_lines():
     table = parse_columns(b'a,b\n"x,\ny",1\n\nz,oops\n', file="t.csv")
     assert table.labels("a") == ["x,\ny", "z"]
     with pytest.raises(
-        VirtperfError, match=r"t.csv line 5: column 'b' holds something that is no number; found 'oops'"
+        VirtperfError,
+        match=r"t.csv line 5: column 'b' holds something that is no number; found 'oops'",
     ):
         table.numbers("b")
 
@@ -51,7 +52,10 @@ def test_quoted_cells_may_hold_separators_and_lines():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"a,b\n1\n", "t line 2: a row of another length; expected 2 cells, as in the heading; found 1"),
+        (
+            b"a,b\n1\n",
+            "t line 2: a row of another length; expected 2 cells, as in the heading; found 1",
+        ),
         (b"a,,b\n1,2,3\n", "t line 1: a column without a name"),
         (b"a,a\n1,2\n", "t line 1: the column 'a' is named twice"),
         (b"a,b\n", "t: the table has no row"),
@@ -74,7 +78,9 @@ def test_errors_name_columns_rows_and_what_there_is():
     table = parse_columns(b'[{"a": 1, "b": "x"}, {"a": "1,5"}]', file="t.json")
     with pytest.raises(VirtperfError, match="no column 'c'; expected one of a, b"):
         table.numbers("c")
-    with pytest.raises(VirtperfError, match=r"column 'a' holds something that is no number in row 2.*decimal comma"):
+    with pytest.raises(
+        VirtperfError, match=r"column 'a' holds something that is no number in row 2.*decimal comma"
+    ):
         table.numbers("a")
     with pytest.raises(VirtperfError, match="no row has b = y; expected one of x"):
         table.where("b", "y")

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from tests.cli.conftest import Run
-from tests.exhibits import toy
+from tests.report import toy
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -22,6 +22,10 @@ def test_it_needs_no_page_around_it(run: Run, tmp_path: Path) -> None:
 
 def test_what_has_no_drawing_is_refused(run: Run, tmp_path: Path) -> None:
     toy.build(tmp_path)
-    assert "table-1 has no drawing" in run("figure", "toy", "table-1", "-o", "x.svg", status=1).output
-    assert "Did you mean 'figure-2'" in run("figure", "toy", "figur-2", "-o", "x.svg", status=1).output
+    assert (
+        "table-1 has no drawing" in run("figure", "toy", "table-1", "-o", "x.svg", status=1).output
+    )
+    assert (
+        "Did you mean 'figure-2'" in run("figure", "toy", "figur-2", "-o", "x.svg", status=1).output
+    )
     assert not (tmp_path / "x.svg").exists()

@@ -10,13 +10,24 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tests.new_study.conftest import layout as layout
+from tests.study.new.conftest import layout as layout
 from virtperf import cli
 from virtperf.cli import main
-from virtperf.new_study.write import write_study
+from virtperf.study.new.write import write_study
 
 STAGES = ["reconstruct", "ingest", "summarize", "judge", "notebook", "report"]
-SLOW = ("numpy", "pandas", "scipy", "pydantic", "jsonschema", "rich", "yaml", "jinja2", "nbformat", "statsmodels")
+SLOW = (
+    "numpy",
+    "pandas",
+    "scipy",
+    "pydantic",
+    "jsonschema",
+    "rich",
+    "yaml",
+    "jinja2",
+    "nbformat",
+    "statsmodels",
+)
 
 
 def names() -> list[str]:
@@ -67,8 +78,14 @@ def test_an_unknown_command_is_refused():
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (OSError(errno.ENOSPC, "No space left on device", "data/runs/x"), "data/runs/x: No space left on device"),
-        (PermissionError(errno.EACCES, "Permission denied", "reports/x"), "reports/x: Permission denied"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "data/runs/x"),
+            "data/runs/x: No space left on device",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "reports/x"),
+            "reports/x: Permission denied",
+        ),
         (OSError("the kernel did not start"), "the kernel did not start"),
     ],
 )
@@ -94,6 +111,9 @@ def test_a_stage_before_its_inputs_exist_is_one_line(layout, stage):
 
 def test_it_runs_as_a_module():
     done = subprocess.run(
-        [sys.executable, "-m", "virtperf.cli", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "virtperf.cli", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.startswith("virtperf, version ")

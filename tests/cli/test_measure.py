@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
+from rawperf.core.yamlio import load_yaml
 from tests.measure.conftest import busy_machine, repository  # noqa: F401 - fixtures
-from virtperf.core.yamlio import load_yaml
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def test_help_points_to_power_and_to_the_page(run, root):
 
 def test_a_dry_run_shows_the_plan_and_the_commands_and_measures_nothing(toy, run):
     toy.write(
-        setup=[{"run": "echo $guests", "shell": True}], window_s=90, monitors=[{"run": "vmstat -t 1", "output": "v"}]
+        setup=[{"run": "echo $guests", "shell": True}],
+        window_s=90,
+        monitors=[{"run": "vmstat -t 1", "output": "v"}],
     )
     text = run("measure", "toy", "--dry-run").output
     assert text.startswith("4 runs, 0 measured, 4 to measure, at least 6 min 00 s\n")
@@ -50,7 +52,9 @@ def test_one_line_a_run_and_then_nothing_is_left_to_do(toy, run):
     ]
     assert lines[-1] == "3 measured (0 disturbed), 0 failed"
     text = run("measure", "toy", "--only", "guests=2", "--replicates", "3").output
-    assert text == "3 runs, 3 measured, 0 to measure, about 0 s\n0 measured (0 disturbed), 0 failed\n"
+    assert (
+        text == "3 runs, 3 measured, 0 to measure, about 0 s\n0 measured (0 disturbed), 0 failed\n"
+    )
     assert "measured      " in run("measure", "toy", "--dry-run").output
 
 
@@ -64,14 +68,18 @@ def test_failures_show_in_the_status_and_end_after_their_attempts(toy, run):
     text = run("measure", "toy", status=3).output
     assert "0 to measure" in text
     assert (
-        "cpu-guests-2-r1: given up after 2 attempts; remove data/measured/toy/.measure/failed/cpu-guests-2-r1-*" in text
+        "cpu-guests-2-r1: given up after 2 attempts; remove data/measured/toy/.measure/failed/cpu-guests-2-r1-*"
+        in text
     )
     assert "given up" in run("measure", "toy", "--dry-run").output
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [(("--only", "gpu"), "there is no experiment 'gpu'"), (("--only", "guests=9"), "there is no level '9' of guests")],
+    [
+        (("--only", "gpu"), "there is no experiment 'gpu'"),
+        (("--only", "guests=9"), "there is no level '9' of guests"),
+    ],
 )
 def test_a_choice_of_nothing_is_one_line(toy, run, options, words):
     assert words in run("measure", "toy", *options, status=1).output
@@ -93,7 +101,7 @@ def test_a_study_of_its_own_stands_beside_its_runs(toy, run):
 
 
 def test_ingest_takes_the_runs_and_keeps_what_disturbed_them(toy, run, busy_machine):  # noqa: F811 - the fixture
-    from virtperf.exhibits.kinds.quality import warnings_of
+    from virtperf.report.kinds.quality import warnings_of
 
     toy.write(replicates=1, disturbed={"others_cpus": 5}, tools={"shell": "echo sh 1"})
     run("measure", "toy")

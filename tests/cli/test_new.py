@@ -8,11 +8,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.new_study.conftest import layout as layout
+from tests.study.new.conftest import layout as layout
 from virtperf.core.params import load_parameters
 from virtperf.core.stage_tables import POINTS, VERDICTS
-from virtperf.new_study.notebook import notebook_text
 from virtperf.study.definition import load_study
+from virtperf.study.new.notebook import notebook_text
 
 STUDY = "my-study"
 COMPUTED = ("reconstruct", "ingest", "summarize", "judge")
@@ -34,7 +34,12 @@ def shown(layout) -> str:
     texts = []
     for source in ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]:
         *lines, last = ast.parse(source).body
-        exec(ast.unparse(ast.Module(lines, [])).replace("data = ''", f"data = {str(layout.root / 'data')!r}"), names)
+        exec(
+            ast.unparse(ast.Module(lines, [])).replace(
+                "data = ''", f"data = {str(layout.root / 'data')!r}"
+            ),
+            names,
+        )
         if isinstance(last, ast.Expr):
             texts.append(repr(eval(ast.unparse(last), names)))
         else:
@@ -46,10 +51,13 @@ def test_it_says_what_it_wrote_and_what_comes_next(run, layout):
     text = run("--root", str(layout.root), "new", "study", STUDY, "--title", "T").output
     lines = text.splitlines()
     assert lines[:6] == [
-        f"data/published/{STUDY}/study.yaml", f"data/published/{STUDY}/claims.yaml",
-        f"data/published/{STUDY}/tables/table-1.csv", f"data/measured/{STUDY}/README.md", f"notebooks/{STUDY}.ipynb",
+        f"data/published/{STUDY}/study.yaml",
+        f"data/published/{STUDY}/claims.yaml",
+        f"data/published/{STUDY}/tables/table-1.csv",
+        f"data/measured/{STUDY}/README.md",
+        f"notebooks/{STUDY}.ipynb",
         f"pipelines/{STUDY}/dvc.yaml",
-    ]  # fmt: skip
+    ]
     assert f"virtperf check {STUDY}" in lines[-1]
 
 
@@ -58,7 +66,9 @@ def test_every_stage_runs_for_a_study_without_runs(new, layout):
         new(stage, STUDY)
     points = POINTS.read(layout.reconstructed(STUDY) / POINTS.file)
     assert points.loc[points["x"] == 1, "low"].tolist() == [100, 0]
-    assert np.isinf(points["high"]).sum() == 5  # nothing sets an upper limit beside the reference point
+    assert (
+        np.isinf(points["high"]).sum() == 5
+    )  # nothing sets an upper limit beside the reference point
     assert not (layout.reconstructed(STUDY) / "runs").exists()
     verdicts = VERDICTS.read(layout.verdicts(STUDY) / VERDICTS.file)
     assert verdicts["measured_verdict"].tolist() == ["no measurement"]
@@ -76,7 +86,9 @@ def test_stages_run_with_next_to_nothing(new, layout, missing):
         claims.write_text(claims.read_text().replace("about: [figure-1]", "about: [table-1]"))
     if missing.startswith("exhibits"):
         (folder / "study.yaml").write_text(study[: study.index("exhibits:")] + "exhibits: []\n")
-    layout.notebook(STUDY).write_text(notebook_text(load_study(folder), load_parameters(layout.parameters)))
+    layout.notebook(STUDY).write_text(
+        notebook_text(load_study(folder), load_parameters(layout.parameters))
+    )
     for stage in COMPUTED:
         new(stage, STUDY)
     assert shown(layout)

@@ -9,14 +9,20 @@ def test_a_stated_spread(run):
     text = run("power", "--cv", "3", "--effect", "5").output
     assert "to see a change of 5 %" in text
     assert "8 runs of each condition for a power of 80 %" in text
-    assert "1000 runs of each condition lack a power of 80 %" in run("power", "--cv", "50", "--effect", "0.1").output
+    assert (
+        "1000 runs of each condition lack a power of 80 %"
+        in run("power", "--cv", "50", "--effect", "0.1").output
+    )
 
 
 def test_pilot_runs_and_a_picture(run, tmp_path):
     (tmp_path / "pilot.csv").write_text("guests,score\n1,99\n1,101\n2,52\n2,48\n2,50\n4,30\n")
     given = ("power", "pilot.csv", "--y", "score", "--group", "guests", "--margin", "5")
     text = run(*given, "-o", "a/power.svg").output
-    assert "standard deviation between runs: 3.367 % of the mean (6 pilot runs of 3 conditions)" in text
+    assert (
+        "standard deviation between runs: 3.367 % of the mean (6 pilot runs of 3 conditions)"
+        in text
+    )
     assert "a change of 0 % is smaller than 5 %" in text
     first = (tmp_path / "a" / "power.svg").read_bytes()
     assert b"<svg" in first

@@ -73,7 +73,10 @@ def test_hostile_names_reach_the_terminal_without_their_control_characters(run, 
 def test_a_numbered_log_with_its_interval(run, tmp_path):
     (tmp_path / "d1.log").write_bytes(console(n=4))
     assert "the sample's number, 0 to 3" in run("read", "d1.log").output
-    assert "seconds since the first sample, 0 to 30" in run("read", "d1.log", "--interval", "10").output
+    assert (
+        "seconds since the first sample, 0 to 30"
+        in run("read", "d1.log", "--interval", "10").output
+    )
 
 
 def test_errors_are_one_line(run, tmp_path, listing):
@@ -85,7 +88,10 @@ def test_errors_are_one_line(run, tmp_path, listing):
         == "Error: absent.txt: the file can't be read: No such file or directory\n"
     )
     assert "no format is called 'x'" in run("read", listing, "--format", "x", status=1).output
-    assert "must end in .csv, .parquet, .json" in run("read", listing, "-o", "out.xlsx", status=2).output
+    assert (
+        "must end in .csv, .parquet, .json"
+        in run("read", listing, "-o", "out.xlsx", status=2).output
+    )
     assert not list(tmp_path.glob("out*"))
     assert "there is no folder" in run("read", listing, "-o", "absent/out.csv", status=2).output
     assert not (tmp_path / "absent").exists()
@@ -120,4 +126,7 @@ def test_a_file_that_is_declared(run, tmp_path, root):
     assert "d.csv line 1: there is no column 'tpz'" in said
     assert "Did you mean 'tps'" in said
     (tmp_path / "own.yaml").write_text(DECLARATION.replace("reads: csv", "reads: cvs"))
-    assert "own.yaml line 3: reads: wrong value" in run("read", "d.csv", "--format", "own.yaml", status=1).output
+    assert (
+        "own.yaml line 3: reads: wrong value"
+        in run("read", "d.csv", "--format", "own.yaml", status=1).output
+    )

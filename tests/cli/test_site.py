@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.exhibits import toy
+from tests.report import toy
 
 
 @pytest.fixture
@@ -28,7 +28,11 @@ def test_the_pages_over_all_studies_stand_beside_the_reports(run: Run, place: Pa
     assert {p.name for p in (place / "reports").iterdir()} == names
     for name in names:
         text = (place / "reports" / name).read_text()
-        assert "Content-Security-Policy" in text and str(place) not in text and "<script>alert" not in text
+        assert (
+            "Content-Security-Policy" in text
+            and str(place) not in text
+            and "<script>alert" not in text
+        )
     first = {name: (place / "reports" / name).read_bytes() for name in names}
     run("site", "-o", "again")
     assert {name: (place / "again" / name).read_bytes() for name in names} == first
@@ -43,6 +47,8 @@ def test_a_studys_own_pages(run: Run, place: Path) -> None:
         "trace-toy.html",
         "trace-toy.json",
     }
-    keys = [entry["key"] for entry in json.loads((place / "reports" / "trace-toy.json").read_text())]
+    keys = [
+        entry["key"] for entry in json.loads((place / "reports" / "trace-toy.json").read_text())
+    ]
     assert len(keys) > 5 and len(set(keys)) == len(keys)
     assert "there is no study 'none'" in run("site", "none", status=1).output

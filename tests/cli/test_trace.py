@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.exhibits import toy
+from tests.report import toy
 
 
 @pytest.fixture
@@ -24,7 +24,9 @@ def test_a_part_of_a_key_lists_the_keys_that_begin_so(run: Run, keys: list[str])
     assert all(key.startswith("toy/") and key.count("/") == 3 for key in keys if key not in tables)
     figure = [key for key in keys if key.startswith("toy/figure-2/")]
     assert (
-        run("trace", "toy/figure-2").output.splitlines() == figure == run("trace", "toy/figure-2/").output.splitlines()
+        run("trace", "toy/figure-2").output.splitlines()
+        == figure
+        == run("trace", "toy/figure-2/").output.splitlines()
     )
     assert json.loads(run("trace", "toy/figure-2", "--json").output) == figure
 
@@ -37,7 +39,9 @@ def test_a_value_leads_to_formula_limits_and_raw_lines(run: Run, keys: list[str]
     assert trace["runs"][0]["files"][0]["first_line"] == 8 and trace["key"] == said.splitlines()[0]
 
 
-def test_a_printed_table_leads_to_its_file_line_by_line(run: Run, keys: list[str], tmp_path: Path) -> None:
+def test_a_printed_table_leads_to_its_file_line_by_line(
+    run: Run, keys: list[str], tmp_path: Path
+) -> None:
     trace = json.loads(run("trace", "toy/table-1", "--json").output)
     text = (tmp_path / trace["file"]).read_text().splitlines()
     assert len(trace["lines"]) == len(text) - 1
@@ -46,8 +50,14 @@ def test_a_printed_table_leads_to_its_file_line_by_line(run: Run, keys: list[str
     assert f"  file     {trace['file']}" in said and "line 2: " in said
 
 
-def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(run: Run, keys: list[str]) -> None:
-    for wrong, near in (("toy/figur-2", "toy/figure-2"), ("toy/table2", "toy/table-1"), (f"{keys[0]}0", keys[0])):
+def test_an_unknown_key_names_those_that_are_like_it_else_the_exhibits(
+    run: Run, keys: list[str]
+) -> None:
+    for wrong, near in (
+        ("toy/figur-2", "toy/figure-2"),
+        ("toy/table2", "toy/table-1"),
+        (f"{keys[0]}0", keys[0]),
+    ):
         said = run("trace", wrong, status=1).output
         assert f"no value is called {wrong!r}. Did you mean " in said and near in said
     said = run("trace", "toy/qqqqqqqqqqqqqqqqqqqqqq", status=1).output

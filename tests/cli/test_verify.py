@@ -22,7 +22,12 @@ def test_what_moved_and_what_was_edited_is_named_with_status_1(run, repository, 
     move_a_point(repository, 0.01)
     edit_text(repository / "reports" / "toy.html", "A toy", "Another toy")
     said = run("--root", str(repository), "verify", "toy", "-o", "made.json", status=1).output
-    assert "Changed beyond tolerance" in said and "First 1 of 1" in said and "100" in said and "101" in said
+    assert (
+        "Changed beyond tolerance" in said
+        and "First 1 of 1" in said
+        and "100" in said
+        and "101" in said
+    )
     assert "Files with another content" in said and "reports/toy.html" in said
     assert "Wrong in what is stored" in said and "pipelines/toy/dvc.lock" in said
 
@@ -45,4 +50,7 @@ def test_diff_ends_well_though_something_moved(run, repository, stored) -> None:
 
 
 def test_an_unknown_study_is_one_line(run, repository) -> None:
-    assert "there is no study 'none'" in run("--root", str(repository), "verify", "none", status=1).output
+    assert (
+        "there is no study 'none'"
+        in run("--root", str(repository), "verify", "none", status=1).output
+    )

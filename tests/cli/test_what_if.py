@@ -7,9 +7,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from tests.synthesis.conftest import build
+from tests.report.synthesis.conftest import build
 from virtperf.cli import main
-from virtperf.render.notebooks import records_of
+from virtperf.report.html.notebooks import records_of
 
 
 def repository(folder: Path, root: Path) -> list[str]:

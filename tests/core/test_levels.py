@@ -10,15 +10,32 @@ from virtperf.core.levels import level_text, parse_level
 
 @pytest.mark.parametrize(
     ("text", "level"),
-    [("12", 12), ("12.5", 12.5), ("zvm", "zvm"), (" any ", "any"), ("-3", -3), ("1e3", 1000.0), ('"4.17"', "4.17"),
-     ("nan", "nan"), ("inf", "inf"), ("1_000", "1_000"), ("4.17.2", "4.17.2"), ('"', '"'), ('"a', '"a')],
-)  # fmt: skip
+    [
+        ("12", 12),
+        ("12.5", 12.5),
+        ("zvm", "zvm"),
+        (" any ", "any"),
+        ("-3", -3),
+        ("1e3", 1000.0),
+        ('"4.17"', "4.17"),
+        ("nan", "nan"),
+        ("inf", "inf"),
+        ("1_000", "1_000"),
+        ("4.17.2", "4.17.2"),
+        ('"', '"'),
+        ('"a', '"a'),
+    ],
+)
 def test_levels_are_read_as_people_write_them(text, level):
     found = parse_level(text)
     assert (found, type(found)) == (level, type(level))
 
 
-@given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text().map(str.strip)))
+@given(
+    st.one_of(
+        st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text().map(str.strip)
+    )
+)
 def test_every_level_comes_back_with_its_type(level):
     found = parse_level(level_text(level))
     assert found == level and type(found) is type(level)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from rawperf.core.errors import VirtperfError
 from tests.toy_runs import toy_study, write_run
 from virtperf.core import parallel
-from virtperf.core.errors import VirtperfError
 from virtperf.core.parallel import most_processes, workers
-from virtperf.ingest.stage import ingest
-from virtperf.summarize.stage import summarize
+from virtperf.runs.ingest.stage import ingest
+from virtperf.runs.summarize.stage import summarize
 
 TASKS = list(range(20))
 
@@ -51,7 +51,11 @@ def cluster() -> Iterator[tuple[str, list[int]]]:
 
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=50,
         ) as made,
         Client(made, set_as_default=False) as client,
     ):
@@ -87,7 +91,9 @@ def test_there_are_no_more_processes_than_memory_allows(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_same_and_outlives_a_worker(cluster: tuple[str, list[int]], tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_and_outlives_a_worker(
+    cluster: tuple[str, list[int]], tmp_path: Path
+) -> None:
     address, pids = cluster
     with workers(7, scheduler=address) as each:
         assert list(each(square, TASKS)) == [t * t + 7 for t in TASKS]
@@ -108,12 +114,17 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         pass
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(VirtperfError, match=r"virtperf\[dask\]"), workers(scheduler="tcp://127.0.0.1:9"):
+    with (
+        pytest.raises(VirtperfError, match=r"virtperf\[dask\]"),
+        workers(scheduler="tcp://127.0.0.1:9"),
+    ):
         pass
 
 
 @pytest.mark.slow
-def test_stages_give_the_same_bytes_on_a_cluster(cluster: tuple[str, list[int]], tmp_path: Path, root: Path) -> None:
+def test_stages_give_the_same_bytes_on_a_cluster(
+    cluster: tuple[str, list[int]], tmp_path: Path, root: Path
+) -> None:
     study = toy_study(tmp_path / "studies")
     for k in range(6):
         write_run(tmp_path / "measured", f"m{k}", replicate=k + 1)
@@ -121,7 +132,14 @@ def test_stages_give_the_same_bytes_on_a_cluster(cluster: tuple[str, list[int]],
     for where, given in {"here": {"jobs": 1}, "there": {"scheduler": cluster[0]}}.items():
         place = tmp_path / where
         roots = {"measured": tmp_path / "measured"}
-        done = ingest(study, roots, root / "data" / "metrics.yaml", place / "samples", place / "cache", **given)
+        done = ingest(
+            study,
+            roots,
+            root / "data" / "metrics.yaml",
+            place / "samples",
+            place / "cache",
+            **given,
+        )
         assert (done.n_ok, done.n_read) == (6, 6)
         summarize(study, place / "samples", place / "runs", level=0.95, **given)
         files = sorted(p for part in ("samples", "runs") for p in (place / part).iterdir())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from virtperf.core.errors import ParameterError, VirtperfError
+from rawperf.core.errors import ParameterError, VirtperfError
 from virtperf.core.params import load_parameters, notebook_parameters
 
 
@@ -24,10 +24,16 @@ def test_the_repositorys_parameters_are_valid(root):
         ("seed: 1\nlevle: 0.9\n", "line 2: there is no 'levle' here. Did you mean 'level'?"),
         ("seed: 1\nlevel: 95\n", "line 2: level: wrong value; expected less than 1; found 95"),
         ("seed: -1\n", "line 1: seed: wrong value; expected greater than or equal to 0; found -1"),
-        ("seed: 1\nreconstruct:\n  replicate: 2\n", "line 3: reconstruct: there is no 'replicate' here. Did you mean 'replicates'?"),
-        ("seed: 1\nreport: {assumptions: perhaps}\n", "report/assumptions: wrong value; expected true or false; found 'perhaps'"),
+        (
+            "seed: 1\nreconstruct:\n  replicate: 2\n",
+            "line 3: reconstruct: there is no 'replicate' here. Did you mean 'replicates'?",
+        ),
+        (
+            "seed: 1\nreport: {assumptions: perhaps}\n",
+            "report/assumptions: wrong value; expected true or false; found 'perhaps'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_named_with_their_line(tmp_path, text, said):
     with pytest.raises(VirtperfError, match=said.replace("?", r"\?").replace(".", r"\.")):
         load(tmp_path, text)

@@ -9,24 +9,43 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 from virtperf.core.schema import Kind, Table
 
 TABLE = Table(
-    "things.parquet", "summarize",
-    {"run_id": Kind.TEXT, "value": Kind.NUMBER, "n": Kind.WHOLE, "kept": Kind.TRUTH, "claims": Kind.NAMES},
-    factors_before="value", digits=7,
-)  # fmt: skip
+    "things.parquet",
+    "summarize",
+    {
+        "run_id": Kind.TEXT,
+        "value": Kind.NUMBER,
+        "n": Kind.WHOLE,
+        "kept": Kind.TRUTH,
+        "claims": Kind.NAMES,
+    },
+    factors_before="value",
+    digits=7,
+)
 FACTORS = ("system", "guests")
 
 
 def row(**fields):
-    return {"run_id": "r1", "system": "a", "guests": 1, "value": 1.0, "n": 3, "kept": True, "claims": ["x"]} | fields
+    return {
+        "run_id": "r1",
+        "system": "a",
+        "guests": 1,
+        "value": 1.0,
+        "n": 3,
+        "kept": True,
+        "claims": ["x"],
+    } | fields
 
 
 def test_cells_keep_their_types(tmp_path):
-    rows = [row(), row(run_id="", system="4.17", guests="any", value=math.nan, kept=False, claims=[]),
-            row(guests=12.5, value=-math.inf, claims=("x", "a;b"))]  # fmt: skip
+    rows = [
+        row(),
+        row(run_id="", system="4.17", guests="any", value=math.nan, kept=False, claims=[]),
+        row(guests=12.5, value=-math.inf, claims=("x", "a;b")),
+    ]
     written = TABLE.frame(rows, FACTORS)
     TABLE.write(written, tmp_path / TABLE.file, FACTORS)
     found = TABLE.read(tmp_path / TABLE.file, FACTORS)
@@ -51,7 +70,11 @@ def test_lists_of_numbers_keep_infinities_and_are_rounded(tmp_path):
     table = Table("pieces.parquet", "reconstruct", {"pieces": Kind.NUMBERS}, digits=3)
     cells = [[-math.inf, 1 / 3, 2 / 3, math.inf], [], [5]]
     table.write(table.frame([{"pieces": cell} for cell in cells]), tmp_path / table.file)
-    assert table.read(tmp_path / table.file)["pieces"].tolist() == [[-math.inf, 0.333, 0.667, math.inf], [], [5.0]]
+    assert table.read(tmp_path / table.file)["pieces"].tolist() == [
+        [-math.inf, 0.333, 0.667, math.inf],
+        [],
+        [5.0],
+    ]
     names = Table("pieces.parquet", "reconstruct", {"pieces": Kind.NAMES})
     with pytest.raises(VirtperfError, match="of another type: pieces"):
         names.read(tmp_path / table.file)
@@ -62,7 +85,12 @@ def test_an_empty_table_has_its_columns_and_types(tmp_path):
     TABLE.write(empty, tmp_path / TABLE.file, FACTORS)
     found = TABLE.read(tmp_path / TABLE.file, FACTORS)
     pd.testing.assert_frame_equal(found, empty)
-    assert [str(found[c].dtype) for c in ("run_id", "value", "n", "kept")] == ["str", "float64", "int64", "bool"]
+    assert [str(found[c].dtype) for c in ("run_id", "value", "n", "kept")] == [
+        "str",
+        "float64",
+        "int64",
+        "bool",
+    ]
 
 
 def test_the_same_cells_are_the_same_bytes(tmp_path):
@@ -118,16 +146,28 @@ def test_a_factor_must_not_be_called_like_a_column():
 
 
 def test_parts_are_row_groups_and_one_part_is_the_file(monkeypatch):
-    table = Table("t.parquet", "read", {"name": Kind.TEXT, "x": Kind.NUMBER, "n": Kind.WHOLE}, digits=None)
+    table = Table(
+        "t.parquet", "read", {"name": Kind.TEXT, "x": Kind.NUMBER, "n": Kind.WHOLE}, digits=None
+    )
     frame = pd.DataFrame({"name": ["a", "b"] * 50, "x": [0.5, np.nan] * 50, "n": range(100)})
     monkeypatch.setattr("virtperf.core.schema.ROW_GROUP", 40)
     out = BytesIO()
     table.write_parts([frame], out)
     whole = out.getvalue()
-    arrays = pa.table({"name": pa.array(frame["name"], pa.string()), "x": pa.array([0.5, None] * 50), "n": range(100)})
+    arrays = pa.table(
+        {
+            "name": pa.array(frame["name"], pa.string()),
+            "x": pa.array([0.5, None] * 50),
+            "n": range(100),
+        }
+    )
     written = pq.ParquetFile(BytesIO(whole))
     assert written.read().equals(arrays)
-    assert [written.metadata.row_group(k).num_rows for k in range(written.num_row_groups)] == [40, 40, 20]
+    assert [written.metadata.row_group(k).num_rows for k in range(written.num_row_groups)] == [
+        40,
+        40,
+        20,
+    ]
     parts = BytesIO()
     coded = frame.astype({"name": "category"})
     table.write_parts([coded[:40], coded[40:80], coded[80:]], parts)

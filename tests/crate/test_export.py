@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rawperf.core.errors import VirtperfError
 from tests.verify import conftest as fixtures
-from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.crate.export import METADATA, export
 
@@ -39,7 +39,9 @@ def kept(repository: Path) -> Path:
     (repository / "CITATION.cff").write_text(CITATION)
     (repository / ".dvc").mkdir()
     (repository / ".dvc" / "config").write_text(SECRET)
-    (repository / ".gitignore").write_text("/build/\n/reports/\n/data/reconstructed/\n/data/samples/\n/data/runs/\n")
+    (repository / ".gitignore").write_text(
+        "/build/\n/reports/\n/data/reconstructed/\n/data/samples/\n/data/runs/\n"
+    )
     git(repository, "init", "-q")
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "one")
@@ -48,11 +50,15 @@ def kept(repository: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
 
 
 def graph(folder: Path) -> dict[str, dict]:
-    return {entity["@id"]: entity for entity in json.loads((folder / METADATA).read_text())["@graph"]}
+    return {
+        entity["@id"]: entity for entity in json.loads((folder / METADATA).read_text())["@graph"]
+    }
 
 
 def test_every_file_is_described_with_size_and_hash_and_no_other(kept, tmp_path) -> None:
@@ -65,8 +71,15 @@ def test_every_file_is_described_with_size_and_hash_and_no_other(kept, tmp_path)
             assert described[path]["contentSize"] == str(len(data))
             assert described[path]["sha256"] == hashlib.sha256(data).hexdigest()
             assert data == (kept / path).read_bytes()
-    assert {"reports/toy.html", "build/toy.ipynb", "data/published/toy/study.yaml", "metrics/toy.json"} <= set(found)
-    assert not any(SECRET.encode() in data or str(tmp_path).encode() in data for data in found.values())
+    assert {
+        "reports/toy.html",
+        "build/toy.ipynb",
+        "data/published/toy/study.yaml",
+        "metrics/toy.json",
+    } <= set(found)
+    assert not any(
+        SECRET.encode() in data or str(tmp_path).encode() in data for data in found.values()
+    )
 
 
 def test_it_says_who_what_and_which_command_made_what(kept, tmp_path) -> None:
@@ -108,7 +121,9 @@ def test_what_is_missing_or_not_as_recorded_is_said(kept, tmp_path) -> None:
     assert done.warnings[0] in graph(tmp_path / "out")["./"]["description"]
 
 
-def test_a_place_that_is_taken_and_a_folder_without_git_are_refused(kept, repository, tmp_path) -> None:
+def test_a_place_that_is_taken_and_a_folder_without_git_are_refused(
+    kept, repository, tmp_path
+) -> None:
     with pytest.raises(VirtperfError, match="it is there already"):
         export(Layout(kept), kept)
     (kept / ".git").rename(tmp_path / "elsewhere")

@@ -72,7 +72,10 @@ def test_page_ranges_agree_with_the_claims(study, claims):
         assert claims[f"size-{gb}-gb"].value == 1024 * gb
     assert claims["pages-of-oradb"].value == pages(study, "ORADB1-5", "table-3").mib
     assert claims["pages-of-dcssopt"].value == pages(study, "DCSSOPT1-3", "table-3").mib
-    assert claims["walk-through-4-gb"].value == pages(study, "DCSS4G1-2", "Creating a DCSS of type SN").mib
+    assert (
+        claims["walk-through-4-gb"].value
+        == pages(study, "DCSS4G1-2", "Creating a DCSS of type SN").mib
+    )
     assert (
         claims["swap-dcss-defined-with-1-gb"].value
         == pages(study, "SWAPPING", "Defining a DCSS for swapping").mib * 1024
@@ -82,7 +85,12 @@ def test_page_ranges_agree_with_the_claims(study, claims):
 
 
 def test_table_5_agrees_with_the_claims(claims):
-    names = {"CMS save": "cms-save", "First Linux add": "add", "Linux save": "linux-save", "Second Linux add": "readd"}
+    names = {
+        "CMS save": "cms-save",
+        "First Linux add": "add",
+        "Linux save": "linux-save",
+        "Second Linux add": "readd",
+    }
     assert [row[0] for row in table("table-5")] == list(names)
     for task, *minutes in table("table-5"):
         for text in minutes:
@@ -93,7 +101,9 @@ def test_table_5_agrees_with_the_claims(claims):
 
 def test_tables_6_and_7_agree_with_the_claims(study, claims):
     assert [(where, size) for where, size in table("table-6")] == [("DCSS", "768 MB")] + [
-        ("Shared minidisk", f"{mb} MB") for mb in study.factors["guest_memory_mb"].levels if mb != "any"
+        ("Shared minidisk", f"{mb} MB")
+        for mb in study.factors["guest_memory_mb"].levels
+        if mb != "any"
     ]
     for where, size in table("table-6"):
         mb = size.removesuffix(" MB")
@@ -103,13 +113,17 @@ def test_tables_6_and_7_agree_with_the_claims(study, claims):
     assert [claims[name].value for name in names] == percents
 
 
-@pytest.mark.parametrize(("step", "fixed", "each"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)])
+@pytest.mark.parametrize(
+    ("step", "fixed", "each"), [("cms-save", 12, 81), ("add", 12, 63), ("fill", 12, 11)]
+)
 def test_a_rule_leaves_five_percent_at_every_size(claims, step, fixed, each):
     rule = claims[f"{step}-rule"]
     assert rule.levels == SIZES
     for gb, (low, high) in zip(SIZES, rule.bounds, strict=True):
         value = fixed + each * gb
-        assert (low, high) == pytest.approx((value / 1.05, value * 1.05))  # wider than the digits, 0.5 + 0.5 gb
+        assert (low, high) == pytest.approx(
+            (value / 1.05, value * 1.05)
+        )  # wider than the digits, 0.5 + 0.5 gb
 
 
 # ---- what the text implies
@@ -138,12 +152,17 @@ def test_printed_times_survive(study, solved):
         ("fill_real", 16, {(188 / 1.05, 188 * 1.05)}),
         ("readd_real", 16, {(450.1, 509.9)}),
     ]:
-        found = {(low.value, high.value) for low, high in solved.pieces(study.quantity_at(name, {**at, "size_gb": gb}))}
+        found = {
+            (low.value, high.value)
+            for low, high in solved.pieces(study.quantity_at(name, {**at, "size_gb": gb}))
+        }
         assert {tuple(round(end, 2) for end in piece) for piece in found} == {
             tuple(round(end, 2) for end in piece) for piece in pieces
         }, name
     saved = solved.pieces(study.quantity_at("linux_save_real", {**at, "size_gb": 16}))
-    assert any((round(low.value, 1), round(high.value, 1)) == (1650.1, 1709.9) for low, high in saved)
+    assert any(
+        (round(low.value, 1), round(high.value, 1)) == (1650.1, 1709.9) for low, high in saved
+    )
     # without the 28 minutes: slower than 1290.1 s by 0.1 %, at most 15 % above 1373.4 s
     assert all(low.value > 1291 for low, _ in saved)
     assert all(high.value < 1579.5 for low, high in saved if low.value < 1650)
@@ -158,7 +177,15 @@ def test_what_is_dropped_names_what_it_conflicts_with(claims, solved):
 def test_no_sentence_bears_itself_out(study, claims):
     judged = LeaveOneOut(solve(study, claims, ("all",), explain=False))
     assert judged.judge(claims["minidisk-100-percent"]).verdict == "convention"
-    for name in ("saving-10-mb", "saving-1-gb", "size-2-gb", "size-8-gb", "size-16-gb", "size-oradb", "size-dcssopt"):
+    for name in (
+        "saving-10-mb",
+        "saving-1-gb",
+        "size-2-gb",
+        "size-8-gb",
+        "size-16-gb",
+        "size-oradb",
+        "size-dcssopt",
+    ):
         assert judged.judge(claims[name]).verdict == "independent", name
     # mem= is 1536 MB, said elsewhere, and the guest's 512 MB
     assert judged.judge(claims["size-1-gb"]).verdict == "corroborated"
@@ -180,20 +207,35 @@ CONTRADICTIONS = [
     ("linux-save-little-slower", "linux-save-28-minutes", "cms-save-23-minutes"),
     # from 8 to 16 GB at least (1650.1 - 749.9) / 8 = 112.5 s a GB, so before it 102.3, 93.0 and 84.5 at least, which
     # leaves 749.9 - 409.2 - 186.0 - 84.5 = 70.2 s for 1 GB; saving it in CMS takes 93 / 1.05 = 88.6 s
-    ("linux-save-almost-linear", "linux-save-12-minutes", "linux-save-28-minutes", "linux-save-slower-than-cms-save",
-     "cms-save-rule"),
+    (
+        "linux-save-almost-linear",
+        "linux-save-12-minutes",
+        "linux-save-28-minutes",
+        "linux-save-slower-than-cms-save",
+        "cms-save-rule",
+    ),
     # sizes
     ("walk-through-4-gb", "pages-of-4-gb"),
     ("table-1-guest-memory-load", "load-guest-has-512-mb"),
     # 1536 - 1024 = 512 MB
-    ("table-1-guest-memory-load", "mem-of-1-gb-is-1536-mb", "mem-is-guest-plus-dcss", "pages-of-1-gb"),
+    (
+        "table-1-guest-memory-load",
+        "mem-of-1-gb-is-1536-mb",
+        "mem-is-guest-plus-dcss",
+        "pages-of-1-gb",
+    ),
     ("table-1-guest-memory-swap", "swap-guest-has-1024-mb"),
     ("table-1-guest-memory-swap", "enlarged-guest-has-2048-mb"),
     ("table-1-guest-memory-code", "disk-guest-773-mb"),
     ("swap-guest-has-750-mb", "swap-guest-has-1024-mb"),
     ("guests-below-2-gb", "enlarged-guest-has-2048-mb"),
     ("swap-dcss-has-183500-kb", "swap-dcss-defined-with-1-gb"),
-    ("swap-dcss-has-183500-kb", "guest-grows-by-the-dcss", "swap-guest-has-1024-mb", "enlarged-guest-has-2048-mb"),
+    (
+        "swap-dcss-has-183500-kb",
+        "guest-grows-by-the-dcss",
+        "swap-guest-has-1024-mb",
+        "enlarged-guest-has-2048-mb",
+    ),
     ("vdisk-has-1039860-kb", "vdisk-defined-with-1-gb"),
     ("cms-storage-start-plus-1-gb", "cms-storage-start-plus-60000"),
     ("four-ways-to-swap", "five-ways-to-swap"),
@@ -210,7 +252,7 @@ CONTRADICTIONS = [
     ("almost-factor-10-of-minidisks", "cache-119-percent"),
     # a tenth at most 0.105, at least 0.0952: apart by 1.1025, not by 1.185
     ("minidisks-tenth-of-throughput", "cache-gains-19-percent"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("names", CONTRADICTIONS, ids="+".join)
@@ -224,17 +266,25 @@ AGREEING = [
     # 516 and 1020 s, 5 % less 491 and 971 s, are within 8 and 16 minutes, at most 509.9 and 989.9 s
     ("add-rule", "add-8-minutes", "add-16-minutes", "add-linear"),
     # 8 / 4 and 16 / 8
-    ("add-8-minutes", "add-16-minutes", "readd-4-minutes", "readd-8-minutes", "readd-twice-as-fast"),
+    (
+        "add-8-minutes",
+        "add-16-minutes",
+        "readd-4-minutes",
+        "readd-8-minutes",
+        "readd-twice-as-fast",
+    ),
     # 991 / 100 is almost 10, 891 % to tens 890 %
     ("minidisk-100-percent", "dcss-991-percent", "almost-factor-10", "dcss-gains-890-percent"),
     ("swap-disk-has-1130392-kb", "swapon-disk"),
     ("saving-10-mb", "saving-1-gb", "saving-of-100-guests"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("names", AGREEING, ids="+".join)
 def test_statements_that_do_agree(study, claims, names):
-    assert LinearSystem([row for name in names for row in claim_rows(study, claims[name])]).feasible()
+    assert LinearSystem(
+        [row for name in names for row in claim_rows(study, claims[name])]
+    ).feasible()
 
 
 # ---- what the errata say
@@ -242,7 +292,9 @@ def test_statements_that_do_agree(study, claims, names):
 
 def test_errata_quote_numbers_that_can_be_computed(study):
     text = re.sub(r"\s+", " ", " ".join(study.data["errata"]))
-    overlap = PageRange(pages(study, "ORADB1-5", "table-3").first, pages(study, "DCSS16G1-8", "table-3").last)
+    overlap = PageRange(
+        pages(study, "ORADB1-5", "table-3").first, pages(study, "DCSS16G1-8", "table-3").last
+    )
     load, swap = pages(study, "DCSS1G", "table-3"), pages(study, "SWAPPING", "table-3")
     for phrase in (
         f"the rules {(81 - 63) * 16 / 60:.1f}",

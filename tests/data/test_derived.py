@@ -26,10 +26,17 @@ def found(request) -> tuple[str, pd.DataFrame, Feasible, Feasible]:
 
 BY_HAND = {
     # printed to a whole per cent, so half a per cent of room
-    "zvm-xen-2009": {"zvm-hardware-cost": (0.815, 0.825), "xen-software-cost": (0.725, 0.735), "encrypted-ratio": (1.795, 1.805),
-                     "unencrypted-ratio": (0.815 / 1.805 / 0.735, 0.825 / 1.795 / 0.725)},
-    "dcss-2011": {"database-to-minidisk": (9.905, 9.915), "database-to-cache": (990.5 / 119.5, 991.5 / 118.5)},
-}  # fmt: skip
+    "zvm-xen-2009": {
+        "zvm-hardware-cost": (0.815, 0.825),
+        "xen-software-cost": (0.725, 0.735),
+        "encrypted-ratio": (1.795, 1.805),
+        "unencrypted-ratio": (0.815 / 1.805 / 0.735, 0.825 / 1.795 / 0.725),
+    },
+    "dcss-2011": {
+        "database-to-minidisk": (9.905, 9.915),
+        "database-to-cache": (990.5 / 119.5, 991.5 / 118.5),
+    },
+}
 
 
 def test_ratios_of_printed_numbers(found):
@@ -37,7 +44,9 @@ def test_ratios_of_printed_numbers(found):
     rows = table.set_index("derived")
     for name, limits in BY_HAND[study].items():
         low, high = rows["low_text"][name], rows["high_text"][name]
-        assert limits[0] * (1 - 1e-5) <= low <= high <= limits[1] * (1 + 1e-5)  # other statements may narrow it further
+        assert (
+            limits[0] * (1 - 1e-5) <= low <= high <= limits[1] * (1 + 1e-5)
+        )  # other statements may narrow it further
 
 
 def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_them(found):
@@ -49,7 +58,9 @@ def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_th
         if aside(feasible, asked) - ours <= without:
             compared += 1
             room = 1e-4 * max(1.0, abs(row["low"]))
-            assert row["low"] >= row["low_text"] - room and row["high"] <= row["high_text"] + room, row["label"]
+            assert (
+                row["low"] >= row["low_text"] - room and row["high"] <= row["high_text"] + room
+            ), row["label"]
             assert set(row["levels"]) <= set(row["levels_text"])
     assert compared > len(table) / 2
 
@@ -57,7 +68,13 @@ def test_assumptions_narrow_ranges_where_no_other_statement_is_set_aside_with_th
 def aside(feasible: Feasible, asked: Derivation) -> set[str]:
     """The claims of a number's group that some cheapest resolution sets aside."""
     members = set(Regions(feasible).of(asked.parts).system.owner)
-    return {claim for resolutions in feasible.resolutions for r in resolutions for claim in r if claim in members}
+    return {
+        claim
+        for resolutions in feasible.resolutions
+        for r in resolutions
+        for claim in r
+        if claim in members
+    }
 
 
 def test_pieces_ascend_between_the_ends(found):

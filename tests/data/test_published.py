@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from virtperf.exhibits.kinds import check_exhibits
+from virtperf.report.kinds import check_exhibits
 from virtperf.study.claims import Claims, load_claims
 from virtperf.study.definition import Study, load_study, run_levels
 from virtperf.study.quantities import Quantity
@@ -16,7 +16,9 @@ from virtperf.study.quantities import Quantity
 FOLDERS = sorted(path.parent for path in (ROOT / "data" / "published").glob("*/study.yaml"))
 CORRECTED = [folder for folder in FOLDERS if (folder / "tables" / "corrections.csv").exists()]
 SIMULATED = [folder for folder in FOLDERS if "runs" in load_study(folder).data]
-REHEARSED_IN_PART = ("zvm63-overcommit-2014",)  # a few of its conditions have runs, enough for every path of the recipe
+REHEARSED_IN_PART = (
+    "zvm63-overcommit-2014",
+)  # a few of its conditions have runs, enough for every path of the recipe
 WHOLE = [folder for folder in SIMULATED if folder.name not in REHEARSED_IN_PART]
 CORRECTION_COLUMNS = ["table", "row", "column", "printed", "corrected", "reason"]
 
@@ -74,16 +76,25 @@ def test_limits_without_a_printed_number_say_how_they_were_read(claims):
     for claim in claims:
         limited = claim.low > -float("inf") or claim.high < float("inf")
         if limited and claim.value is None and not claim.assumed:
-            assert claim.reading, f"{claim.id} (line {claim.line}) has limits, no printed value and no reading"
+            assert claim.reading, (
+                f"{claim.id} (line {claim.line}) has limits, no printed value and no reading"
+            )
 
 
 def test_conflicts_are_mutual(claims):
-    one_sided = [(c.id, other) for c in claims for other in c.conflicts if c.id not in claims[other].conflicts]
+    one_sided = [
+        (c.id, other)
+        for c in claims
+        for other in c.conflicts
+        if c.id not in claims[other].conflicts
+    ]
     assert not one_sided
 
 
 def test_plotted_points_are_spoken_of(study, claims):
-    silent = {q.key() for e in study.exhibits for _, _, q in study.points(e)} - {q.key() for q in named(claims)}
+    silent = {q.key() for e in study.exhibits for _, _, q in study.points(e)} - {
+        q.key() for q in named(claims)
+    }
     assert not silent
 
 
@@ -93,7 +104,11 @@ def test_measured_quantities_belong_to_runs(study, claims):
     runs = planned(study)
     defaults = {name: factor.default for name, factor in study.factors.items()}
     conditions = {tuple({**defaults, **levels}.items()) for levels in runs}
-    strays = {q.key() for q in named(claims) if study.quantities[q.name].observed and q.at not in conditions}
+    strays = {
+        q.key()
+        for q in named(claims)
+        if study.quantities[q.name].observed and q.at not in conditions
+    }
     assert not strays
 
 
@@ -102,7 +117,11 @@ def test_reference_points_belong_to_runs(study):
     runs = planned(study)
     for kind in study.quantities.values():
         for at, _ in kind.references:
-            matches = [r for r in runs if all(r.get(f, study.factors[f].default) == level for f, level in at.items())]
+            matches = [
+                r
+                for r in runs
+                if all(r.get(f, study.factors[f].default) == level for f, level in at.items())
+            ]
             assert matches, f"{kind.name} at {at}"
 
 

@@ -52,8 +52,12 @@ def test_listing_1_and_the_segments_have_the_same_pages(study, claims):
     printed = [row[2].upper() for row in read_table(FOLDER / "tables" / "listing-1.csv")[1:]]
     assert [tuple(printed)] == [segment.pages for segment in study.segments]
     binaries, nif = map(PageRange.parse, printed)
-    expected = {"binaries-segment-1792-mb": binaries.mib, "nif-segment-768-mb": nif.mib,
-                "binaries-start": binaries.first / 256, "nif-start": nif.first / 256}  # fmt: skip
+    expected = {
+        "binaries-segment-1792-mb": binaries.mib,
+        "nif-segment-768-mb": nif.mib,
+        "binaries-start": binaries.first / 256,
+        "nif-start": nif.first / 256,
+    }
     assert {name: claims[name].value for name in expected} == expected
 
 
@@ -69,9 +73,13 @@ def test_printed_loads_exclude_their_printed_difference(study, claims, alone):
 def test_loads_of_figures_2_and_6_follow_from_printed_numbers(study, alone):
     assert limits(study, alone, "lpar_cpu[jvms=200]") == pytest.approx((13.65, 13.75), abs=1e-4)
     assert limits(study, alone, "lpar_cpu[jvms=10]") == pytest.approx((8.75, 8.85), abs=1e-4)
-    assert limits(study, alone, "lpar_cpu[jvms=10, vcpus=3]") == pytest.approx((12.3, 12.5), abs=1e-4)
+    assert limits(study, alone, "lpar_cpu[jvms=10, vcpus=3]") == pytest.approx(
+        (12.3, 12.5), abs=1e-4
+    )
     # approximately 1 IFL less than that, and at most 19 % of the largest load above 8.85, cut off at 19.95 %
-    assert limits(study, alone, "lpar_cpu[jvms=20]") == pytest.approx((10.8, 8.85 / (1 - 0.1995)), abs=1e-3)
+    assert limits(study, alone, "lpar_cpu[jvms=20]") == pytest.approx(
+        (10.8, 8.85 / (1 - 0.1995)), abs=1e-3
+    )
 
 
 def test_throughput_of_figure_2_lies_between_the_printed_extremes(study, alone):

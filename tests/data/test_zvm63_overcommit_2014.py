@@ -22,9 +22,15 @@ BY_HAND = {
     "resident_memory[workload=fs-pc-m, memory=64, cpus=20]": (0.0845 * 64782.5, 0.0855 * 64783.5),
     "resident_memory[workload=fs-pc-h, memory=64, cpus=20]": (0.1445 * 64782.5, 0.1455 * 64783.5),
     # about 3.4 % of 88 MiB/s; "about" is a twentieth
-    "page_read_rate[workload=fs-pc-h, memory=64, cpus=20]": (0.034 / 1.05 * 87.5, 0.034 * 1.05 * 88.5),
+    "page_read_rate[workload=fs-pc-h, memory=64, cpus=20]": (
+        0.034 / 1.05 * 87.5,
+        0.034 * 1.05 * 88.5,
+    ),
     # 9.8 % of it are 0.14 % of the paging area
-    "instantiated_memory[workload=fs-dio-h, memory=64, cpus=20]": (0.00135 * 64782.5 / 0.0985, 0.00145 * 64783.5 / 0.0975),
+    "instantiated_memory[workload=fs-dio-h, memory=64, cpus=20]": (
+        0.00135 * 64782.5 / 0.0985,
+        0.00145 * 64783.5 / 0.0975,
+    ),
     # about 26 % less than the reference execution
     "throughput[workload=java-h, memory=64, cpus=20]": (100 - 26 * 1.05, 100 - 26 / 1.05),
     # a quarter to a third of its guests' memory is resident, which is not more than they have
@@ -33,7 +39,7 @@ BY_HAND = {
     "instantiated_memory[workload=net-h, part=client, memory=64, cpus=20]": (1, 1024),
     # the printed sum of Table 17
     "defined_memory": (398712, 398712),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", BY_HAND)
@@ -45,13 +51,15 @@ def test_values_that_follow_from_printed_numbers(alone, text):
 @pytest.mark.parametrize(
     "claim",
     [
-        "fs-pc-medium-reads-0-4-percent", "fs-pc-high-reads-0-3-percent",  # 0.04 % and 0.03 % by all other numbers
+        "fs-pc-medium-reads-0-4-percent",
+        "fs-pc-high-reads-0-3-percent",  # 0.04 % and 0.03 % by all other numbers
         "fs-dio-mostly-resident",  # 3.6 % and 9.8 %
         "fs-20-cpus-are-no-constraint",  # 21.57 CPUs are needed
         "java-heap-3-2-gib",  # 3200 MiB
-        "java-levels-very-similar", "net-levels-very-similar",
+        "java-levels-very-similar",
+        "net-levels-very-similar",
     ],
-)  # fmt: skip
+)
 def test_sentences_that_other_numbers_exclude_are_set_aside(alone, claim):
     assert claim in alone.contradictions.dropped
 

@@ -36,13 +36,19 @@ def printed(claims: Claims, quantity: str) -> dict[str, float]:
     """The printed numbers of a quantity by user."""
     found = [(i.parts[0].terms, c.value) for c in claims for i in c.instances if c.kind == "value"]
     single = [(terms[0][1], value) for terms, value in found if len(terms) == 1]
-    return {str(q.level("user")): float(value) for q, value in single if q.name == quantity and value is not None}
+    return {
+        str(q.level("user")): float(value)
+        for q, value in single
+        if q.name == quantity and value is not None
+    }
 
 
 def test_the_columns_of_slide_25_are_those_of_the_claims(claims):
     _, *rows = read_table(FOLDER / "tables" / "slide-25.csv")
     for column, quantity in enumerate(("share", "normalized", "should_get", "problem"), start=1):
-        assert printed(claims, quantity) == {row[0]: float(row[column].removesuffix("%")) for row in rows}
+        assert printed(claims, quantity) == {
+            row[0]: float(row[column].removesuffix("%")) for row in rows
+        }
 
 
 def test_every_slide_from_3_to_42_has_its_row_and_its_exhibit(study):
@@ -55,9 +61,15 @@ def test_every_slide_from_3_to_42_has_its_row_and_its_exhibit(study):
 CONTRADICTIONS = (
     ("jumbo-gain", "awm-8992", "awm-1492"),
     ("excess-in-proportion", "should-24-5", "should-48"),
-    ("excess-in-proportion", "should-24-5", "should-get-fills-the-processor", "linux04-gets-what-it-wants", "linux04-wants-3"),
+    (
+        "excess-in-proportion",
+        "should-24-5",
+        "should-get-fills-the-processor",
+        "linux04-gets-what-it-wants",
+        "linux04-wants-3",
+    ),
     ("footer-of-2010", "vm64927-date", "vm64927-is-out"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("names", CONTRADICTIONS, ids=lambda names: names[0])
@@ -70,20 +82,31 @@ def test_what_excludes_each_other_is_found(study, claims, alone, names):
 def test_the_unrounded_problem_scenario_excludes_63_percent(study, claims):
     """2 x 16.67 % for LINUX01 and LINUX02 and 3 % for LINUX04 leave 63.67 % for LINUX03."""
     conflicts = solve(study, claims, ()).contradictions.conflicts
-    assert any({"problem-keeps-normalized", "problem-63"} <= set(conflict) for conflict in conflicts)
+    assert any(
+        {"problem-keeps-normalized", "problem-63"} <= set(conflict) for conflict in conflicts
+    )
 
 
 def test_the_model_of_shares_and_the_printed_columns(claims):
     """The printed columns follow from whole per cents, 17 + 30/4, 33 + 30/2 and 33 + 30; the model rounds nothing."""
     share, wanted = printed(claims, "share"), printed(claims, "demand")
     frame = pd.DataFrame({"user": list(share), "share": list(share.values())})
-    model = shares(frame, guest="user", share="share", demand={name: value / 100 for name, value in wanted.items()})
+    model = shares(
+        frame,
+        guest="user",
+        share="share",
+        demand={name: value / 100 for name, value in wanted.items()},
+    )
     assert model["entitled"].round().tolist() == list(printed(claims, "normalized").values())
     should, problem = printed(claims, "should_get"), printed(claims, "problem")
     assert list(should.values()) == [17 + 30 / 4, 17 + 30 / 4, 33 + 30 / 2, 3]
     assert list(problem.values()) == [17, 17, 33 + 30, 3]
-    assert (model["proportional"] - list(should.values())).tolist() == pytest.approx([-0.25, -0.25, 0.5, 0])
-    assert (model["largest"] - list(problem.values())).tolist() == pytest.approx([-1 / 3, -1 / 3, 2 / 3, 0])
+    assert (model["proportional"] - list(should.values())).tolist() == pytest.approx(
+        [-0.25, -0.25, 0.5, 0]
+    )
+    assert (model["largest"] - list(problem.values())).tolist() == pytest.approx(
+        [-1 / 3, -1 / 3, 2 / 3, 0]
+    )
 
 
 BY_HAND = {

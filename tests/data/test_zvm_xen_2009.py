@@ -66,11 +66,17 @@ def test_table_9_agrees_with_the_claims_but_for_the_corrected_cell(claims):
 
 def test_guest_sizes_add_up_to_a_triplet(study, claims):
     guests = study.data["guests"].values()
-    assert sum(g["vcpus"] for g in guests) == pytest.approx(3 * claims["triplet-has-4-virtual-cpus"].slope)
-    assert sum(g["memory_mb"] for g in guests) == pytest.approx(3 * claims["triplet-has-4598-mb"].slope)
+    assert sum(g["vcpus"] for g in guests) == pytest.approx(
+        3 * claims["triplet-has-4-virtual-cpus"].slope
+    )
+    assert sum(g["memory_mb"] for g in guests) == pytest.approx(
+        3 * claims["triplet-has-4598-mb"].slope
+    )
     for table in ("table-5", "table-7"):
         rows = read_table(FOLDER / "tables" / f"{table}.csv")[1:]
-        assert [(int(r[1]), int(r[2])) for r in rows] == [(g["vcpus"], g["memory_mb"]) for g in guests]
+        assert [(int(r[1]), int(r[2])) for r in rows] == [
+            (g["vcpus"], g["memory_mb"]) for g in guests
+        ]
 
 
 # Each set is impossible, and becomes possible when any one of its members is left out. The arithmetic:
@@ -81,19 +87,37 @@ CONTRADICTIONS = [
     # a is more than twice b, and b more than half of a
     ("xen-response-more-than-double-encrypted", "zvm-response-more-than-half-encrypted"),
     # 1 / 1.66 = 0.602, not 0.50 to 0.55
-    ("xen-almost-50-percent-lower-unencrypted", "zvm-66-percent-higher-at-12", "encryption-at-12-guests"),
+    (
+        "xen-almost-50-percent-lower-unencrypted",
+        "zvm-66-percent-higher-at-12",
+        "encryption-at-12-guests",
+    ),
     # 0.82 / 0.73 / 1.80 = 0.624 (0.614 to 0.634), neither 0.50 to 0.55 nor 0.602
-    ("xen-almost-50-percent-lower-unencrypted", "zvm-80-percent-higher-encrypted", "zvm-hardware-costs-18-percent",
-     "xen-software-costs-27-percent"),
-    ("zvm-66-percent-higher-at-12", "encryption-at-12-guests", "zvm-80-percent-higher-encrypted",
-     "zvm-hardware-costs-18-percent", "xen-software-costs-27-percent"),
+    (
+        "xen-almost-50-percent-lower-unencrypted",
+        "zvm-80-percent-higher-encrypted",
+        "zvm-hardware-costs-18-percent",
+        "xen-software-costs-27-percent",
+    ),
+    (
+        "zvm-66-percent-higher-at-12",
+        "encryption-at-12-guests",
+        "zvm-80-percent-higher-encrypted",
+        "zvm-hardware-costs-18-percent",
+        "xen-software-costs-27-percent",
+    ),
     # 22990 / 11264 = 2.041, / 10240 = 2.245, / 6144 = 3.742
     ("memory-test-defines-22990-mb", "central-11264", "memory-ratio-at-11264"),
     ("memory-test-defines-22990-mb", "central-10240", "memory-ratio-at-10240"),
     ("memory-test-defines-22990-mb", "central-6144", "memory-ratio-at-6144"),
     # 22990 / 22528 = 1.021, 27588 / 20480 = 1.347
     ("table-6-base-is-22-gb", "table-6-memory-ratio-at-15", "defined-memory-at-15"),
-    ("central-storage-is-20-gb", "expanded-storage-is-2-gb", "table-6-memory-ratio-at-15", "defined-memory-at-15"),
+    (
+        "central-storage-is-20-gb",
+        "expanded-storage-is-2-gb",
+        "table-6-memory-ratio-at-15",
+        "defined-memory-at-15",
+    ),
     ("central-storage-is-20-gb", "largest-memory-ratio-while-scaling", "defined-memory-at-18"),
     # 27588 / 22528 = 1.225, above 1.15; so is 1.35
     ("memory-overcommitment-only-slight", "table-6-base-is-22-gb", "defined-memory-at-18"),
@@ -115,7 +139,7 @@ CONTRADICTIONS = [
     ("one-to-five-servers-most", "zvm-runs-six-triplets"),
     ("prior-websphere-is-601", "prior-websphere-is-602"),
     ("table-5-external-interfaces", "directory-external-interfaces"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("names", CONTRADICTIONS, ids="+".join)
@@ -126,18 +150,35 @@ def test_known_contradiction_is_irreducible(study, claims, names):
 # What no longer contradicts, since a word and its inverse, and the same word elsewhere, are read alike.
 AGREEING = [
     # 1 / 1.80 = 0.556 is half and twice under one reading, and nearly 2 begins with 1.8
-    ("xen-half-encrypted", "zvm-twice-encrypted", "zvm-nearly-double-encrypted", "zvm-close-to-double-encrypted",
-     "zvm-80-percent-higher-encrypted"),
+    (
+        "xen-half-encrypted",
+        "zvm-twice-encrypted",
+        "zvm-nearly-double-encrypted",
+        "zvm-close-to-double-encrypted",
+        "zvm-80-percent-higher-encrypted",
+    ),
     # a peak at 12 guests by no more than counts as flat
     ("xen-peak-at-12", "xen-does-not-gain-after-9", "xen-flat-after-9", "both-degrade-at-15"),
     # 10 % is a small loss, with the whole room of its rounding: 10.5 % too
-    ("zvm-small-loss-at-18", "zvm-10-percent-loss-at-18", "zvm-keeps-rising", "zvm-peak-at-12", "zvm-degrades-at-15"),
+    (
+        "zvm-small-loss-at-18",
+        "zvm-10-percent-loss-at-18",
+        "zvm-keeps-rising",
+        "zvm-peak-at-12",
+        "zvm-degrades-at-15",
+    ),
     # 0.985 x (1 - 0.042 / 0.985) = 0.943
-    ("loss-from-11-to-7-gb", "loss-from-7-to-6-gb", "loss-from-11-to-6-gb", "no-loss-down-to-7-gb", "same-at-7-gb-and-20-gb",
-     "slightly-better-at-11-gb"),
+    (
+        "loss-from-11-to-7-gb",
+        "loss-from-7-to-6-gb",
+        "loss-from-11-to-6-gb",
+        "no-loss-down-to-7-gb",
+        "same-at-7-gb-and-20-gb",
+        "slightly-better-at-11-gb",
+    ),
     # 3.5 / 1.7 = 2.06
     ("clock-of-z9", "clock-of-xeon", "xeon-twice-as-fast", "xeon-more-than-twice-as-fast"),
-]  # fmt: skip
+]
 
 
 def rows_of(study: Study, claims: Claims, names: Iterable[str]) -> list[Row]:
@@ -158,21 +199,31 @@ def test_a_small_loss_leaves_the_printed_ten_percent_their_rounding(claims):
 # With less throughput at 15 guests than at 12 (100, where 12 guests respond in 100), the law gives 100 x 15 / 12 = 125 at
 # least; flat up to 9 guests, rising to 12 and slight from there is 1.15 x 1.02 x 100 = 117.3 at most.
 EXCLUDED_LOOP = (
-    "closed-loop", "zvm-degrades-at-15", "zvm-response-flat-to-9", "zvm-response-rises-after-9", "zvm-response-rises-slightly",
-)  # fmt: skip
+    "closed-loop",
+    "zvm-degrades-at-15",
+    "zvm-response-flat-to-9",
+    "zvm-response-rises-after-9",
+    "zvm-response-rises-slightly",
+)
 
 
 def test_the_text_excludes_the_closed_loop(study, claims):
-    found = systems_of(study, [claims[name] for name in EXCLUDED_LOOP])  # plotted points that none speaks of are apart
+    found = systems_of(
+        study, [claims[name] for name in EXCLUDED_LOOP]
+    )  # plotted points that none speaks of are apart
     (system,) = [s for s in found if set(EXCLUDED_LOOP) <= set(s.owner)]
     assert not system.feasible()
     for name in EXCLUDED_LOOP:
-        assert system.feasible(system.mask_of(n for n in EXCLUDED_LOOP if n != name)), f"without {name}"
+        assert system.feasible(system.mask_of(n for n in EXCLUDED_LOOP if n != name)), (
+            f"without {name}"
+        )
 
 
 def test_table_9_ratios_that_do_follow(study, claims):
     names = ["memory-test-defines-22990-mb"]
-    names += [f"{part}-{n}" for n in (20480, 9216, 8192, 7168) for part in ("central", "memory-ratio-at")]
+    names += [
+        f"{part}-{n}" for n in (20480, 9216, 8192, 7168) for part in ("central", "memory-ratio-at")
+    ]
     assert LinearSystem(rows_of(study, claims, names)).feasible()
 
 
@@ -181,20 +232,34 @@ LOAD = {"encryption-at-12-guests", "xen-almost-50-percent-lower-unencrypted"}
 LEFT_OUT = {
     # claim: its verdict with our assumptions; the sets of other claims of which one has to go, with what its own sentence says
     # besides; the unknown end of it
-    "zvm-10-percent-loss-at-18": ("independent", [PEAK_AT_12 | LOAD, PEAK_AT_9 | LOAD], "throughput[guests=18]"),
+    "zvm-10-percent-loss-at-18": (
+        "independent",
+        [PEAK_AT_12 | LOAD, PEAK_AT_9 | LOAD],
+        "throughput[guests=18]",
+    ),
     # without it Xen may reach 61.43 to 61.63 at 12 guests, as the encryption test has it, if it peaks there
     "zvm-66-percent-higher-at-12": (
-        "contradicted", [PEAK_AT_9 | LOAD - {"encryption-at-12-guests"}], "throughput[system=xen, guests=12]",
+        "contradicted",
+        [PEAK_AT_9 | LOAD - {"encryption-at-12-guests"}],
+        "throughput[system=xen, guests=12]",
     ),
     # the row of the summary that says it also says the peak at 9, which is left out with it
     "peaks-66-percent-apart": (
-        "independent", [{"xen-peak-at-9", "xen-degrades-after-9"} | LOAD], "throughput[system=xen, guests=9]",
+        "independent",
+        [{"xen-peak-at-9", "xen-degrades-after-9"} | LOAD],
+        "throughput[system=xen, guests=9]",
     ),
-    "zvm-small-loss-at-18": ("corroborated", [PEAK_AT_12 | LOAD, PEAK_AT_9 | LOAD], "throughput[guests=18]"),
-}  # fmt: skip
+    "zvm-small-loss-at-18": (
+        "corroborated",
+        [PEAK_AT_12 | LOAD, PEAK_AT_9 | LOAD],
+        "throughput[guests=18]",
+    ),
+}
 
 
-def ends(study: Study, claims: Claims, names: Iterable[str], quantity: Quantity) -> tuple[float, float]:
+def ends(
+    study: Study, claims: Claims, names: Iterable[str], quantity: Quantity
+) -> tuple[float, float]:
     """Smallest and largest value of a quantity, by a linear program written anew."""
     rows = rows_of(study, claims, names)
     order = list(dict.fromkeys(q for row in rows for q, _ in row.terms))
@@ -247,7 +312,11 @@ def test_no_claim_comes_back_through_the_response_time_law(study, claims):
     # guests in 5000 / T(6): no slower, and at most 2 % faster.
     least, most = 100 / 1.665, 100 / 1.655
     zvm = feasible.interval(study.quantity("throughput[system=zvm, guests=6]"))
-    assert [e.value for e in zvm] == pytest.approx((2 / 3 * 1.495 * least, 0.68 * 1.505 * most), abs=0.002)
+    assert [e.value for e in zvm] == pytest.approx(
+        (2 / 3 * 1.495 * least, 0.68 * 1.505 * most), abs=0.002
+    )
     # On Xen 6 guests respond faster than 9 by 0.1 at least, and have less throughput by 0.1 at least.
     xen = feasible.interval(study.quantity("throughput[system=xen, guests=6]"))
-    assert [e.value for e in xen] == pytest.approx((5000 / (7500 / least - 0.1), most - 0.1), abs=0.002)
+    assert [e.value for e in xen] == pytest.approx(
+        (5000 / (7500 / least - 0.1), most - 0.1), abs=0.002
+    )

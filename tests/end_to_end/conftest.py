@@ -24,7 +24,9 @@ class Workplace:
         """Run `virtperf` there and check its exit status."""
         result = CliRunner().invoke(main, ["--root", str(self.root), *command])
         if result.exit_code != status:
-            raise AssertionError(f"virtperf {' '.join(command)}: {result.output}") from result.exception
+            raise AssertionError(
+                f"virtperf {' '.join(command)}: {result.output}"
+            ) from result.exception
         return result
 
     def after_ingest(self) -> str:
@@ -52,7 +54,12 @@ def workplace(root: Path, tmp_path: Path) -> Workplace:
     for part in (f"data/published/{STUDY}", f"data/reconstructed/{STUDY}"):
         shutil.copytree(root / part, tmp_path / part)
     (tmp_path / "notebooks").mkdir()
-    for part in ("data/metrics.yaml", "data/readings.yaml", "params.yaml", f"notebooks/{STUDY}.ipynb"):
+    for part in (
+        "data/metrics.yaml",
+        "data/readings.yaml",
+        "params.yaml",
+        f"notebooks/{STUDY}.ipynb",
+    ):
         shutil.copy(root / part, tmp_path / part)
     if (root / ".cache").exists():
         shutil.copytree(root / ".cache", tmp_path / ".cache")

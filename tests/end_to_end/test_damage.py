@@ -49,7 +49,9 @@ def test_every_kind_of_damage_is_named_and_the_study_still_renders(workplace: Wo
     workplace.run("site", STUDY)
     rehearsal = (workplace.root / "reports" / f"rehearsal-{STUDY}.html").read_text()
     assert all(run in rehearsal for run in refused)
-    assert "Throughput (Xen, 9 guests)" not in rehearsal and "Throughput (Xen, 12 guests)" in rehearsal
+    assert (
+        "Throughput (Xen, 9 guests)" not in rehearsal and "Throughput (Xen, 12 guests)" in rehearsal
+    )
     assert "<script>alert" not in page + rehearsal
     assert "Figure 12" in page
 

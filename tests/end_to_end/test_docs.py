@@ -23,7 +23,15 @@ from click.testing import CliRunner
 
 from virtperf.cli import main
 
-PAGES = ("command-line", "add-a-run", "add-a-format", "add-a-study", "verify", "measure", "formats/declared")
+PAGES = (
+    "command-line",
+    "add-a-run",
+    "add-a-format",
+    "add-a-study",
+    "verify",
+    "measure",
+    "formats/declared",
+)
 PARTS = (
     "data/published",
     "data/measured/xen-2026/study.yaml",
@@ -65,7 +73,11 @@ def steps(text: str) -> list[Step]:
             found.append(Step(last.line, f"{last.command}\n{line[2:]}", None))
         elif inside:
             last = found.pop()
-            found.append(Step(last.line, last.command, line if last.shown is None else f"{last.shown}\n{line}"))
+            found.append(
+                Step(
+                    last.line, last.command, line if last.shown is None else f"{last.shown}\n{line}"
+                )
+            )
     return found
 
 
@@ -95,7 +107,11 @@ def workplace(root: Path, tmp_path: Path) -> Path:
         source, target = root / part, tmp_path / part
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "kernel-*"))
+            shutil.copytree(
+                source,
+                target,
+                ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "kernel-*"),
+            )
         else:
             shutil.copy(source, target)
     for study in (root / "data" / "published").iterdir():
@@ -115,9 +131,19 @@ def test_what_a_page_shows_is_what_happens(
     found = steps((root / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     assert found
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "DVC_NO_ANALYTICS": "1", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg",
-                   "OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}  # fmt: skip
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling all libraries for each command takes most of the time
+    environment = {
+        **os.environ,
+        "PATH": path,
+        "DVC_NO_ANALYTICS": "1",
+        "PYTHONHASHSEED": "0",
+        "MPLBACKEND": "Agg",
+        "OMP_NUM_THREADS": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
+    }
+    environment.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # compiling all libraries for each command takes most of the time
     monkeypatch.chdir(workplace)
     for step in found:
         if words := alone(step.command):
@@ -126,9 +152,15 @@ def test_what_a_page_shows_is_what_happens(
             status, said = called.exit_code, called.output
         else:
             done = subprocess.run(
-                ["bash", "-c", step.command], cwd=workplace, env=environment, text=True, timeout=300,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )  # fmt: skip
+                ["bash", "-c", step.command],
+                cwd=workplace,
+                env=environment,
+                text=True,
+                timeout=300,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
             status, said = done.returncode, done.stdout
         place = f"docs/{page}.md line {step.line}: {step.command}\n{said}"
         if step.shown is None:
@@ -142,11 +174,22 @@ def test_what_a_page_shows_is_what_happens(
 
 def test_commands_and_outputs_are_told_apart():
     text = "```console\n$ a b \\\n>   c\none\n\ntwo\n$ d\n```\n$ no\n```sh\n$ no\n```\n```console\n$ e\n```\n"
-    assert steps(text) == [Step(2, "a b \\\n  c", "one\n\ntwo"), Step(7, "d", None), Step(14, "e", None)]
+    assert steps(text) == [
+        Step(2, "a b \\\n  c", "one\n\ntwo"),
+        Step(7, "d", None),
+        Step(14, "e", None),
+    ]
 
 
 def test_commands_that_need_a_shell_are_told_apart():
-    assert alone("virtperf add run s \\\n  --file 'a/*' at_s=3") == ["add", "run", "s", "--file", "a/*", "at_s=3"]
+    assert alone("virtperf add run s \\\n  --file 'a/*' at_s=3") == [
+        "add",
+        "run",
+        "s",
+        "--file",
+        "a/*",
+        "at_s=3",
+    ]
     for command in (
         "sed s/a/b/ x | virtperf read -",
         "virtperf read x > y",

@@ -29,7 +29,9 @@ FEW = 8
 
 
 @pytest.mark.slow
-def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same_bytes(workplace: Workplace):
+def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same_bytes(
+    workplace: Workplace,
+):
     cache, out = workplace.root / ".cache", workplace.root / "data" / "samples" / STUDY
     for folder in sorted(workplace.runs.iterdir())[FEW:]:
         shutil.rmtree(folder)
@@ -51,7 +53,9 @@ def test_a_killed_stage_leaves_the_old_result_or_none_and_a_rerun_gives_the_same
     killed = 0
     for moment, reached in moments.items():
         forget()
-        process = subprocess.Popen(command, start_new_session=True, env={**os.environ, "PYTHONHASHSEED": "0"})
+        process = subprocess.Popen(
+            command, start_new_session=True, env={**os.environ, "PYTHONHASHSEED": "0"}
+        )
         until = time.monotonic() + 120
         while not reached():
             assert time.monotonic() < until, moment

@@ -10,7 +10,7 @@ import pytest
 from virtperf.core.params import load_parameters, notebook_parameters
 from virtperf.core.paths import Layout
 from virtperf.core.provenance import Provenance
-from virtperf.render.notebooks import LEFT_OUT, records_of
+from virtperf.report.html.notebooks import LEFT_OUT, records_of
 
 OWN, TOGETHER = "your-own-plot", "synthesis"
 """The notebooks that belong to no study."""
@@ -29,13 +29,18 @@ def test_defaults_in_the_notebook_are_those_of_the_parameter_file(root):
     expected = load_parameters(root / "params.yaml")
     for path in notebooks(root):
         cells = json.loads(path.read_text())["cells"]
-        (source,) = ["".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())]
+        (source,) = [
+            "".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", ())
+        ]
         values: dict[str, object] = {}
         exec(source, values)  # our own notebook
         given = notebook_parameters({k: v for k, v in values.items() if not k.startswith("__")})
         assert given.level == expected.level
         assert given.seed == expected.seed
-        assert given.model_dump(include=set(expected.report.model_dump())) == expected.report.model_dump()
+        assert (
+            given.model_dump(include=set(expected.report.model_dump()))
+            == expected.report.model_dump()
+        )
 
 
 def test_committed_outputs_are_those_of_the_last_execution(root):
@@ -44,14 +49,17 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         if not executed.exists():
             pytest.skip("the pipeline has not run: `dvc repro` first")
         own, done = (
-            [c for c in json.loads(p.read_text())["cells"] if c["cell_type"] == "code"] for p in (path, executed)
+            [c for c in json.loads(p.read_text())["cells"] if c["cell_type"] == "code"]
+            for p in (path, executed)
         )
         done = [c for c in done if "injected-parameters" not in c["metadata"].get("tags", ())]
         for mine, new in zip(own, done, strict=True):
             if LEFT_OUT in mine["metadata"].get("tags", ()):
                 assert mine["outputs"] == []
                 continue
-            assert [o.get("data") for o in mine["outputs"]] == [o.get("data") for o in new["outputs"]], mine["source"]
+            assert [o.get("data") for o in mine["outputs"]] == [
+                o.get("data") for o in new["outputs"]
+            ], mine["source"]
         kept = [c for c in own if LEFT_OUT not in c["metadata"].get("tags", ())]
         assert all(c["outputs"] for c in kept if re.match(r"study\.", "".join(c["source"])))
 
@@ -61,10 +69,17 @@ def test_nothing_that_is_shown_rests_on_simulated_runs(root):
     together = records_of(root / "build" / f"{TOGETHER}.ipynb")
     assert together and not any(Provenance.SIMULATED in record.provenance for record in together)
     for path in notebooks(root):
-        executed, index = root / "build" / path.name, root / "data" / "samples" / path.stem / "index.json"
+        executed, index = (
+            root / "build" / path.name,
+            root / "data" / "samples" / path.stem / "index.json",
+        )
         if not executed.exists() or not index.exists():
             pytest.skip("the pipeline has not run: `dvc repro` first")
-        runs = {r["run_id"] for r in json.loads(index.read_text())["runs"] if r["provenance"] == Provenance.SIMULATED}
+        runs = {
+            r["run_id"]
+            for r in json.loads(index.read_text())["runs"]
+            if r["provenance"] == Provenance.SIMULATED
+        }
         records = records_of(executed)
         assert records
         for record in records:
@@ -76,8 +91,12 @@ def test_no_cell_says_what_its_values_rest_on(root):
     for path in notebooks(root):
         for cell in json.loads(path.read_text())["cells"]:
             source = "".join(cell["source"])
-            named = source.replace(".assign(provenance=", "")  # of a frame that the cell makes of what study.yaml holds
-            assert not re.search(r"\b(of|provenance)=\[?[\"']", named), source  # it is read from the values
+            named = source.replace(
+                ".assign(provenance=", ""
+            )  # of a frame that the cell makes of what study.yaml holds
+            assert not re.search(r"\b(of|provenance)=\[?[\"']", named), (
+                source
+            )  # it is read from the values
 
 
 def test_no_estimate_is_missing_because_it_was_misspelt(root):

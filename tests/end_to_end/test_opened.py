@@ -21,7 +21,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import seaborn, statsmodels.api
 from matplotlib.figure import Figure
-import virtperf.exhibits.loaded, virtperf.exhibits.plot, virtperf.models
+import virtperf.report.loaded, virtperf.report.plot, virtperf.models
 root = Path(sys.argv[1])
 opened = set()
 def note(path):
@@ -49,9 +49,12 @@ for study in sys.argv[2:]:
 def test_notebooks_open_what_their_stages_list() -> None:
     studies = Layout(ROOT).studies()
     done = subprocess.run(
-        [sys.executable, "-u", "-c", LISTEN, str(ROOT), *studies], capture_output=True, text=True,
-        env={**os.environ, "MPLBACKEND": "agg"}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-u", "-c", LISTEN, str(ROOT), *studies],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MPLBACKEND": "agg"},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith('["'))
     assert list(found) == studies
@@ -59,8 +62,12 @@ def test_notebooks_open_what_their_stages_list() -> None:
     for study in studies:
         opened = {Path(p) for p in found[study]}
         listed = [Path(dep) for dep in stages[study].deps if dep.startswith("data/")]
-        missed = {str(p) for p in opened if not any(p == dep or p.is_relative_to(dep) for dep in listed)}
+        missed = {
+            str(p) for p in opened if not any(p == dep or p.is_relative_to(dep) for dep in listed)
+        }
         assert not missed, f"{study}: add to deps of notebook in dvc.yaml: {sorted(missed)}"
-        idle = {str(dep) for dep in listed if not any(p == dep or p.is_relative_to(dep) for p in opened)}
+        idle = {
+            str(dep) for dep in listed if not any(p == dep or p.is_relative_to(dep) for p in opened)
+        }
         idle -= {"data/readings.yaml"}  # a study whose claims name no word opens no readings
         assert not idle, f"{study}: remove from deps of notebook in dvc.yaml: {sorted(idle)}"

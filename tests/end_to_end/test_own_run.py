@@ -10,7 +10,7 @@ import pytest
 from tests.end_to_end.conftest import STUDY, Workplace
 from virtperf.core.provenance import Provenance
 from virtperf.core.stage_tables import VERDICTS
-from virtperf.exhibits.loaded import load_study
+from virtperf.report.loaded import load_study
 
 EXAMPLE = "example-xen-9"
 
@@ -34,10 +34,14 @@ def test_an_example_is_drawn_on_request_only_and_decides_nothing(workplace: Work
         workplace.run(stage, STUDY)
     assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
     for shown in (False, True):
-        record = load_study(STUDY, workplace.root / "data", show_examples=shown).show("figure-6").record
+        record = (
+            load_study(STUDY, workplace.root / "data", show_examples=shown).show("figure-6").record
+        )
         assert record is not None and (Provenance.EXAMPLE in record.provenance) is shown
     parameters = workplace.root / "params.yaml"
-    parameters.write_text(parameters.read_text().replace("show_examples: false", "show_examples: true"))
+    parameters.write_text(
+        parameters.read_text().replace("show_examples: false", "show_examples: true")
+    )
     page = workplace.after_ingest()
     assert "made up for documentation" in page
     assert set(verdicts(workplace).values()) <= {"no measurement", "not judged"}
@@ -50,7 +54,9 @@ def test_a_run_of_a_users_own_is_drawn_solid_and_judges_claims(workplace: Workpl
     workplace.run("ingest", STUDY)
     page = workplace.after_ingest()
     assert "measured, 95 % interval" in page
-    assert "no common scale with the paper" in page  # nobody has run z/VM, whose 12 guests are 100 %
+    assert (
+        "no common scale with the paper" in page
+    )  # nobody has run z/VM, whose 12 guests are 100 %
     decided = {
         claim: verdict
         for claim, verdict in verdicts(workplace).items()

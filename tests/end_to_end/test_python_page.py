@@ -13,7 +13,9 @@ def test_the_examples_give_what_the_page_shows(root, monkeypatch: pytest.MonkeyP
         pytest.skip("the pipeline has not run")
     monkeypatch.chdir(root)
     try:
-        found = doctest.testfile(str(root / "docs" / "python.md"), module_relative=False, optionflags=FLAGS)
+        found = doctest.testfile(
+            str(root / "docs" / "python.md"), module_relative=False, optionflags=FLAGS
+        )
     finally:
         pyplot.close("all")
     assert found.attempted > 15

@@ -19,10 +19,16 @@ STAGES = {stage.name: stage for stage in load_stages(ROOT) if stage.study in (""
 
 # What every command passes through, and no line of which changes a result.
 COMMON = frozenset(
-    {"virtperf", "virtperf.cli", "virtperf.cli._terminal", "virtperf.core.errors", "virtperf.core.paths"}
+    {
+        "virtperf",
+        "virtperf.cli",
+        "virtperf.cli._terminal",
+        "rawperf.core.errors",
+        "virtperf.core.paths",
+    }
 )
 # What notebooks reach by the package's own face, which imports it when it is asked for.
-FACE = {"virtperf.exhibits.loaded", "virtperf.exhibits.plot", "virtperf.models"}
+FACE = {"virtperf.report.loaded", "virtperf.report.plot", "virtperf.models"}
 
 
 def folders(stage: Stage) -> set[str]:
@@ -39,32 +45,52 @@ def command_imports(name: str) -> set[str]:
         if f"{helper}(" in ast.unparse(functions[name]) and helper in functions:
             found |= imported(functions[helper])
     if file.is_file():
-        found |= imported(ast.Module([node for node in tree.body if isinstance(node, ast.ImportFrom)], []))
+        found |= imported(
+            ast.Module([node for node in tree.body if isinstance(node, ast.ImportFrom)], [])
+        )
     return found
 
 
 def used_folders(stage: Stage) -> set[str]:
-    names = {name for command in stage.commands for name in command_imports(command[1].replace("-", "_"))}
+    names = {
+        name for command in stage.commands for name in command_imports(command[1].replace("-", "_"))
+    }
     if stage.name in ("notebook", "synthesis"):
         together = ROOT / "notebooks" / "synthesis.ipynb"
-        names |= FACE if stage.name == "notebook" else {"virtperf.synthesis.loaded"}
+        names |= FACE if stage.name == "notebook" else {"virtperf.report.synthesis.loaded"}
         for notebook in [
-            n for n in sorted((ROOT / "notebooks").glob("*.ipynb")) if (n == together) == (stage.name == "synthesis")
+            n
+            for n in sorted((ROOT / "notebooks").glob("*.ipynb"))
+            if (n == together) == (stage.name == "synthesis")
         ]:
             cells = json.loads(notebook.read_text())["cells"]
-            source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+            source = "\n".join(
+                "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
+            )
             names |= imported(ast.parse(source))
-    paths = [path for name in closure(names, COMMON) if (path := module_path(name)) and path.stat().st_size]
-    return {f"src/virtperf/{path.relative_to(PACKAGE).parts[0]}" for path in paths if path.parent != PACKAGE}
+    paths = [
+        path
+        for name in closure(names, COMMON)
+        if (path := module_path(name)) and path.stat().st_size
+    ]
+    return {
+        f"src/virtperf/{path.relative_to(PACKAGE).parts[0]}"
+        for path in paths
+        if path.parent != PACKAGE
+    }
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_folders_of_a_stage_are_those_that_it_imports(stage: str) -> None:
-    assert folders(STAGES[stage]) == used_folders(STAGES[stage]), f"change deps of {stage} in dvc.yaml"
+    assert folders(STAGES[stage]) == used_folders(STAGES[stage]), (
+        f"change deps of {stage} in dvc.yaml"
+    )
 
 
 def test_the_command_line_itself_is_no_dependency() -> None:
-    assert not any(dep.startswith("src/virtperf/cli") for stage in STAGES.values() for dep in stage.deps)
+    assert not any(
+        dep.startswith("src/virtperf/cli") for stage in STAGES.values() for dep in stage.deps
+    )
 
 
 def test_every_dependency_is_produced_or_kept_in_the_repository() -> None:
@@ -83,13 +109,17 @@ def test_the_shared_pages_come_after_every_stage_of_every_study() -> None:
     reached: set[tuple[str, str]] = set()
     while True:
         more = {
-            (stage.study, stage.name) for stage in stages for out in map(Path, stage.outs)
+            (stage.study, stage.name)
+            for stage in stages
+            for out in map(Path, stage.outs)
             if any(out.is_relative_to(dep) or Path(dep).is_relative_to(out) for dep in needed)
-        }  # fmt: skip
+        }
         if more == reached:
             break
         reached = more
-        needed |= {dep for stage in stages if (stage.study, stage.name) in reached for dep in stage.deps}
+        needed |= {
+            dep for stage in stages if (stage.study, stage.name) in reached for dep in stage.deps
+        }
     assert {(stage.study, stage.name) for stage in stages if stage.study} <= reached
 
 

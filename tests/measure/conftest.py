@@ -72,16 +72,20 @@ class Repository:
     def write(self, **fields: Any) -> None:
         """measure.yaml: one experiment over 1 and 2 guests, two replicates; None removes a field."""
         given: dict[str, Any] = {
-            "seed": 7, "replicates": 2, "window_s": 0.2,
+            "seed": 7,
+            "replicates": 2,
+            "window_s": 0.2,
             "workload": [{"run": ["{here}/work", "{seconds}", "work{n}.csv"], "count": "guests"}],
             "experiments": [{"name": "cpu", "over": {"guests": [1, 2]}}],
-        }  # fmt: skip
+        }
         given = {name: value for name, value in (given | fields).items() if value is not None}
         (self.runs / "measure.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
 
     def harness(self) -> Harness:
         study = load_study(self.root / "data" / "published" / "toy")
-        return Harness(study, load_definition(self.runs / "measure.yaml", study), self.runs, self.root)
+        return Harness(
+            study, load_definition(self.runs / "measure.yaml", study), self.runs, self.root
+        )
 
     def measure(self, **fields: Any) -> tuple[Outcome, list[Event], list[str]]:
         """Measure all runs that are missing; `fields` as `write` takes them."""
@@ -95,16 +99,32 @@ class Repository:
 
     def present(self) -> list[str]:
         """Names of all run folders."""
-        return sorted(p.name for p in self.runs.iterdir() if p.is_dir() and not p.name.startswith("."))
+        return sorted(
+            p.name for p in self.runs.iterdir() if p.is_dir() and not p.name.startswith(".")
+        )
 
     def described(self, run: str) -> dict[str, Any]:
         return yaml.safe_load((self.runs / run / "run.yaml").read_text())
 
     def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
         """`virtperf measure toy` as a process of its own."""
-        command = [sys.executable, "-c", PROGRAM, "--root", str(self.root), "measure", "toy", *options]
+        command = [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            "--root",
+            str(self.root),
+            "measure",
+            "toy",
+            *options,
+        ]
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **popen
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **popen,
         )
 
 

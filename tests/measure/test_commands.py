@@ -23,12 +23,27 @@ def call(entry, **values):
 
 @given(TEXTS, TEXTS)
 def test_a_value_never_changes_the_number_of_arguments(a, b):
-    assert call("prog -x '{a} {b}' --y={b}", a=a, b=b).argv == ("prog", "-x", f"{a} {b}", f"--y={b}")
+    assert call("prog -x '{a} {b}' --y={b}", a=a, b=b).argv == (
+        "prog",
+        "-x",
+        f"{a} {b}",
+        f"--y={b}",
+    )
     assert call(["prog", "{a}{{}}", 1], a=a, b=b).argv == ("prog", f"{a}{{}}", "1")
 
 
 def test_a_shell_gets_its_text_as_it_stands_and_values_as_variables():
-    for value in ("a b", "$(touch x)", "`touch x`", "'; touch x; '", '"; touch x; "', "a\nb", "*", "-n", "{b}"):
+    for value in (
+        "a b",
+        "$(touch x)",
+        "`touch x`",
+        "'; touch x; '",
+        '"; touch x; "',
+        "a\nb",
+        "*",
+        "-n",
+        "{b}",
+    ):
         made = call({"run": 'printf %s "$value{a}"', "shell": True}, value=value)
         assert made.argv == ("sh", "-c", 'printf %s "$value{a}"')
         environment = {"PATH": os.environ["PATH"], **made.variables}
@@ -37,12 +52,20 @@ def test_a_shell_gets_its_text_as_it_stands_and_values_as_variables():
 
 
 def test_each_command_of_a_count_has_its_number():
-    command = Command.model_validate({"run": "w {n}", "count": "guests", "output": "g{n}/w.csv",
-                                      "files": [{"path": "g{n}/w.csv", "entity": "g{n}", "interval_s": 0.5}]})  # fmt: skip
+    command = Command.model_validate(
+        {
+            "run": "w {n}",
+            "count": "guests",
+            "output": "g{n}/w.csv",
+            "files": [{"path": "g{n}/w.csv", "entity": "g{n}", "interval_s": 0.5}],
+        }
+    )
     made = list(calls("workload", (command, Command.model_validate("other")), {"guests": 2}))
     assert [(c.name, c.argv, c.output) for c in made] == [
-        ("workload-1", ("w", "1"), "g1/w.csv"), ("workload-2", ("w", "2"), "g2/w.csv"), ("workload-3", ("other",), None),
-    ]  # fmt: skip
+        ("workload-1", ("w", "1"), "g1/w.csv"),
+        ("workload-2", ("w", "2"), "g2/w.csv"),
+        ("workload-3", ("other",), None),
+    ]
     assert made[1].files == ({"path": "g2/w.csv", "entity": "g2", "interval_s": 0.5},)
     assert list(calls("workload", (command,), {"guests": 0})) == []
 

@@ -18,7 +18,9 @@ ZERO = Counters(0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
 SECONDS = st.floats(0, 1e4)
 
 
-@given(wall=st.floats(0.1, 1e4), ours=SECONDS, others=SECONDS, idle=SECONDS, steal=st.floats(0.01, 1e4))
+@given(
+    wall=st.floats(0.1, 1e4), ours=SECONDS, others=SECONDS, idle=SECONDS, steal=st.floats(0.01, 1e4)
+)
 def test_shares_are_those_that_the_counters_were_made_of(wall, ours, others, idle, steal):
     total = ours + others + idle + steal
     found = disturbance(ZERO, Counters(wall, ours + others, total, steal, ours, 3, None))
@@ -30,15 +32,24 @@ def test_shares_are_those_that_the_counters_were_made_of(wall, ours, others, idl
 
 def test_a_rule_is_broken_above_its_limit_only():
     found = {"steal_percent": 2.0, "others_cpus": 0.11}
-    assert broken(Rules(steal_percent=2, others_cpus=0.1), found) == ["other processes used more than 0.1 processors"]
-    assert broken(Rules(steal_percent=1.9), found) == ["more than 1.9 % of the processor time was stolen"]
+    assert broken(Rules(steal_percent=2, others_cpus=0.1), found) == [
+        "other processes used more than 0.1 processors"
+    ]
+    assert broken(Rules(steal_percent=1.9), found) == [
+        "more than 1.9 % of the processor time was stolen"
+    ]
     assert broken(Rules(thermal_throttles=0), found) == []
     assert broken(Rules(), found) == []
 
 
 def test_busy_time_is_all_but_idle_waiting_and_stolen(monkeypatch):
     spent = {name: 2.0**n for n, name in enumerate(("user", "nice", "system", "irq", "softirq"))}
-    other = {"idle": 64.0, "iowait": 128.0, "steal": 256.0, "guest": 512.0}  # a guest's time is in user too
+    other = {
+        "idle": 64.0,
+        "iowait": 128.0,
+        "steal": 256.0,
+        "guest": 512.0,
+    }  # a guest's time is in user too
     monkeypatch.setattr(psutil, "cpu_times", lambda: SimpleNamespace(**spent, **other))
     made = counters(lambda: 5.0)
     assert (made.ours, made.busy, made.total, made.steal) == (5, 31, 31 + 64 + 128 + 256, 256)
@@ -54,14 +65,22 @@ def test_the_machine_counts_its_time():
 def test_throttling_is_summed_over_processors_and_own_control_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SYSTEM", tmp_path)
     monkeypatch.setattr(module, "CONTROL_GROUPS", tmp_path / "cgroup")
-    assert (counters(lambda: 0).thermal_throttles, counters(lambda: 0).quota_throttles) == (None, None)
+    assert (counters(lambda: 0).thermal_throttles, counters(lambda: 0).quota_throttles) == (
+        None,
+        None,
+    )
     assert uncounted() == ["thermal_throttles", "quota_throttles"]
     for cpu, count in ((0, 3), (1, 4)):
         place = tmp_path / "devices" / "system" / "cpu" / f"cpu{cpu}" / "thermal_throttle"
         place.mkdir(parents=True)
         (place / "core_throttle_count").write_text(f"{count}\n")
     (tmp_path / "cgroup").write_text("4:memory:/a\n3:cpu,cpuacct:/job/1\n0::/user\n")
-    for place, count in (("cpu,cpuacct/job/1", 10), ("user", 20), ("memory/a", 400), ("cpu,cpuacct", 800)):
+    for place, count in (
+        ("cpu,cpuacct/job/1", 10),
+        ("user", 20),
+        ("memory/a", 400),
+        ("cpu,cpuacct", 800),
+    ):
         (tmp_path / "fs" / "cgroup" / place).mkdir(parents=True, exist_ok=True)
         (tmp_path / "fs" / "cgroup" / place / "cpu.stat").write_text(
             f"nr_periods 7\nnr_throttled {count}\nthrottled_time 5\n"
@@ -82,7 +101,9 @@ def test_quiet_is_waited_for_but_not_for_ever(monkeypatch):
     def pause(seconds):
         waited.append(seconds)
         last = state["now"]
-        state["now"] = replace(last, at=last.at + seconds, busy=last.busy + next(busy) * seconds, total=last.total + 99)
+        state["now"] = replace(
+            last, at=last.at + seconds, busy=last.busy + next(busy) * seconds, total=last.total + 99
+        )
 
     monkeypatch.setattr(module, "counters", read)
     said = []

@@ -16,15 +16,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.metrics import load_metrics
+from rawperf.core.errors import VirtperfError
+from rawperf.core.metrics import load_metrics
 from virtperf.core.stage_tables import SAMPLES
-from virtperf.ingest.folder import raw_files
-from virtperf.ingest.runs import load_run
-from virtperf.ingest.samples import read_run
 from virtperf.measure import run as run_module
 from virtperf.measure.machine import machine
 from virtperf.measure.processes import members
+from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.samples import read_run
 
 SLEEPER = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)"]
 ALL = [f"cpu-guests-{n}-r{k}" for n in (1, 2) for k in (1, 2)]
@@ -69,12 +69,18 @@ def test_what_is_missing_is_measured_once(repository):
     assert outcome.measured == 1
     assert {e.run_id for e in events} == {ALL[2]}
     after = identity(repository)
-    assert {name: after[name] for name in ALL if name != ALL[2]} == {n: i for n, i in before.items() if n != ALL[2]}
+    assert {name: after[name] for name in ALL if name != ALL[2]} == {
+        n: i for n, i in before.items() if n != ALL[2]
+    }
     check_runs(repository)
 
 
 def test_a_run_that_has_to_wait_says_so(repository, monkeypatch):
-    monkeypatch.setattr(run_module, "quiet", lambda wanted, ours, pause, say: say(f"waits for {wanted.cpus}") or True)
+    monkeypatch.setattr(
+        run_module,
+        "quiet",
+        lambda wanted, ours, pause, say: say(f"waits for {wanted.cpus}") or True,
+    )
     _, _, said = repository.measure(replicates=1, wait_quiet={"cpus": 0.5})
     assert sorted(said) == ["cpu-guests-1-r1 waits for 0.5", "cpu-guests-2-r1 waits for 0.5"]
 
@@ -89,7 +95,12 @@ def test_a_run_that_fails_does_not_end_the_plan(repository):
     repository.measure()
     assert repository.harness().attempts() == {"cpu-guests-2-r1": 2, "cpu-guests-2-r2": 2}
     names = sorted(p.name for p in (repository.own / "failed").iterdir())
-    assert names == ["cpu-guests-2-r1-1", "cpu-guests-2-r1-2", "cpu-guests-2-r2-1", "cpu-guests-2-r2-2"]
+    assert names == [
+        "cpu-guests-2-r1-1",
+        "cpu-guests-2-r1-2",
+        "cpu-guests-2-r2-1",
+        "cpu-guests-2-r2-2",
+    ]
 
 
 def test_a_missing_program_is_said_before_anything_is_measured(repository):
@@ -113,13 +124,19 @@ def test_a_second_harness_is_refused_and_the_first_goes_on(repository):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_good_order(repository, number):
-    repository.write(window_s=30, monitors=[{"run": SLEEPER, "output": "m.txt"}], teardown=["touch {here}/torn"])
-    process = repository.start(preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # not a background job's
+    repository.write(
+        window_s=30, monitors=[{"run": SLEEPER, "output": "m.txt"}], teardown=["touch {here}/torn"]
+    )
+    process = repository.start(
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)
+    )  # not a background job's
     wait_for(lambda: len(left(repository)) >= 2, process)
     process.send_signal(number)
     out, _ = process.communicate(timeout=90)
     assert process.returncode == 128 + number, out
-    assert out.splitlines()[-1] == "stopped; the run under way was removed, those before it are kept"
+    assert (
+        out.splitlines()[-1] == "stopped; the run under way was removed, those before it are kept"
+    )
     assert (repository.runs / "torn").exists()
     assert (repository.present(), left(repository)) == ([], [])
     assert not (repository.own / "running").exists()
@@ -128,8 +145,12 @@ def test_a_signal_ends_it_in_good_order(repository, number):
 def test_a_background_job_stops_monitors_by_the_signal_that_it_ignores_itself(repository):
     """A shell's background jobs ignore SIGINT, and so would all that they start."""
     code = "import time\ntry: print(1, flush=True); time.sleep(60)\nexcept KeyboardInterrupt: print('end')"
-    repository.write(window_s=0.6, replicates=1, experiments=[{"name": "one", "at": {"guests": 1}}],
-                     monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}])  # fmt: skip
+    repository.write(
+        window_s=0.6,
+        replicates=1,
+        experiments=[{"name": "one", "at": {"guests": 1}}],
+        monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}],
+    )
     process = repository.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     wait_for((repository.own / "running" / "state.json").exists, process)
     process.send_signal(signal.SIGINT)
@@ -142,8 +163,12 @@ def test_a_background_job_stops_monitors_by_the_signal_that_it_ignores_itself(re
 def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repository):
     """Its processes go on; the next start ends them, undoes the setup and removes the half folder."""
     stray = {"run": "setsid sleep 600 >/dev/null 2>&1 &", "shell": True}
-    repository.write(window_s=30, setup=[stray], monitors=[{"run": SLEEPER, "output": "m.txt"}],
-                     teardown=["touch {here}/torn-{run}"])  # fmt: skip
+    repository.write(
+        window_s=30,
+        setup=[stray],
+        monitors=[{"run": SLEEPER, "output": "m.txt"}],
+        teardown=["touch {here}/torn-{run}"],
+    )
     process = repository.start()
     wait_for(lambda: len(left(repository)) >= 3, process)
     process.kill()
@@ -152,7 +177,9 @@ def test_a_killed_harness_leaves_nothing_that_the_next_does_not_clear_away(repos
     (half,) = (p for p in (repository.own / "running").iterdir() if p.name.startswith("cpu"))
     assert len(orphans) >= 3
     assert repository.present() == []
-    (repository.own / ".times.json.abc").write_text("{")  # as one that was killed while it wrote them leaves
+    (repository.own / ".times.json.abc").write_text(
+        "{"
+    )  # as one that was killed while it wrote them leaves
     _, _, said = repository.measure(teardown=["touch {here}/torn-{run}"])
     assert len(said) == 1
     assert said[0].startswith(f"{half.name} was interrupted: its processes (")
@@ -174,8 +201,12 @@ def test_a_damaged_record_of_a_killed_run_stops_nothing(repository):
 @pytest.mark.slow
 def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repository):
     rng = random.Random("ten kills")
-    repository.write(window_s=0.3, replicates=6, monitors=[{"run": SLEEPER, "output": "m.txt"}],
-                     setup=[{"run": "setsid sleep 600 >/dev/null 2>&1 &", "shell": True}])  # fmt: skip
+    repository.write(
+        window_s=0.3,
+        replicates=6,
+        monitors=[{"run": SLEEPER, "output": "m.txt"}],
+        setup=[{"run": "setsid sleep 600 >/dev/null 2>&1 &", "shell": True}],
+    )
     seen: dict[str, int] = {}
     halves = 0
     for kill in range(10):
@@ -209,10 +240,14 @@ def test_killed_at_ten_random_moments_it_still_measures_every_run_once(repositor
 def test_a_full_disk_is_one_line(repository):
     """Simulated by a limit on the size of a file, which the harness meets when it writes run.yaml."""
     repository.write(replicates=1, tools={f"tool{n}": ["echo", "x" * 190] for n in range(20)})
-    process = repository.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+    process = repository.start(
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+    )
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert out.splitlines()[-1].startswith(f"Error: {repository.runs}: File too large; the run under way was removed")
+    assert out.splitlines()[-1].startswith(
+        f"Error: {repository.runs}: File too large; the run under way was removed"
+    )
     assert repository.present() == []
     assert not (repository.own / "running").exists()
 
@@ -261,16 +296,22 @@ def test_facts_name_neither_the_machine_nor_its_user():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (shutil.which("sar") and shutil.which("vmstat")), reason="sysstat and procps are not there")
+@pytest.mark.skipif(
+    not (shutil.which("sar") and shutil.which("vmstat")), reason="sysstat and procps are not there"
+)
 def test_real_monitors_around_busy_processes(repository, root):
     """One, two and four busy processes for two seconds each, three times, beside sar, vmstat and files of their own."""
     repository.write(
-        replicates=3, window_s=2, tools={"sysstat": "sar -V"},
+        replicates=3,
+        window_s=2,
+        tools={"sysstat": "sar -V"},
         workload=[{"run": ["{here}/work", "{seconds}", "work{n}.csv", "busy"], "count": "guests"}],
-        monitors=[{"run": "sar -u 1", "output": "sar.txt", "stop": "SIGINT"},
-                  {"run": "vmstat -n -t 1", "output": "host/vmstat.txt"}],
+        monitors=[
+            {"run": "sar -u 1", "output": "sar.txt", "stop": "SIGINT"},
+            {"run": "vmstat -n -t 1", "output": "host/vmstat.txt"},
+        ],
         experiments=[{"name": "cpu", "over": {"guests": [1, 2, 4]}}],
-    )  # fmt: skip
+    )
     outcome, _, _ = repository.measure()
     assert outcome.measured == 9
     check_runs(repository)
@@ -280,7 +321,9 @@ def test_real_monitors_around_busy_processes(repository, root):
         run = load_run(folder, harness.study, "measured", raw_files(folder))
         read_run(folder, run, metrics, repository.runs.parent / "samples.parquet")
         samples = SAMPLES.read(repository.runs.parent / "samples.parquet")
-        inside = samples[(samples["metric"] == "cpu_user") & samples["t_s"].between(0, run.duration_s + 1)]
+        inside = samples[
+            (samples["metric"] == "cpu_user") & samples["t_s"].between(0, run.duration_s + 1)
+        ]
         assert len(inside) >= 1, name
         assert len((folder / "host" / "vmstat.txt").read_text().splitlines()) >= 4
         assert run.tools["sysstat"].startswith("sysstat version")

@@ -6,11 +6,14 @@ from collections import Counter
 
 import pytest
 
-from virtperf.core.errors import StudyError, VirtperfError
+from rawperf.core.errors import StudyError, VirtperfError
 from virtperf.measure.plan import load_definition, plan
 from virtperf.study.definition import load_study
 
-TWO = [{"name": "cpu", "over": {"guests": [1, 2, 4]}}, {"name": "modes", "at": {"guests": 2}, "over": {"mode": ["plain", "$(touch y)"]}}]  # fmt: skip
+TWO = [
+    {"name": "cpu", "over": {"guests": [1, 2, 4]}},
+    {"name": "modes", "at": {"guests": 2}, "over": {"mode": ["plain", "$(touch y)"]}},
+]
 
 
 def runs(repository, *only, replicates=None, **fields):
@@ -33,8 +36,12 @@ def test_blocks_are_complete_and_experiments_follow_each_other(repository):
 def test_the_order_is_shuffled_and_depends_on_the_seed_alone(repository):
     first = [run.run_id for run in runs(repository, experiments=TWO, replicates=20)]
     assert [run.run_id for run in runs(repository, replicates=20)] == first
-    orders = Counter(tuple(name.rsplit("-", 1)[0] for name in first[3 * b : 3 * b + 3]) for b in range(20))
-    assert len(orders) > 2  # 20 draws of 6 orders: fewer than 3 have a probability of 15 * (2/6)**20
+    orders = Counter(
+        tuple(name.rsplit("-", 1)[0] for name in first[3 * b : 3 * b + 3]) for b in range(20)
+    )
+    assert (
+        len(orders) > 2
+    )  # 20 draws of 6 orders: fewer than 3 have a probability of 15 * (2/6)**20
     assert [run.run_id for run in runs(repository, seed=8, experiments=TWO, replicates=20)] != first
 
 
@@ -53,8 +60,12 @@ def test_every_factor_has_a_level_and_names_are_safe(repository):
     planned = runs(repository, experiments=TWO)
     assert all(set(run.levels) == {"guests", "mode"} for run in planned)
     assert {run.run_id for run in planned if run.replicate == 1} == {
-        "cpu-guests-1-r1", "cpu-guests-2-r1", "cpu-guests-4-r1", "modes-plain-r1", "modes-touch-y-r1",
-    }  # fmt: skip
+        "cpu-guests-1-r1",
+        "cpu-guests-2-r1",
+        "cpu-guests-4-r1",
+        "modes-plain-r1",
+        "modes-touch-y-r1",
+    }
 
 
 def test_an_experiment_says_only_what_differs(repository):
@@ -62,7 +73,12 @@ def test_an_experiment_says_only_what_differs(repository):
     repository.write(monitors=["vmstat 1"], experiments=[{"name": "cpu", "at": {"guests": 1}}, own])
     short, long = repository.harness().definition.experiments
     assert (short.window_s, short.replicates, len(short.monitors)) == (0.2, 2, 1)
-    assert (long.window_s, long.replicates, long.monitors, long.workload) == (9, 1, (), short.workload)
+    assert (long.window_s, long.replicates, long.monitors, long.workload) == (
+        9,
+        1,
+        (),
+        short.workload,
+    )
     assert long.expected_s == 9
 
 
@@ -82,29 +98,101 @@ def test_a_choice_that_names_nothing_is_refused(repository, only, words):
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guest}']", 3, "{guest} is no value here: did you mean 'guests'?"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests!r}']", 3, "is no value here"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests.real}']", 3, "is no value here"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, output: ../y}]", 3, "leads out of the run folder"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, output: .y}]", 3, "hidden"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, count: many}]", 3, "count is 'many'"),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guest}']",
+            3,
+            "{guest} is no value here: did you mean 'guests'?",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests!r}']",
+            3,
+            "is no value here",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x {guests.real}']",
+            3,
+            "is no value here",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, output: ../y}]",
+            3,
+            "leads out of the run folder",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, output: .y}]",
+            3,
+            "hidden",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, count: many}]",
+            3,
+            "count is 'many'",
+        ),
         ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: [x '", 4, "not valid YAML"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x \"']", 3, "No closing quotation"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: [a, b], shell: true}]", 3, "one text"),
-        ("experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, stop: INT}]", 3, "SIGINT"),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: ['x \"']",
+            3,
+            "No closing quotation",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: [a, b], shell: true}]",
+            3,
+            "one text",
+        ),
+        (
+            "experiments: [{name: a, over: {guests: [1]}}]\nworkload: [{run: x, stop: INT}]",
+            3,
+            "SIGINT",
+        ),
         ("experiments: [{name: a, over: {guests: [1]}}]", 2, "a has no workload"),
-        ("workload: [x]\nexperiments:\n  - name: a\n    over: {guests: [3]}", 5, "unknown level 3 of guests"),
-        ("workload: [x]\nexperiments:\n  - name: a\n    at: {gusts: 3}", 5, "unknown factor 'gusts'"),
+        (
+            "workload: [x]\nexperiments:\n  - name: a\n    over: {guests: [3]}",
+            5,
+            "unknown level 3 of guests",
+        ),
+        (
+            "workload: [x]\nexperiments:\n  - name: a\n    at: {gusts: 3}",
+            5,
+            "unknown factor 'gusts'",
+        ),
         ("workload: [x]\nexperiments:\n  - name: a", 4, "no level for guests"),
-        ("workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: a, at: {guests: 2}}", 3, "two runs would be called a-r1"),
-        ("workload: [{run: x, stop: SIGINT}]\nexperiments:\n  - {name: a, at: {guests: 1}}", 4, "a never ends"),
-        ("windows: 3\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]", 2, "there is no 'windows' here"),
-        ("workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}, window: 3}", 4, "there is no 'window' here"),
-        ("workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: b, at: {guests: 1}, seed: 3}", 5, "there is no 'seed' here"),
-        ("tools: {x: 'x {guests}'}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]", 2, "x: {guests} is no value here"),
-        ("disturbed: {steal: 3}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]", 2, "did you mean 'steal_percent'"),
+        (
+            "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: a, at: {guests: 2}}",
+            3,
+            "two runs would be called a-r1",
+        ),
+        (
+            "workload: [{run: x, stop: SIGINT}]\nexperiments:\n  - {name: a, at: {guests: 1}}",
+            4,
+            "a never ends",
+        ),
+        (
+            "windows: 3\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",
+            2,
+            "there is no 'windows' here",
+        ),
+        (
+            "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}, window: 3}",
+            4,
+            "there is no 'window' here",
+        ),
+        (
+            "workload: [x]\nexperiments:\n  - {name: a, at: {guests: 1}}\n  - {name: b, at: {guests: 1}, seed: 3}",
+            5,
+            "there is no 'seed' here",
+        ),
+        (
+            "tools: {x: 'x {guests}'}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",
+            2,
+            "x: {guests} is no value here",
+        ),
+        (
+            "disturbed: {steal: 3}\nworkload: [x]\nexperiments: [{name: a, at: {guests: 1}}]",
+            2,
+            "did you mean 'steal_percent'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_said_with_their_line(repository, text, line, words):
     (repository.runs / "measure.yaml").write_text(f"seed: 1\n{text}\n")
     with pytest.raises(StudyError) as caught:
@@ -125,6 +213,8 @@ def test_all_mistakes_can_be_listed(repository):
     repository.write(workload=["x {a}"], monitors=["y {b}"])
     found: list[object] = []
     load_definition(
-        repository.runs / "measure.yaml", load_study(repository.root / "data" / "published" / "toy"), found.append
+        repository.runs / "measure.yaml",
+        load_study(repository.root / "data" / "published" / "toy"),
+        found.append,
     )
     assert len(found) == 2

@@ -47,7 +47,9 @@ def wait_for(path: Path) -> str:
 
 
 def test_output_goes_to_the_run_folder_and_all_else_to_the_logs(processes):
-    processes.finish(python("import sys; print('out'); print('err', file=sys.stderr)", output="a/b.txt"))
+    processes.finish(
+        python("import sys; print('out'); print('err', file=sys.stderr)", output="a/b.txt")
+    )
     processes.finish(python("print('seen')", name="setup-2"))
     assert (processes.folder / "a" / "b.txt").read_text() == "out\n"
     assert (processes.logs / "setup-1.stderr").read_text() == "err\n"
@@ -55,7 +57,9 @@ def test_output_goes_to_the_run_folder_and_all_else_to_the_logs(processes):
 
 
 def test_programs_run_in_the_run_folder_by_one_clock(processes):
-    code = "import os, time; print(os.getcwd(), time.tzname[0], os.environ['LC_ALL'], os.environ['x'])"
+    code = (
+        "import os, time; print(os.getcwd(), time.tzname[0], os.environ['LC_ALL'], os.environ['x'])"
+    )
     processes.finish(python(code, output="o", variables={"x": "a b"}))
     assert (processes.folder / "o").read_text() == f"{processes.folder} UTC C a b\n"
 
@@ -85,7 +89,9 @@ def test_no_link_leads_output_out_of_the_run_folder(processes, tmp_path):
 
 def test_a_program_that_ends_at_its_signal_and_one_that_does_not(processes):
     good = processes.start(python("import time; print(flush=True); time.sleep(60)", output="good"))
-    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    deaf = (
+        "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    )
     bad = processes.start(python(deaf, output="bad"))
     for name in ("good", "bad"):
         wait_for(processes.folder / name)
@@ -125,7 +131,9 @@ def test_a_later_harness_finds_and_ends_everything(processes, code):
 
 def test_strangers_are_left_alone(processes):
     """Another process, and one that has the number of a session that has ended."""
-    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    stranger = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True
+    )
     try:
         created = psutil.Process(stranger.pid).create_time()
         assert not list(members(processes.mark, {stranger.pid: created - 100}))

@@ -9,10 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from virtperf.core.errors import StudyError
-from virtperf.ingest.folder import raw_files
-from virtperf.ingest.runs import load_run
+from rawperf.core.errors import StudyError
 from virtperf.measure.plan import plan
+from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import load_study
 
 ONE = [{"name": "one", "at": {"guests": 1}}]
@@ -46,7 +46,11 @@ def test_a_run_is_one_that_ingest_takes(repository):
     study = load_study(repository.root / "data" / "published" / "toy")
     folder = repository.runs / "one-r1"
     run = load_run(folder, study, "measured", raw_files(folder))
-    assert (run.provenance, run.factors, run.replicate) == ("measured", {"guests": 1, "mode": "plain"}, 1)
+    assert (run.provenance, run.factors, run.replicate) == (
+        "measured",
+        {"guests": 1, "mode": "plain"},
+        1,
+    )
     assert run.tools == {"python": f"Python {sys.version.split()[0]}"}
     assert run.machine == {"cpu": "some"}
     begin, end = run.window_s
@@ -62,19 +66,33 @@ def test_phases_in_their_order_with_their_values(repository):
         return {"run": f'echo {word} $guests "$mode" >> "$here/order"', "shell": True}
 
     one(
-        repository, setup=[note("setup"), note("again")], collect=[note("collect")], teardown=[note("teardown")],
-        workload=[{"run": f'{note("workload")["run"]}; exec "$here/work" "$seconds" work.csv', "shell": True}],
-    )  # fmt: skip
+        repository,
+        setup=[note("setup"), note("again")],
+        collect=[note("collect")],
+        teardown=[note("teardown")],
+        workload=[
+            {
+                "run": f'{note("workload")["run"]}; exec "$here/work" "$seconds" work.csv',
+                "shell": True,
+            }
+        ],
+    )
     lines = (repository.runs / "order").read_text().splitlines()
-    assert lines == [f"{word} 1 plain" for word in ("setup", "again", "workload", "collect", "teardown")]
+    assert lines == [
+        f"{word} 1 plain" for word in ("setup", "again", "workload", "collect", "teardown")
+    ]
 
 
 def test_no_level_is_ever_run_by_a_shell(repository):
     levels = ["a b; touch x", "$(touch y)"]
     repository.measure(
-        replicates=1, experiments=[{"name": "m", "at": {"guests": 1}, "over": {"mode": levels}}],
-        collect=["touch {mode}.{run}", {"run": 'echo "$mode" > said.txt; echo $mode', "shell": True}],
-    )  # fmt: skip
+        replicates=1,
+        experiments=[{"name": "m", "at": {"guests": 1}, "over": {"mode": levels}}],
+        collect=[
+            "touch {mode}.{run}",
+            {"run": 'echo "$mode" > said.txt; echo $mode', "shell": True},
+        ],
+    )
     said = {(repository.runs / run / "said.txt").read_text() for run in repository.present()}
     assert said == {f"{level}\n" for level in levels}
     assert not [p for p in repository.root.rglob("*") if p.name in ("x", "y")]
@@ -83,8 +101,12 @@ def test_no_level_is_ever_run_by_a_shell(repository):
 def test_monitors_run_around_the_workload(repository):
     clock = "import time; print('x', flush=True)\nwhile True: print(time.monotonic(), flush=True); time.sleep(0.01)"
     work = "import time; b = time.monotonic(); time.sleep(0.2); print(b, time.monotonic())"
-    one(repository, lead_s=0.3, monitors=[{"run": [sys.executable, "-c", clock], "output": "m.txt"}],
-        workload=[{"run": [sys.executable, "-c", work], "output": "w.txt"}])  # fmt: skip
+    one(
+        repository,
+        lead_s=0.3,
+        monitors=[{"run": [sys.executable, "-c", clock], "output": "m.txt"}],
+        workload=[{"run": [sys.executable, "-c", work], "output": "w.txt"}],
+    )
     seen = [float(x) for x in (repository.runs / "one-r1" / "m.txt").read_text().split()[1:]]
     begin, end = map(float, (repository.runs / "one-r1" / "w.txt").read_text().split())
     assert seen[0] < begin
@@ -94,7 +116,9 @@ def test_monitors_run_around_the_workload(repository):
 def test_a_monitor_is_stopped_by_its_own_signal(repository):
     code = "import signal, sys, time\nsignal.signal(2, lambda *_: (print('average', flush=True), sys.exit(0)))\nprint(1, flush=True); time.sleep(60)"
     said = one(
-        repository, window_s=0.5, monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}]
+        repository,
+        window_s=0.5,
+        monitors=[{"run": [sys.executable, "-c", code], "output": "m.txt", "stop": "SIGINT"}],
     )
     assert (repository.runs / "one-r1" / "m.txt").read_text() == "1\naverage\n"
     assert said["disturbed"] == []
@@ -109,7 +133,9 @@ def test_a_monitor_that_does_not_stop_is_killed_and_said(repository):
 def test_a_monitor_that_ends_early_is_said_and_one_that_fails_fails_the_run(repository):
     said = one(repository, window_s=1, monitors=["true"])
     assert said["disturbed"] == ["monitors-1 (true) ended before the window did"]
-    repository.measure(monitors=["false"], experiments=[{"name": "two", "at": {"guests": 1}}], replicates=1)
+    repository.measure(
+        monitors=["false"], experiments=[{"name": "two", "at": {"guests": 1}}], replicates=1
+    )
     assert (
         repository.own / "failed" / "two-r1-1" / "reason.txt"
     ).read_text() == "monitors-1 (false) ended with status 1\n"
@@ -122,7 +148,9 @@ def test_a_broken_rule_is_kept_with_what_was_observed(repository, busy_machine):
 
 
 def test_a_workload_without_end_is_stopped_when_the_window_ends(repository):
-    said = one(repository, window_s=0.3, workload=[{"run": SLEEPER, "output": "w.txt", "stop": "SIGTERM"}])
+    said = one(
+        repository, window_s=0.3, workload=[{"run": SLEEPER, "output": "w.txt", "stop": "SIGTERM"}]
+    )
     assert said["disturbed"] == []
     assert said["duration_s"] < 5
 
@@ -130,7 +158,10 @@ def test_a_workload_without_end_is_stopped_when_the_window_ends(repository):
 def test_without_a_window_it_is_the_workload_that_ends_it(repository):
     work = {"run": [sys.executable, "-c", "import time; time.sleep(0.6)"], "output": "w.txt"}
     said = one(
-        repository, window_s=None, warmup_s=0.2, workload=[{"run": SLEEPER, "output": "s.txt", "stop": "SIGKILL"}, work]
+        repository,
+        window_s=None,
+        warmup_s=0.2,
+        workload=[{"run": SLEEPER, "output": "s.txt", "stop": "SIGKILL"}, work],
     )
     begin, end = said["window_s"]
     assert 0.2 <= begin < 0.4
@@ -143,9 +174,16 @@ def test_commands_may_say_what_is_known_only_afterwards(repository):
         "files: [{path: work1.csv, entity: web1}]\n"
     )
     said = one(
-        repository, collect=[{"run": f"cat > \"$fields\" <<'END'\n{later}END", "shell": True}], tools={"sh": "echo 1"}
+        repository,
+        collect=[{"run": f"cat > \"$fields\" <<'END'\n{later}END", "shell": True}],
+        tools={"sh": "echo 1"},
     )
-    assert (said["duration_s"], said["warmup_s"], said["window_s"], said["clients"]) == (90, 10, [20, 80], 4)
+    assert (said["duration_s"], said["warmup_s"], said["window_s"], said["clients"]) == (
+        90,
+        10,
+        [20, 80],
+        4,
+    )
     assert said["tools"] == {"sh": "1", "xen": 4.17}
     assert said["files"] == [{"path": "work1.csv", "entity": "web1"}]
     assert not (repository.runs / "one-r1" / ".fields.yaml").exists()
@@ -153,15 +191,23 @@ def test_commands_may_say_what_is_known_only_afterwards(repository):
 
 
 def test_what_disturbed_this_machine_is_not_said_of_another(repository):
-    said = one(repository, collect=[{"run": "echo 'machine: {cpu: emulated}' > \"$fields\"", "shell": True}])
+    said = one(
+        repository,
+        collect=[{"run": "echo 'machine: {cpu: emulated}' > \"$fields\"", "shell": True}],
+    )
     assert said["machine"] == {"cpu": "emulated"} and "disturbance" not in said
 
 
 def test_files_are_described_as_declared(repository):
-    work = {"run": ["{here}/work", "{seconds}", "g{n}.csv"], "count": 2,
-            "files": [{"path": "g{n}.csv", "entity": "guest{n}", "start_s": 1}]}  # fmt: skip
+    work = {
+        "run": ["{here}/work", "{seconds}", "g{n}.csv"],
+        "count": 2,
+        "files": [{"path": "g{n}.csv", "entity": "guest{n}", "start_s": 1}],
+    }
     said = one(repository, workload=[work])
-    assert said["files"] == [{"path": f"g{n}.csv", "entity": f"guest{n}", "start_s": 1.0} for n in (1, 2)]
+    assert said["files"] == [
+        {"path": f"g{n}.csv", "entity": f"guest{n}", "start_s": 1.0} for n in (1, 2)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,19 +216,40 @@ def test_files_are_described_as_declared(repository):
         ({"workload": ["false"]}, "workload-1 (false) ended with status 1"),
         ({"workload": ["true"], "window_s": 9}, " s too early"),
         ({"workload": ["true"], "window_s": None, "warmup_s": 9}, " s too early"),
-        ({"workload": [{"run": "true", "stop": "SIGTERM"}]}, "workload-1 (true) ended with status 0"),
-        ({"workload": [{"run": "sleep 60", "timeout_s": 0.2}]}, "workload-1 (sleep) had not ended 0.2 s after"),
+        (
+            {"workload": [{"run": "true", "stop": "SIGTERM"}]},
+            "workload-1 (true) ended with status 0",
+        ),
+        (
+            {"workload": [{"run": "sleep 60", "timeout_s": 0.2}]},
+            "workload-1 (sleep) had not ended 0.2 s after",
+        ),
         ({"setup": ["false", "touch never"]}, "setup-1 (false) ended with status 1"),
-        ({"setup": [{"run": "sleep 60", "timeout_s": 0.2}]}, "setup-1 (sleep) had not ended after 0.2 s"),
+        (
+            {"setup": [{"run": "sleep 60", "timeout_s": 0.2}]},
+            "setup-1 (sleep) had not ended after 0.2 s",
+        ),
         ({"collect": ["false"]}, "collect-1 (false) ended with status 1"),
         ({"teardown": ["false"]}, "teardown-1 (false) ended with status 1"),
-        ({"collect": [{"run": "true", "files": [{"path": "no.csv"}]}]}, "the file is not in the run folder"),
+        (
+            {"collect": [{"run": "true", "files": [{"path": "no.csv"}]}]},
+            "the file is not in the run folder",
+        ),
         ({"collect": ["rm work1.csv"]}, "the run has no raw file"),
         ({"collect": ["ln -s /etc/passwd x"]}, "a link leads out of the run folder"),
-        ({"collect": [{"run": 'echo "run: x" > "$fields"', "shell": True}]}, "there is no 'run' here"),
+        (
+            {"collect": [{"run": 'echo "run: x" > "$fields"', "shell": True}]},
+            "there is no 'run' here",
+        ),
         ({"collect": [{"run": 'echo "clients: x" > "$fields"', "shell": True}]}, "clients"),
-        ({"collect": [{"run": 'echo "files: x" > "$fields"', "shell": True}]}, "files: wrong value"),
-        ({"collect": [{"run": 'echo "tools: [x]" > "$fields"', "shell": True}]}, "tools: wrong value"),
+        (
+            {"collect": [{"run": 'echo "files: x" > "$fields"', "shell": True}]},
+            "files: wrong value",
+        ),
+        (
+            {"collect": [{"run": 'echo "tools: [x]" > "$fields"', "shell": True}]},
+            "tools: wrong value",
+        ),
     ],
 )
 def test_what_fails_is_kept_with_its_reason(repository, fields, words):
@@ -190,7 +257,10 @@ def test_what_fails_is_kept_with_its_reason(repository, fields, words):
 
 
 def test_what_programs_printed_is_kept(repository):
-    failure(repository, setup=[{"run": "echo out; echo err >&2; echo raw > kept.txt; exit 4", "shell": True}])
+    failure(
+        repository,
+        setup=[{"run": "echo out; echo err >&2; echo raw > kept.txt; exit 4", "shell": True}],
+    )
     kept = repository.own / "failed" / "one-r1-1"
     assert (kept / "logs" / "setup-1.stdout").read_text() == "out\n"
     assert (kept / "logs" / "setup-1.stderr").read_text() == "err\n"
@@ -204,13 +274,22 @@ def test_the_teardown_is_run_whatever_fails(repository, phase):
 
 
 def test_the_first_failure_is_the_reason(repository):
-    assert failure(repository, setup=["false"], teardown=["no-such-file/program"]).startswith("setup-1")
+    assert failure(repository, setup=["false"], teardown=["no-such-file/program"]).startswith(
+        "setup-1"
+    )
 
 
 def test_nothing_of_a_run_outlives_it(repository, tmp_path):
     pid = tmp_path / "pid"
-    one(repository, setup=[{"run": f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {pid}", "shell": True}])
-    left = [p for p in psutil.process_iter() if p.pid == int(pid.read_text()) and p.status() != psutil.STATUS_ZOMBIE]
+    one(
+        repository,
+        setup=[{"run": f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {pid}", "shell": True}],
+    )
+    left = [
+        p
+        for p in psutil.process_iter()
+        if p.pid == int(pid.read_text()) and p.status() != psutil.STATUS_ZOMBIE
+    ]
     assert not left
 
 
@@ -234,5 +313,10 @@ def test_nothing_may_be_the_workload_of_a_condition(repository):
     none = {"workload": [{"run": "sleep 0.4", "count": "guests"}], "collect": ["touch x.csv"]}
     said = one(repository, **none, experiments=[{"name": "one", "at": {"guests": 0}}])
     assert said["window_s"][1] - said["window_s"][0] == pytest.approx(0.2, abs=0.0011)
-    repository.measure(**none, window_s=None, replicates=1, experiments=[{"name": "two", "at": {"guests": 0}}])
-    assert "the window ends before it begins" in (repository.own / "failed" / "two-r1-1" / "reason.txt").read_text()
+    repository.measure(
+        **none, window_s=None, replicates=1, experiments=[{"name": "two", "at": {"guests": 0}}]
+    )
+    assert (
+        "the window ends before it begins"
+        in (repository.own / "failed" / "two-r1-1" / "reason.txt").read_text()
+    )

@@ -12,15 +12,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rawperf.core.errors import ModelError
 from validation.curves import throughput
-from virtperf.core.errors import ModelError
 from virtperf.models import (
     linear,
     ratio,
     tost,
     usl_cost,
 )
-from virtperf.models.catalog import CATALOG, CURVE, FACTORS, FAMILIES, MEANS, SAMPLES, SERIES, Options, Sample
+from virtperf.models.catalog import (
+    CATALOG,
+    CURVE,
+    FACTORS,
+    FAMILIES,
+    MEANS,
+    SAMPLES,
+    SERIES,
+    Options,
+    Sample,
+)
 from virtperf.models.reports import run
 from virtperf.models.segmented import fit_segmented
 from virtperf.models.usl import fit_usl
@@ -29,14 +39,18 @@ LOAD = np.array([1.0, 2, 4, 8, 16, 24, 32])
 NOISE = 0.03 * np.array([1, -1, 2, -2, 1, -1, 0.5])
 POSITIVE_X = {"scaling", "usl", "amdahl", "linear-scaling", "cost"}
 CURVES = [name for name, model in CATALOG.items() if model.takes == CURVE]
-NEEDS_POSITIVE = [name for name, m in CATALOG.items() if m.noise and m.takes not in (FACTORS, SERIES)]
+NEEDS_POSITIVE = [
+    name for name, m in CATALOG.items() if m.noise and m.takes not in (FACTORS, SERIES)
+]
 """Models whose y has to be positive row by row, since the noise is a share of it."""
 
 
 def good(name: str) -> list[Sample]:
     takes = CATALOG[name].takes
     if takes == SERIES:
-        return [Sample("", np.repeat([10.0, 12.0], 5) + np.tile(NOISE[:5], 2), order=list("abcdefghij"))]
+        return [
+            Sample("", np.repeat([10.0, 12.0], 5) + np.tile(NOISE[:5], 2), order=list("abcdefghij"))
+        ]
     if takes in (CURVE, FAMILIES):
         curve = throughput(LOAD, np.array([0.03, 0.002, 10.0])) + NOISE
         return [Sample("a", curve, LOAD)]
@@ -107,13 +121,25 @@ def test_a_weight_that_is_none_is_named_with_its_row(name, value):
 @pytest.mark.parametrize("name", CURVES)
 def test_rows_fewer_than_parameters_and_equal_x_are_refused(name):
     first, *others = good(name)
-    parameters = {"linear-scaling": 1, "scaling": 3, "usl": 3, "cost": 3, "parabola": 3, "segmented": 4,
-                  "plateau-decline": 3, "rise-plateau": 3}.get(name, 2)  # fmt: skip
+    parameters = {
+        "linear-scaling": 1,
+        "scaling": 3,
+        "usl": 3,
+        "cost": 3,
+        "parabola": 3,
+        "segmented": 4,
+        "plateau-decline": 3,
+        "rise-plateau": 3,
+    }.get(name, 2)
     if parameters > 1:
         few = slice(0, parameters - 1)
-        with pytest.raises(ModelError, match=rf"{parameters - 1} rows can't determine {parameters} parameters"):
+        with pytest.raises(
+            ModelError, match=rf"{parameters - 1} rows can't determine {parameters} parameters"
+        ):
             call(name, [replace(first, y=first.y[few], x=first.x[few]), *others])
-        with pytest.raises(ModelError, match=r"too few distinct values; expected at least \d; found 1 \(4\)"):
+        with pytest.raises(
+            ModelError, match=r"too few distinct values; expected at least \d; found 1 \(4\)"
+        ):
             call(name, [replace(first, x=np.full(7, 4.0)), *others])
     with pytest.raises(ModelError, match="is empty"):
         call(name, [replace(first, y=first.y[:0], x=first.x[:0]), *others])
@@ -137,7 +163,14 @@ def test_one_level_or_no_replicate_is_refused(name):
     with pytest.raises(ModelError, match="level"):
         call(name, [replace(sample, factors=same)])
     with pytest.raises(ModelError):
-        call(name, [replace(sample, y=sample.y[:1], factors={k: v[:1] for k, v in sample.factors.items()})])
+        call(
+            name,
+            [
+                replace(
+                    sample, y=sample.y[:1], factors={k: v[:1] for k, v in sample.factors.items()}
+                )
+            ],
+        )
 
 
 @pytest.mark.parametrize("name", CATALOG)
@@ -147,11 +180,18 @@ def test_what_is_taken_comes_out_as_numbers(name):
     tried = [[replace(s, y=np.full(len(s.y), 5.0)) for s in samples]]
     tried += [[replace(s, y=s.y * factor) for s in samples] for factor in (1e-12, 1e12)]
     for n in range(1, len(samples[0].y)):
-        tried.append([
-            replace(s, y=s.y[:n], x=None if s.x is None else s.x[:n], order=s.order[:n],
-                    factors={k: v[:n] for k, v in s.factors.items()})
-            for s in samples
-        ])  # fmt: skip
+        tried.append(
+            [
+                replace(
+                    s,
+                    y=s.y[:n],
+                    x=None if s.x is None else s.x[:n],
+                    order=s.order[:n],
+                    factors={k: v[:n] for k, v in s.factors.items()},
+                )
+                for s in samples
+            ]
+        )
     for given in tried:
         try:
             report = call(name, given)
@@ -179,12 +219,18 @@ FINITE, POSITIVE = r"in row 2 of 4 is not a finite number", r"in row 2 of 4 is n
         (lambda: usl_cost.fit_usl_cost([2, 2, 2], [1, 2, 3]), "load has too few distinct values"),
         (lambda: ratio.ratio_of_pairs(X, ZERO), "denominator " + POSITIVE),
         (lambda: ratio.ratio_of_pairs(X, X[:3]), "numerator has 4 rows but denominator has 3"),
-        (lambda: ratio.ratio_of_means(X, X[:3], paired=True), "numerator has 4 rows but denominator has 3"),
+        (
+            lambda: ratio.ratio_of_means(X, X[:3], paired=True),
+            "numerator has 4 rows but denominator has 3",
+        ),
         (lambda: tost.tost_difference(X, BAD, 1.0), FINITE),
         (lambda: tost.tost_difference(X, X, -1.0), "margin"),
         (lambda: tost.tost_difference(X, X, math.nan), "margin"),
         (lambda: fit_usl(X, X, noise="white"), "unknown kind of noise"),
-        (lambda: fit_segmented(LOAD, -LOAD, noise="proportional"), "y in row 1 of 7 is not positive"),
+        (
+            lambda: fit_segmented(LOAD, -LOAD, noise="proportional"),
+            "y in row 1 of 7 is not positive",
+        ),
     ],
 )
 def test_functions_outside_the_catalogue(function, message):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rawperf.core.errors import ModelError
 from validation.curves import throughput
-from virtperf.core.errors import ModelError
 from virtperf.models.catalog import CATALOG, CURVE, FACTORS, FAMILIES, SERIES, Options, Sample
 from virtperf.models.ratio import ratio_of_means
 from virtperf.models.reports import Report
@@ -108,7 +108,12 @@ def test_lack_of_fit_needs_replicates_and_is_left_out_without_them():
         ("usl", [curve(), curve()], {}, r"usl takes 1 group\(s\)"),
         ("ratio", [replicates(1, "a")], {}, r"ratio takes 2 group\(s\)"),
         ("equivalence", [replicates(1, "a"), replicates(1, "b")], {}, "equivalence needs margin"),
-        ("ratio", [replicates(1, "a"), replicates(1, "b")], {"margin": 2.0}, "ratio takes no margin"),
+        (
+            "ratio",
+            [replicates(1, "a"), replicates(1, "b")],
+            {"margin": 2.0},
+            "ratio takes no margin",
+        ),
         ("usl", [curve()], {"paired": True}, "usl has no pairs"),
         ("ratio", [replicates(1, "a"), replicates(1, "b")], {"at": (3.0,)}, "ratio is no curve"),
         ("line", [curve()], {"processors": 8.0}, "line knows nothing of processors"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.changepoints import _best, find_changepoints
 
 
@@ -33,7 +33,10 @@ def test_changes_are_found_where_they_are():
 def test_noise_alone_has_changes_as_often_as_alpha_says():
     """30 series at alpha 0.2: 6 expected; more than 13 have a probability below 0.002."""
     rng = np.random.default_rng(6)
-    hits = sum(bool(find_changepoints(range(12), rng.standard_normal(12), alpha=0.2).changes) for _ in range(30))
+    hits = sum(
+        bool(find_changepoints(range(12), rng.standard_normal(12), alpha=0.2).changes)
+        for _ in range(30)
+    )
     assert 0 < hits <= 13
 
 

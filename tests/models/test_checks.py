@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 
 
@@ -17,13 +17,17 @@ def test_a_value_that_is_not_positive_is_named_with_its_row():
         checks.column([1, 5, -2], "load", positive=True)
 
 
-@pytest.mark.parametrize("bad", [["1", "2"], np.array(["1", "2"]), [[1, 2], [3, 4]], [], [1 + 2j], [[1], [1, 2]]])
+@pytest.mark.parametrize(
+    "bad", [["1", "2"], np.array(["1", "2"]), [[1, 2], [3, 4]], [], [1 + 2j], [[1], [1, 2]]]
+)
 def test_what_is_not_a_column_of_numbers_is_refused(bad):
     with pytest.raises(ModelError):
         checks.column(bad, "x")
 
 
-@pytest.mark.parametrize("good", [[1, 2], (1.0, 2.0), pd.Series([1, 2], index=[7, 9]), np.array([1, 2], "i2")])
+@pytest.mark.parametrize(
+    "good", [[1, 2], (1.0, 2.0), pd.Series([1, 2], index=[7, 9]), np.array([1, 2], "i2")]
+)
 def test_columns_of_any_kind_become_floats(good):
     found = checks.column(good, "x")
     assert found.dtype == np.float64
@@ -39,7 +43,9 @@ def test_the_callers_array_is_copied():
 def test_too_few_rows_and_identical_x():
     with pytest.raises(ModelError, match=r"2 rows can't determine 3 parameters \(a, b, c\)"):
         checks.enough(np.array([1.0, 2.0]), ("a", "b", "c"), name="x")
-    with pytest.raises(ModelError, match=r"load has too few distinct values.*at least 2.*found 1 \(4\)"):
+    with pytest.raises(
+        ModelError, match=r"load has too few distinct values.*at least 2.*found 1 \(4\)"
+    ):
         checks.enough(np.array([4.0, 4.0, 4.0]), ("a", "b"), name="load")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rawperf.core.errors import ModelError
 from virtperf import models
-from virtperf.core.errors import ModelError
 from virtperf.core.provenance import ProvenanceError
 from virtperf.models import ratio
 from virtperf.models.result import Estimate, Missing
@@ -17,13 +17,23 @@ from virtperf.models.result import Estimate, Missing
 def runs() -> pd.DataFrame:
     rng = np.random.default_rng(3)
     rows = [
-        {"study": "s", "exhibit": "figure-5", "series": series, "quantity": "throughput", "guests": guests,
-         "run_id": f"{series}-{guests}-{k}", "provenance": "measured",
-         "value": 10 * guests / (1 + a * (guests - 1) + 0.002 * guests * (guests - 1)) * (1 + 0.01 * rng.standard_normal())}
+        {
+            "study": "s",
+            "exhibit": "figure-5",
+            "series": series,
+            "quantity": "throughput",
+            "guests": guests,
+            "run_id": f"{series}-{guests}-{k}",
+            "provenance": "measured",
+            "value": 10
+            * guests
+            / (1 + a * (guests - 1) + 0.002 * guests * (guests - 1))
+            * (1 + 0.01 * rng.standard_normal()),
+        }
         for series, a in (("z/VM", 0.02), ("Xen", 0.05))
         for guests in (1, 2, 4, 8, 16, 32)
         for k in (1, 2, 3)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -52,11 +62,18 @@ def test_ratios_have_labels_and_the_values_of_arrays(runs: pd.DataFrame) -> None
     found = models.ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests")
     assert list(found) == [1, 2, 4, 8, 16, 32]
     at8 = runs[runs["guests"] == 8]
-    own = ratio.ratio_of_means(at8[at8["series"] == "z/VM"]["value"], at8[at8["series"] == "Xen"]["value"])
+    own = ratio.ratio_of_means(
+        at8[at8["series"] == "z/VM"]["value"], at8[at8["series"] == "Xen"]["value"]
+    )
     assert (found[8].value, found[8].low, found[8].high) == (own.value, own.low, own.high)
     assert len(found[8].origin.runs) == 6
     named = models.ratios(
-        "value", runs, of={"series": "Xen"}, to={"series": "z/VM"}, by="guests", label="{of} / {to} at {guests} guests"
+        "value",
+        runs,
+        of={"series": "Xen"},
+        to={"series": "z/VM"},
+        by="guests",
+        label="{of} / {to} at {guests} guests",
     )
     assert "Xen / z/VM at 8 guests" in named
     assert list(models.ratios("value", runs, of={"guests": 8}, to={"guests": 1})) == ["8 / 1"]
@@ -77,13 +94,24 @@ def test_mixed_provenances_name_both(runs: pd.DataFrame) -> None:
         (lambda f: models.usl("value ~ guest", f, by="series"), "guests"),
         (lambda f: models.usl("value ~ guests", f, by="serie"), "series"),
         (lambda f: models.usl("value, guests", f), "two sides"),
-        (lambda f: models.ratios("value", f, of={"series": "zVM"}, to={"series": "Xen"}), "Did you mean .z/VM"),
+        (
+            lambda f: models.ratios("value", f, of={"series": "zVM"}, to={"series": "Xen"}),
+            "Did you mean .z/VM",
+        ),
         (lambda f: models.usl("value ~ guests", f, by="series")["xen"], "Did you mean .Xen"),
-        (lambda f: models.usl("value ~ guests", f, by="series")["Xen"].peak_load(method="delt"), "delta"),
-        (lambda f: models.line("value ~ guests", f.assign(quantity=["a", "b"] * 18)), "quantities a and b"),
+        (
+            lambda f: models.usl("value ~ guests", f, by="series")["Xen"].peak_load(method="delt"),
+            "delta",
+        ),
+        (
+            lambda f: models.line("value ~ guests", f.assign(quantity=["a", "b"] * 18)),
+            "quantities a and b",
+        ),
     ],
 )
-def test_wrong_names_are_errors_with_near_names(runs: pd.DataFrame, call: object, words: str) -> None:
+def test_wrong_names_are_errors_with_near_names(
+    runs: pd.DataFrame, call: object, words: str
+) -> None:
     with pytest.raises(ModelError, match=words):
         call(runs)  # type: ignore[operator]
 
@@ -96,11 +124,16 @@ def test_wrong_method_of_a_fit_names_near_ones(runs: pd.DataFrame) -> None:
 def test_frame_without_rows(runs: pd.DataFrame) -> None:
     none = runs.iloc[:0]
     assert len(models.usl("value ~ guests", none, by="series")) == 0
-    assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests") == {}
+    assert (
+        models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, by="guests") == {}
+    )
     assert models.ratios("value", none, of={"series": "z/VM"}, to={"series": "Xen"}) == {}
     assert models.pairwise("value ~ series", none) == {}
     assert dict(models.line("value ~ guests", none)) == {}
-    assert models.equivalence("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, margin=1.02) is None
+    assert (
+        models.equivalence("value", none, of={"series": "z/VM"}, to={"series": "Xen"}, margin=1.02)
+        is None
+    )
     assert not models.line("value ~ guests", none).only.slope().available
     with pytest.raises(ModelError, match="no column"):
         models.ratios("value", none, of={"serie": "z/VM"}, to={"series": "Xen"})
@@ -108,15 +141,25 @@ def test_frame_without_rows(runs: pd.DataFrame) -> None:
 
 def test_equivalence_printed_pairs_anova(runs: pd.DataFrame) -> None:
     test = models.equivalence("value", runs, of={"guests": 8}, to={"guests": 16}, margin=1.5)
-    assert test.available and test.origin.provenance == "measured" and test.estimate.origin == test.origin
-    printed = pd.DataFrame({"series": "a", "vms": [1, 2], "value": [100.0, 90.0], "half_width": 0.5})
+    assert (
+        test.available
+        and test.origin.provenance == "measured"
+        and test.estimate.origin == test.origin
+    )
+    printed = pd.DataFrame(
+        {"series": "a", "vms": [1, 2], "value": [100.0, 90.0], "half_width": 0.5}
+    )
     kept = models.ratio_of_printed("value", printed, of={"vms": 2}, to={"vms": 1}, by="series")["a"]
     assert (kept.low, kept.high) == (89.5 / 100.5, 90.5 / 99.5)
     table = runs.groupby(["series", "guests"], as_index=False)["value"].mean()
-    (pair,) = models.pairs("value", table, of={"series": "z/VM"}, to={"series": "Xen"}, on="guests").values()
+    (pair,) = models.pairs(
+        "value", table, of={"series": "z/VM"}, to={"series": "Xen"}, on="guests"
+    ).values()
     assert isinstance(pair, Estimate) and pair.value > 1
     found = models.anova("value ~ series * guests", runs)
-    assert found.test("series").pvalue < 1e-6 and found.test("series").origin.exhibits == ("figure-5",)
+    assert found.test("series").pvalue < 1e-6 and found.test("series").origin.exhibits == (
+        "figure-5",
+    )
 
 
 def test_families_changes_pairs_costs_and_power(runs: pd.DataFrame) -> None:
@@ -125,9 +168,18 @@ def test_families_changes_pairs_costs_and_power(runs: pd.DataFrame) -> None:
     both = models.pairwise("value ~ series", runs[runs["guests"] == 8])
     assert list(both) == ["z/VM / Xen"] and both["z/VM / Xen"].low > 1
     assert both["z/VM / Xen"].origin.provenance == "measured"
-    assert models.pairwise("value ~ series", one)["value ~ series"].reason.startswith("there is nothing to compare")
-    found = models.changepoints("value ~ run_id", runs.assign(value=[10.0, 10.1, 9.9] * 6 + [20.0, 20.2, 19.9] * 6))
+    assert models.pairwise("value ~ series", one)["value ~ series"].reason.startswith(
+        "there is nothing to compare"
+    )
+    found = models.changepoints(
+        "value ~ run_id", runs.assign(value=[10.0, 10.1, 9.9] * 6 + [20.0, 20.2, 19.9] * 6)
+    )
     assert [c.at for c in found.only.changes] == ["Xen-1-1"]
-    assert models.cost("value ~ guests", one.assign(value=1 + one["guests"] / 10 + one["value"] / 1e4)).only.available
+    assert models.cost(
+        "value ~ guests", one.assign(value=1 + one["guests"] / 10 + one["value"] / 1e4)
+    ).only.available
     assert models.robust_line("value ~ guests", one).only.slope().available
-    assert models.runs_needed(cv=0.03, effect=0.05) == 8 and models.power(8, cv=0.03, effect=0.05) > 0.8
+    assert (
+        models.runs_needed(cv=0.03, effect=0.05) == 8
+        and models.power(8, cv=0.03, effect=0.05) > 0.8
+    )

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+from rawperf.core.errors import ModelError
 from validation.coverage import LEVELS
 from validation.curves import inside, throughput
-from virtperf.core.errors import ModelError
 from virtperf.models.usl import fit_usl
 from virtperf.models.usl_cost import fit_usl_cost
 
@@ -30,14 +30,18 @@ def noisy(theta, noise=0.02, seed=3, load=SIX):
     return mean * (1 + noise * np.random.default_rng(seed).standard_normal(len(load)))
 
 
-@pytest.mark.parametrize(("noise", "family"), [("constant", sm.families.Gaussian), ("proportional", sm.families.Gamma)])
+@pytest.mark.parametrize(
+    ("noise", "family"), [("constant", sm.families.Gaussian), ("proportional", sm.families.Gamma)]
+)
 def test_the_results_are_those_of_a_glm_that_a_reader_writes(noise, family):
     fit = fit_usl(LOAD, RATE, noise=noise)
     design = np.column_stack((1 / LOAD, (LOAD - 1) / LOAD, LOAD - 1))
     start = np.linalg.lstsq(design, 1 / RATE)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a link that is not the usual one
-        own = sm.GLM(RATE, design, family=family(sm.families.links.InversePower())).fit(start_params=start, tol=1e-12)
+        own = sm.GLM(RATE, design, family=family(sm.families.links.InversePower())).fit(
+            start_params=start, tol=1e-12
+        )
     assert fit.results.params == pytest.approx(own.params, rel=1e-7)
     assert fit.results.bse == pytest.approx(own.bse, rel=1e-7)
     assert fit.params == pytest.approx(
@@ -57,7 +61,9 @@ def test_a_coefficient_on_its_bound_has_no_column():
     assert list(fit.results.model.exog_names) == ["1/N", "(N - 1)/N"]
     assert any("beta is on its bound 0" in w for w in fit.warnings)
     band = fit.predict([64, 256], interval="mean")
-    narrow = fit_usl(CPUS, RAYS, kind="amdahl", noise="constant").predict([64, 256], interval="mean")
+    narrow = fit_usl(CPUS, RAYS, kind="amdahl", noise="constant").predict(
+        [64, 256], interval="mean"
+    )
     assert band["low"][1] < narrow["low"][1] - 50  # that beta may be positive is not forgotten
 
 
@@ -77,7 +83,9 @@ def test_intervals_of_predictions_grow_outwards_and_are_marked():
     new = fit.predict([8, 32, 64, 128], interval="observation")
     assert (new["low"] < band["low"]).all() and (new["high"] > band["high"]).all()
     one = fit.throughput_at(64)
-    assert (one.low, one.value, one.high) == pytest.approx(tuple(band.loc[2, ["low", "value", "high"]]), rel=1e-6)
+    assert (one.low, one.value, one.high) == pytest.approx(
+        tuple(band.loc[2, ["low", "value", "high"]]), rel=1e-6
+    )
     assert any("extrapolated: the tested loads are 1 to 32" in w for w in one.warnings)
     assert not fit.throughput_at(8).warnings
 
@@ -86,7 +94,9 @@ def test_a_new_observation_of_an_unknown_weight_is_refused():
     fit = fit_usl(SIX, noisy((0.03, 0.001, 100.0)), weights=1 + SIX)
     with pytest.raises(ModelError, match="noise of a new observation is not known"):
         fit.predict([8], interval="observation")
-    narrow, wide = (fit.predict([8], interval="observation", weights=[w])["high"][0] for w in (10.0, 1.0))
+    narrow, wide = (
+        fit.predict([8], interval="observation", weights=[w])["high"][0] for w in (10.0, 1.0)
+    )
     assert narrow < wide
     assert fit.predict([8], interval="mean")["high"][0] < narrow
 
@@ -130,7 +140,10 @@ def test_superlinear_data_and_misfit_warn():
     wave = 100 * bent / (1 + 0.1 * bent) * np.repeat([1, 1.3, 1, 0.8, 1, 1.2], 3)
     fit = fit_usl(bent, wave * (1 + 0.002 * np.tile([1, -1, 0], 6)))
     assert any("misses the means of the replicates" in w for w in fit.warnings)
-    assert not any("misses" in w or "superlinear" in w for w in fit_usl(SIX, noisy((0.03, 0.001, 100.0))).warnings)
+    assert not any(
+        "misses" in w or "superlinear" in w
+        for w in fit_usl(SIX, noisy((0.03, 0.001, 100.0))).warnings
+    )
 
 
 def test_an_exact_fit_and_one_without_degrees_of_freedom_say_so():
@@ -147,13 +160,17 @@ def test_an_exact_fit_and_one_without_degrees_of_freedom_say_so():
 def test_likelihoods_compare_kinds_of_noise():
     y = noisy((0.03, 0.001, 100.0), noise=0.05)
     assert fit_usl(SIX, y).aicc < fit_usl(SIX, y, noise="constant").aicc
-    even = throughput(SIX, np.array([0.03, 0.001, 100.0])) + 20 * np.random.default_rng(1).standard_normal(12)
+    even = throughput(SIX, np.array([0.03, 0.001, 100.0])) + 20 * np.random.default_rng(
+        1
+    ).standard_normal(12)
     assert fit_usl(SIX, even, noise="constant").aicc < fit_usl(SIX, even).aicc
 
 
 def test_capacity_beyond_the_tested_loads_is_marked():
     load = np.repeat([1, 2, 4, 8.0], 3)
-    cost = 0.01 * (1 + 0.05 * (load - 1)) * (1 + 0.01 * np.random.default_rng(2).standard_normal(12))
+    cost = (
+        0.01 * (1 + 0.05 * (load - 1)) * (1 + 0.01 * np.random.default_rng(2).standard_normal(12))
+    )
     fit = fit_usl_cost(load, cost)
     assert not fit.capacity(8, 24).warnings
     far = fit.capacity(32, 24)

@@ -24,13 +24,17 @@ NOISES = {"constant": sm.families.Gaussian, "proportional": sm.families.Gamma}
 
 def refit_many(kind, load, y, *, noise, weights=1.0, **options):
     w = np.broadcast_to(weights, y.shape)
-    found = solve(Mean(True, POWERS[noise]), columns(load), y, w, free=np.array(FREE[kind]), **options)
+    found = solve(
+        Mean(True, POWERS[noise]), columns(load), y, w, free=np.array(FREE[kind]), **options
+    )
     return coefficients(found.b), found.converged
 
 
 def resamples(truth, size, noise=0.05, seed=1):
     curve = throughput(LOAD, np.array(truth))
-    return curve + noise * curve.mean() * np.random.default_rng(seed).standard_normal((size, len(LOAD)))
+    return curve + noise * curve.mean() * np.random.default_rng(seed).standard_normal(
+        (size, len(LOAD))
+    )
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -85,7 +89,15 @@ def test_the_constrained_optimum_is_that_of_another_optimiser(power):
     row, target = columns(np.array([48.0]))[0], 1 / 400
     mean = Mean(True, power)
     rows, targets = np.tile(row, (len(y), 1)), np.full(len(y), target)
-    found = solve(mean, columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=rows, target=targets)
+    found = solve(
+        mean,
+        columns(LOAD),
+        y,
+        np.ones_like(y),
+        free=np.ones(3, dtype=bool),
+        row=rows,
+        target=targets,
+    )
     assert found.b @ row == pytest.approx(target, rel=1e-10)
     size = np.abs(found.b).max(axis=0) + 1e-6
     for data, b, deviance in zip(y, found.b, found.deviance, strict=True):
@@ -95,9 +107,13 @@ def test_the_constrained_optimum_is_that_of_another_optimiser(power):
             return mean.deviance(data[:, None], np.ones((8, 1)), eta[:, None])[0] / deviance
 
         other = optimize.minimize(
-            worse, b / size + 1e-3, method="SLSQP", bounds=[(0, None)] * 3, options={"ftol": 1e-14, "maxiter": 500},
-            constraints={"type": "eq", "fun": lambda u: (u * size @ row / target - 1)},
-        )  # fmt: skip
+            worse,
+            b / size + 1e-3,
+            method="SLSQP",
+            bounds=[(0, None)] * 3,
+            options={"ftol": 1e-14, "maxiter": 500},
+            constraints={"type": "eq", "fun": lambda u: u * size @ row / target - 1},
+        )
         assert other.fun == pytest.approx(1, abs=1e-6)
 
 
@@ -132,6 +148,12 @@ def test_the_result_does_not_depend_on_the_company():
 def test_a_constraint_that_no_curve_meets_has_no_deviance():
     y = resamples(TRUTHS["peak inside"], 1)
     found = solve(
-        Mean(True, 2), columns(LOAD), y, np.ones_like(y), free=np.ones(3, dtype=bool), row=np.ones((len(y), 3)), target=np.full(len(y), -1.0)
-    )  # fmt: skip
+        Mean(True, 2),
+        columns(LOAD),
+        y,
+        np.ones_like(y),
+        free=np.ones(3, dtype=bool),
+        row=np.ones((len(y), 3)),
+        target=np.full(len(y), -1.0),
+    )
     assert found.deviance[0] == np.inf

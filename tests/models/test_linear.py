@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.linear import fit_line, fit_linear, fit_polynomial
 
 X = np.array([1, 2, 3, 4, 5, 6, 7.0])
@@ -24,10 +24,14 @@ def test_agrees_with_statsmodels(cov_type, weights):
     new = np.array([0.0, 4.5, 20.0])
     frame = other.get_prediction(sm.add_constant(new)).summary_frame(0.05)
     mean = fit.predict(new, interval="mean")
-    assert mean[["low", "high"]].to_numpy() == pytest.approx(frame[["mean_ci_lower", "mean_ci_upper"]].to_numpy())
+    assert mean[["low", "high"]].to_numpy() == pytest.approx(
+        frame[["mean_ci_lower", "mean_ci_upper"]].to_numpy()
+    )
     test = other.f_test((np.eye(2), [0.1, 2.0]))
     mine = fit.joint_test(intercept=0.1, slope=2.0)
-    assert (mine.statistic, mine.pvalue) == pytest.approx((float(test.fvalue), float(test.pvalue)), rel=1e-8)
+    assert (mine.statistic, mine.pvalue) == pytest.approx(
+        (float(test.fvalue), float(test.pvalue)), rel=1e-8
+    )
 
 
 def test_the_joint_region_contains_the_estimate_and_the_t_interval_is_its_section():
@@ -99,7 +103,9 @@ def test_proportional_noise_is_the_gamma_model_with_identity_link():
     y = np.array([2.1, 3.8, 6.3, 7.7, 10.4, 11.9, 14.5])[: len(X)]
     x = X[: len(y)]
     fit = fit_line(x, y, noise="proportional")
-    other = sm.GLM(y, sm.add_constant(x), family=sm.families.Gamma(sm.families.links.Identity())).fit(scale="X2")
+    other = sm.GLM(
+        y, sm.add_constant(x), family=sm.families.Gamma(sm.families.links.Identity())
+    ).fit(scale="X2")
     assert fit.params == pytest.approx(other.params, rel=1e-6)
     assert fit.bse == pytest.approx(other.bse, rel=1e-5)
     assert fit.weights == pytest.approx(fit.fittedvalues**-2.0)

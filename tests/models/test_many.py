@@ -21,13 +21,18 @@ def test_the_law_is_that_of_statsmodels():
         fit = fit_usl(LOADS, values)
         contention, coherency, _ = fit.coefficients
         expected = {
-            "contention": contention, "coherency": coherency, "peak_throughput": fit.peak_throughput().value,
-            "capacity": fit.throughput_at(20.0).value, "peak_load": fit.peak_load().value,
-        }  # fmt: skip
+            "contention": contention,
+            "coherency": coherency,
+            "peak_throughput": fit.peak_throughput().value,
+            "capacity": fit.throughput_at(20.0).value,
+            "peak_load": fit.peak_load().value,
+        }
         for name, value in expected.items():
             low, high = (ends[k] for ends in found[name])
             assert low == pytest.approx(value, rel=1e-5, abs=1e-7)
-            assert high == pytest.approx(value, rel=1e-5, abs=1e-7) or (name == "peak_load" and low == 0)
+            assert high == pytest.approx(value, rel=1e-5, abs=1e-7) or (
+                name == "peak_load" and low == 0
+            )
 
 
 def test_a_law_without_coherency_has_no_peak_and_a_constant_one_has_it_anywhere():
@@ -44,7 +49,9 @@ def test_the_break_is_that_of_one_fit():
         low, high = (ends[k] for ends in found["breakpoint"])
         assert low - 1e-6 <= fit.params[-1] <= high + 1e-6
         if high < RATIOS[-1]:
-            assert high - low < 2e-4 and found["plateau"][0][k] == pytest.approx(fit.params[0], rel=1e-4)
+            assert high - low < 2e-4 and found["plateau"][0][k] == pytest.approx(
+                fit.params[0], rel=1e-4
+            )
 
 
 def test_all_breaks_that_fit_equally_count():
@@ -63,7 +70,11 @@ def test_the_ends_are_those_of_the_search_of_one_data_set():
         kinks = Kinks.of(RATIOS, values, np.ones(7), sloped=False)
         psi = kinks.best()[0]
         explained = float(np.max(kinks.peaks(kinks.e[None, :])[1]))
-        low, high, _ = kinks.limits(float(kinks.e @ kinks.e) - explained + many.SAME_FIT * float(values @ values))
-        found = [float(ends[0]) for ends in many.plateau_decline(RATIOS, values[None, :])["breakpoint"]]
+        low, high, _ = kinks.limits(
+            float(kinks.e @ kinks.e) - explained + many.SAME_FIT * float(values @ values)
+        )
+        found = [
+            float(ends[0]) for ends in many.plateau_decline(RATIOS, values[None, :])["breakpoint"]
+        ]
         assert found == pytest.approx([max(low, RATIOS[0]), min(high, RATIOS[-1])], abs=1e-6)
         assert found[0] - 1e-9 <= psi <= found[1] + 1e-9

@@ -13,14 +13,20 @@ DRAWS = np.random.default_rng(8).standard_normal(24)
 DATA = {"proportional": CURVE * (1 + 0.03 * DRAWS), "constant": CURVE + 8 * DRAWS}
 
 
-@pytest.mark.parametrize(("noise", "other"), [("proportional", "constant"), ("constant", "proportional")])
+@pytest.mark.parametrize(
+    ("noise", "other"), [("proportional", "constant"), ("constant", "proportional")]
+)
 def test_replicates_tell_the_kind_of_noise(noise, other):
     assert check_noise(LOAD, DATA[noise], ONES, noise) == ()
     (warning,) = check_noise(LOAD, DATA[noise], ONES, other)
     assert f"{noise} noise describes them better" in warning
     assert warning in fit_usl(LOAD, DATA[noise], noise=other).warnings
-    assert not any("describes them better" in w for w in fit_usl(LOAD, DATA[noise], noise=noise).warnings)
-    assert any("describes them better" in w for w in fit_segmented(LOAD, DATA[noise], noise=other).warnings)
+    assert not any(
+        "describes them better" in w for w in fit_usl(LOAD, DATA[noise], noise=noise).warnings
+    )
+    assert any(
+        "describes them better" in w for w in fit_segmented(LOAD, DATA[noise], noise=other).warnings
+    )
 
 
 def test_the_check_keeps_its_size():

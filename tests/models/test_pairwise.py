@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.pairwise import compare_means
 
 A, B, C = [5.1, 4.9, 5.3, 5.0], [5.9, 6.1, 6.0, 5.7, 6.2], [5.0, 5.2, 4.8]
@@ -20,9 +20,13 @@ def test_all_pairs_are_tukeys():
 
 
 def test_ratios_come_from_logarithms():
-    logs = compare_means({"a": np.log(A), "b": np.log(B), "c": np.log(C)}, noise="constant")["a", "b"]
+    logs = compare_means({"a": np.log(A), "b": np.log(B), "c": np.log(C)}, noise="constant")[
+        "a", "b"
+    ]
     e = compare_means({"a": A, "b": B, "c": C})["a", "b"]
-    assert (e.value, e.low, e.high) == pytest.approx(tuple(np.exp([logs.value, logs.low, logs.high])), rel=1e-9)
+    assert (e.value, e.low, e.high) == pytest.approx(
+        tuple(np.exp([logs.value, logs.low, logs.high])), rel=1e-9
+    )
 
 
 def test_one_reference_is_dunnetts_and_narrower():

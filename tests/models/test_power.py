@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.core.mean import over_runs
 from virtperf.models.power import power, power_table, relative_spread, runs_needed
 from virtperf.verdicts.regions import Comparison, Outcome, decide
@@ -36,13 +36,16 @@ def test_power_is_that_of_simulated_experiments(n):
         return (low > -math.log(1.05)) & (high < math.log(1.05))
 
     # 40,000 experiments: a standard error of at most 0.0025
-    assert power(n, cv=0.03, effect=0.05) == pytest.approx(simulated(n, 0.03, 0.05, differs), abs=0.01)
+    assert power(n, cv=0.03, effect=0.05) == pytest.approx(
+        simulated(n, 0.03, 0.05, differs), abs=0.01
+    )
     found = power(n, cv=0.02, question="equivalence", effect=0.01, margin=0.05)
     assert found == pytest.approx(simulated(n, 0.02, 0.01, equivalent), abs=0.01)
 
 
 @pytest.mark.parametrize(
-    ("n", "effect", "low", "high"), [(2, 0.5, 0, 1.1), (3, 0.3, 0, 1.1), (4, 0.0, 0.85, 1.2), (8, 0.1, 1.02, 1.2)]
+    ("n", "effect", "low", "high"),
+    [(2, 0.5, 0, 1.1), (3, 0.3, 0, 1.1), (4, 0.0, 0.85, 1.2), (8, 0.1, 1.02, 1.2)],
 )
 def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
     rng = np.random.default_rng(4)
@@ -59,8 +62,11 @@ def test_power_of_a_claim_is_that_of_verdicts(n, effect, low, high):
 
 
 def test_the_fewest_runs_reach_the_power_and_one_less_does_not():
-    for question in ({"effect": 0.05}, {"question": "equivalence", "effect": 0.0, "margin": 0.03},
-                     {"question": "claim", "effect": 0.1, "low": 1.05, "high": 1.3}):  # fmt: skip
+    for question in (
+        {"effect": 0.05},
+        {"question": "equivalence", "effect": 0.0, "margin": 0.03},
+        {"question": "claim", "effect": 0.1, "low": 1.05, "high": 1.3},
+    ):
         n = runs_needed(target=0.9, cv=0.04, **question)
         below, at = power_table([n - 1, n], cv=0.04, **question)["power"]
         assert below < 0.9 <= at
@@ -76,10 +82,12 @@ def test_the_spread_of_pilot_runs_is_pooled_over_conditions():
 
 def test_bad_questions():
     for message, options in (
-        ("coefficient of variation", {"cv": 0.0}), ("unknown question", {"cv": 0.1, "question": "why"}),
-        ("needs a margin", {"cv": 0.1, "question": "equivalence"}), ("above -1", {"cv": 0.1, "effect": -1.0}),
+        ("coefficient of variation", {"cv": 0.0}),
+        ("unknown question", {"cv": 0.1, "question": "why"}),
+        ("needs a margin", {"cv": 0.1, "question": "equivalence"}),
+        ("above -1", {"cv": 0.1, "effect": -1.0}),
         ("allows no ratio", {"cv": 0.1, "question": "claim", "low": 2.0, "high": 1.0}),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ModelError, match=message):
             power(5, **options)
     with pytest.raises(ModelError, match="at least 2 runs"):

@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.ratio import fieller, fit_log_link, ratio_of_means, ratio_of_pairs
 
 A = np.array([101.2, 99.8, 100.5, 100.9, 99.5, 100.1])
 B = np.array([50.7, 49.2, 51.0, 49.9, 50.4, 51.3])
-OPTIONS = [{"method": "log link"}] + [{"method": m, **o} for m in ("fieller", "log") for o in ({}, {"paired": True})]
+OPTIONS = [{"method": "log link"}] + [
+    {"method": m, **o} for m in ("fieller", "log") for o in ({}, {"paired": True})
+]
 
 
 def test_paired_fieller_limits_are_where_the_paired_t_test_turns():
@@ -52,7 +54,11 @@ def test_the_paired_log_ratio_is_that_of_the_logarithms():
 
 
 samples = st.tuples(
-    st.integers(2, 8), st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.floats(1e-4, 0.1), st.integers(0, 2**31)
+    st.integers(2, 8),
+    st.floats(0.1, 1e4),
+    st.floats(0.1, 1e4),
+    st.floats(1e-4, 0.1),
+    st.integers(0, 2**31),
 )
 
 
@@ -86,7 +92,9 @@ def test_the_log_link_by_its_formula():
     shares = np.concatenate((A / A.mean(), B[:4] / B[:4].mean())) - 1
     half = stats.t.ppf(0.975, 8) * math.sqrt(np.sum(shares**2) / 8 * (1 / 6 + 1 / 4))
     assert e.value == A.mean() / B[:4].mean()
-    assert (e.low, e.high) == pytest.approx((e.value * math.exp(-half), e.value * math.exp(half)), rel=1e-10)
+    assert (e.low, e.high) == pytest.approx(
+        (e.value * math.exp(-half), e.value * math.exp(half)), rel=1e-10
+    )
     assert np.exp(fit_log_link(A, B[:4]).conf_int()[1]) == pytest.approx((e.low, e.high), rel=1e-10)
     assert not e.warnings
 
@@ -115,7 +123,9 @@ def test_fieller_tends_to_the_delta_method():
 
 
 def test_bad_input():
-    with pytest.raises(ModelError, match="numerator has one value; expected at least two replicates"):
+    with pytest.raises(
+        ModelError, match="numerator has one value; expected at least two replicates"
+    ):
         ratio_of_means([1], [1, 2])
     with pytest.raises(ModelError, match="denominator in row 2 of 2"):
         ratio_of_means([1, 2], [1, math.nan])
@@ -137,7 +147,9 @@ def test_the_ratio_of_pairs_is_a_t_interval_on_logarithms():
     e = ratio_of_pairs(A, B)
     logs = np.log(A / B)
     low, high = stats.t.interval(0.95, 5, logs.mean(), stats.sem(logs))
-    assert (e.value, e.low, e.high) == pytest.approx((stats.gmean(A / B), math.exp(low), math.exp(high)), rel=1e-12)
+    assert (e.value, e.low, e.high) == pytest.approx(
+        (stats.gmean(A / B), math.exp(low), math.exp(high)), rel=1e-12
+    )
     assert e.method == "paired log-ratio"
     other = ratio_of_pairs(B, A)
     assert (1 / other.high, 1 / other.low) == pytest.approx((e.low, e.high), rel=1e-12)

@@ -50,7 +50,9 @@ def bands(fit, points, **how):
     found = {f"mean{tag}": lambda: fit.predict(points)}
     for kind in ("mean", "observation"):
         for column in ("se", "low", "high"):
-            found[f"{kind}_{column}{tag}"] = lambda k=kind, c=column: fit.predict(points, interval=k, **how)[c]
+            found[f"{kind}_{column}{tag}"] = lambda k=kind, c=column: fit.predict(
+                points, interval=k, **how
+            )[c]
     return found
 
 
@@ -158,7 +160,9 @@ def test_reference(case, model):
         matching = certify.matching_digits(value, expected)
         wanted = certify.required_digits(case, name)
         if not np.min(matching) >= wanted:
-            failures.append(f"{name}: {np.round(matching, 1)} digits, {wanted:.1f} wanted: {value} not {expected}")
+            failures.append(
+                f"{name}: {np.round(matching, 1)} digits, {wanted:.1f} wanted: {value} not {expected}"
+            )
     assert not failures, f"{case['source']} [{case['authority']}]\n" + "\n".join(failures)
 
 
@@ -170,7 +174,15 @@ def test_reference_files_are_complete():
     assert len(FILES) >= 35
     for path in FILES:
         case = json.loads(path.read_text())
-        assert set(case) - {"options", "reason"} == {"model", "source", "authority", "x", "y", "expected", "rtol"}
+        assert set(case) - {"options", "reason"} == {
+            "model",
+            "source",
+            "authority",
+            "x",
+            "y",
+            "expected",
+            "rtol",
+        }
         assert set(case["rtol"]) - {"default"} <= set(case["expected"]), path.name
         assert case["source"], path.name
         assert case["expected"], path.name

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.linear import fit_line
 from virtperf.models.result import Estimate, f_test, inverse_gram, t_interval, t_quantile
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.ratio import ratio_of_printed
 
 
@@ -26,8 +26,14 @@ def test_every_number_that_rounds_to_the_printed_ones_lies_inside(a, b, half):
 
 @pytest.mark.parametrize(
     ("top", "bottom"),
-    [((1, 0.5), (0.5, 0.5)), ((-1, 0.5), (2, 0.5)), ((1, -1), (2, 0)), ((float("nan"), 0), (2, 0)), ((1, 0), (float("inf"), 0))],
-)  # fmt: skip
+    [
+        ((1, 0.5), (0.5, 0.5)),
+        ((-1, 0.5), (2, 0.5)),
+        ((1, -1), (2, 0)),
+        ((float("nan"), 0), (2, 0)),
+        ((1, 0), (float("inf"), 0)),
+    ],
+)
 def test_what_is_no_printed_number_is_refused(top, bottom):
     with pytest.raises(ModelError):
         ratio_of_printed(top, bottom)

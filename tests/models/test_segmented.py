@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.pieces import FORMS
 from virtperf.models.segmented import fit_segmented
 
@@ -118,9 +118,13 @@ def test_the_standard_error_agrees_with_numeric_derivatives():
         up, down = fit.params.copy(), fit.params.copy()
         up[i] += step
         down[i] -= step
-        columns.append((replace(fit, params=up).predict(X) - replace(fit, params=down).predict(X)) / (2 * step))
+        columns.append(
+            (replace(fit, params=up).predict(X) - replace(fit, params=down).predict(X)) / (2 * step)
+        )
     j = np.column_stack(columns)
-    assert fit.cov_params() == pytest.approx(fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10)
+    assert fit.cov_params() == pytest.approx(
+        fit.scale * np.linalg.inv(j.T @ j), rel=1e-5, abs=1e-10
+    )
 
 
 def test_a_straight_line_has_no_breakpoint():
@@ -147,7 +151,11 @@ def test_the_break_test_keeps_its_size():
     rng = np.random.default_rng(11)
     x = np.arange(9.0)
     fits = (fit_segmented(x, 3 + 2 * x + rng.standard_normal(9)) for _ in range(400))
-    assert 3 <= sum(fit.break_test(n_sim=199, seed=i).pvalue <= 0.05 for i, fit in enumerate(fits)) <= 37
+    assert (
+        3
+        <= sum(fit.break_test(n_sim=199, seed=i).pvalue <= 0.05 for i, fit in enumerate(fits))
+        <= 37
+    )
 
 
 def test_an_exact_line_and_an_exact_hinge():
@@ -165,8 +173,12 @@ def test_a_break_that_only_the_last_point_shows_is_not_located():
 
 
 def test_a_slope_against_the_form_is_said():
-    assert any("rises" in w for w in fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").warnings)
-    assert any("falls" in w for w in fit_segmented(-X, -FLAT_THEN_DOWN, form="rise-plateau").warnings)
+    assert any(
+        "rises" in w for w in fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").warnings
+    )
+    assert any(
+        "falls" in w for w in fit_segmented(-X, -FLAT_THEN_DOWN, form="rise-plateau").warnings
+    )
     assert not fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline").warnings
 
 
@@ -241,14 +253,19 @@ def least(fit, constraint):
     best = min(
         (
             optimize.minimize(
-                lambda t: np.sum((fit.y - t[0] - t[1] * np.maximum(fit.x - t[2], 0)) ** 2) / fit.rss,
-                [*fit.params[:2], psi], method="SLSQP", bounds=[(None, None), (None, None), (1, 6)],
-                constraints={"type": "eq", "fun": constraint}, options={"ftol": 1e-14, "maxiter": 500},
+                lambda t: (
+                    np.sum((fit.y - t[0] - t[1] * np.maximum(fit.x - t[2], 0)) ** 2) / fit.rss
+                ),
+                [*fit.params[:2], psi],
+                method="SLSQP",
+                bounds=[(None, None), (None, None), (1, 6)],
+                constraints={"type": "eq", "fun": constraint},
+                options={"ftol": 1e-14, "maxiter": 500},
             )
             for psi in (3.8, 4.1, 4.4)
         ),
         key=lambda found: found.fun if found.success else np.inf,
-    )  # fmt: skip
+    )
     return best.fun * fit.rss
 
 

@@ -4,15 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 from virtperf.models.segments import PageRange, address_table, joined, overlaps
 
-ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(lambda p: PageRange(p[0], p[0] + p[1] - 1))
+ranges = st.tuples(st.integers(0, 2**40), st.integers(1, 2**24)).map(
+    lambda p: PageRange(p[0], p[0] + p[1] - 1)
+)
 
 
 @pytest.mark.parametrize(
     ("text", "mib", "segments"),
-    [("20000-5FFFF", 1024, 1), ("20000-9FEFF", 2047, 1), ("20000-11FDFF", 4094, 2), ("22FC00-4AF6FF", 10235, 5)],
+    [
+        ("20000-5FFFF", 1024, 1),
+        ("20000-9FEFF", 2047, 1),
+        ("20000-11FDFF", 4094, 2),
+        ("22FC00-4AF6FF", 10235, 5),
+    ],
 )
 def test_sizes_that_follow_from_page_numbers(text, mib, segments):
     pages = PageRange.parse(text)
@@ -31,7 +38,8 @@ def test_text_and_back(pages):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "20000", "5FFFF-20000", "0x20000-5FFFF", "20000-5FFFG", "1-2-3", "20000-" + "F" * 14]
+    "text",
+    ["", "20000", "5FFFF-20000", "0x20000-5FFFF", "20000-5FFFG", "1-2-3", "20000-" + "F" * 14],
 )
 def test_what_is_no_range_is_refused(text):
     with pytest.raises(VirtperfError):
@@ -52,6 +60,15 @@ def test_gaps_and_overlaps_are_named():
 def test_stated_sizes_beside_actual_ones():
     table = address_table([("DCSS2G", PageRange.parse("20000-9FEFF"), 2048.0)])
     assert table.to_dict("records") == [
-        {"name": "DCSS2G", "first": "20000", "last": "9FEFF", "pages": 524032, "mib": 2047.0, "stated_mib": 2048.0,
-         "short_mib": 1.0, "segments": 1, "boundaries": True}
-    ]  # fmt: skip
+        {
+            "name": "DCSS2G",
+            "first": "20000",
+            "last": "9FEFF",
+            "pages": 524032,
+            "mib": 2047.0,
+            "stated_mib": 2048.0,
+            "short_mib": 1.0,
+            "segments": 1,
+            "boundaries": True,
+        }
+    ]

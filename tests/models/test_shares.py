@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.shares import EXCESS, Guest, allocate, fill, shares
 
 CLOSE = 1e-9
@@ -42,13 +42,20 @@ def test_a_virtual_cpu_never_gets_more_than_a_real_one():
 
 # "z/VM performance update" slides (2011), on the distribution of excess share: four guests on one processor with
 # relative shares of 100, 100, 200 and 200, the last of which wants 3 % only.
-SLIDE = [Guest("LINUX01", 100), Guest("LINUX02", 100), Guest("LINUX03", 200), Guest("LINUX04", 200, demand=0.03)]
+SLIDE = [
+    Guest("LINUX01", 100),
+    Guest("LINUX02", 100),
+    Guest("LINUX03", 200),
+    Guest("LINUX04", 200, demand=0.03),
+]
 
 
 def test_the_normalized_shares_are_those_of_the_slide():
     """100/600 and 200/600, printed as 17 % and 33 %."""
     table = allocate(SLIDE, 1)
-    assert (100 * table["entitlement"]).tolist() == pytest.approx([100 / 6, 100 / 6, 100 / 3, 100 / 3])
+    assert (100 * table["entitlement"]).tolist() == pytest.approx(
+        [100 / 6, 100 / 6, 100 / 3, 100 / 3]
+    )
     assert (100 * table["entitlement"]).round().tolist() == [17, 17, 33, 33]
 
 
@@ -56,8 +63,15 @@ def test_what_the_slide_says_they_should_get():
     """97 % over shares of 100, 100 and 200: 24.25, 24.25 and 48.5 %. The slide prints 24.5, 24.5, 48 and 3."""
     percent = {name: 100 * value for name, value in got(allocate(SLIDE, 1)).items()}
     assert list(percent.values()) == pytest.approx([24.25, 24.25, 48.5, 3.0])
-    printed = {"LINUX01": (24.5, 0.05), "LINUX02": (24.5, 0.05), "LINUX03": (48, 0.5), "LINUX04": (3, 0.5)}
-    within = {name: abs(percent[name] - value) <= half + 1e-9 for name, (value, half) in printed.items()}
+    printed = {
+        "LINUX01": (24.5, 0.05),
+        "LINUX02": (24.5, 0.05),
+        "LINUX03": (48, 0.5),
+        "LINUX04": (3, 0.5),
+    }
+    within = {
+        name: abs(percent[name] - value) <= half + 1e-9 for name, (value, half) in printed.items()
+    }
     # No rounding makes 24.25 into 24.5, and the printed numbers are not in the ratio 1 : 2 of their shares.
     assert within == {"LINUX01": False, "LINUX02": False, "LINUX03": True, "LINUX04": True}
     assert 48.5 / 24.45 < 2
@@ -68,7 +82,9 @@ def test_what_the_slide_says_they_should_get():
 def test_the_faulty_result_on_the_slide_can_not_be_had(first, second, third, fourth):
     """17, 17, 63 and 3 %: a guest that wants more than it gets must get half as much as LINUX03, not 17/63 of it."""
     demands = (first, second, third, fourth)
-    amount = got(allocate([Guest(g.name, g.share, demand=d) for g, d in zip(SLIDE, demands, strict=True)], 1))
+    amount = got(
+        allocate([Guest(g.name, g.share, demand=d) for g, d in zip(SLIDE, demands, strict=True)], 1)
+    )
     for name, demand in (("LINUX01", first), ("LINUX02", second)):
         assert amount[name] >= min(demand, amount["LINUX03"] / 2) * (1 - CLOSE)
     # All but LINUX04 are compute-bound on the slide, so not even 17.5 % beside 62.5 % can be had.
@@ -86,23 +102,37 @@ def test_the_faulty_rule_of_the_slide():
 
 def test_the_largest_is_served_first_then_the_next():
     """c may have 0.5 of a processor and d nothing more than 0.25: what is left, 0.05, goes to the first of the equal ones."""
-    guests = [Guest("a", 100), Guest("b", 100), Guest("c", 200, demand=0.5), Guest("d", 400, demand=0.25)]
+    guests = [
+        Guest("a", 100),
+        Guest("b", 100),
+        Guest("c", 200, demand=0.5),
+        Guest("d", 400, demand=0.25),
+    ]
     table = allocate(guests, 1, excess="largest")
     assert got(table) == pytest.approx({"a": 0.125, "b": 0.125, "c": 0.5, "d": 0.25})
     less = [*guests[:2], Guest("c", 200, demand=0.45), guests[3]]
-    assert got(allocate(less, 1, excess="largest")) == pytest.approx({"a": 0.175, "b": 0.125, "c": 0.45, "d": 0.25})
+    assert got(allocate(less, 1, excess="largest")) == pytest.approx(
+        {"a": 0.175, "b": 0.125, "c": 0.45, "d": 0.25}
+    )
 
 
 def test_a_frame_of_guests_keeps_its_rows_and_their_origin():
     frame = pd.DataFrame(
-        {"user": [g.name for g in SLIDE], "value": [g.share for g in SLIDE], "provenance": "published"}
+        {
+            "user": [g.name for g in SLIDE],
+            "value": [g.share for g in SLIDE],
+            "provenance": "published",
+        }
     )
     table = shares(frame, guest="user", share="value", demand={"LINUX04": 0.03})
     assert table[frame.columns].equals(frame)
     assert table["proportional"].tolist() == pytest.approx([24.25, 24.25, 48.5, 3.0])
     assert table["largest"].tolist() == pytest.approx([100 / 6, 100 / 6, 191 / 3, 3.0])
     weights = shares(
-        pd.DataFrame({"name": ["a", "b"], "weight": [256, 512]}), guest="name", share="weight", processors=2
+        pd.DataFrame({"name": ["a", "b"], "weight": [256, 512]}),
+        guest="name",
+        share="weight",
+        processors=2,
     )
     assert weights["proportional"].tolist() == pytest.approx([200 / 3, 400 / 3])
     with pytest.raises(ModelError, match="guest with a demand"):
@@ -128,9 +158,12 @@ def test_water_filling_by_hand():
 
 
 guest_lists = st.lists(
-    st.tuples(st.floats(1, 10_000), st.integers(1, 12), st.none() | st.just(0.0) | st.floats(0.001, 12)),
-    min_size=1, max_size=7,
-).map(lambda given: [Guest(f"g{i}", *each) for i, each in enumerate(given)])  # fmt: skip
+    st.tuples(
+        st.floats(1, 10_000), st.integers(1, 12), st.none() | st.just(0.0) | st.floats(0.001, 12)
+    ),
+    min_size=1,
+    max_size=7,
+).map(lambda given: [Guest(f"g{i}", *each) for i, each in enumerate(given)])
 PROCESSORS = st.sampled_from([1, 2, 3, 7.5, 16])
 
 
@@ -155,7 +188,9 @@ def test_no_processor_idles_while_somebody_wants_it(guests, processors, excess):
 
 @settings(deadline=None)
 @given(guest_lists, PROCESSORS)
-def test_everybody_gets_its_entitlement_unless_something_of_its_own_is_in_the_way(guests, processors):
+def test_everybody_gets_its_entitlement_unless_something_of_its_own_is_in_the_way(
+    guests, processors
+):
     table = allocate(guests, processors)
     for guest, x, entitled in zip(guests, table["allocation"], table["entitlement"], strict=True):
         assert x >= min(guest.ceiling, entitled) * (1 - CLOSE)
@@ -176,7 +211,9 @@ def test_those_bound_by_their_shares_alone_get_in_proportion(guests, processors)
 def test_the_order_of_guests_does_not_matter(guests, processors, random):
     mixed = list(guests)
     random.shuffle(mixed)
-    assert got(allocate(mixed, processors)) == pytest.approx(got(allocate(guests, processors)), rel=1e-9, abs=1e-12)
+    assert got(allocate(mixed, processors)) == pytest.approx(
+        got(allocate(guests, processors)), rel=1e-9, abs=1e-12
+    )
 
 
 @settings(deadline=None)

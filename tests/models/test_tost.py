@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.tost import tost_difference, tost_ratio
 
 A = [101.2, 99.8, 100.5, 100.9, 99.5, 100.1]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from rawperf.core.errors import ModelError
 from validation.curves import gradient, inside, throughput
-from virtperf.core.errors import ModelError
 from virtperf.models.usl import compare_usl, fit_usl
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
@@ -21,9 +21,12 @@ QUANTITIES = ("peak_load", "peak_throughput", "asymptote")
 
 def test_the_gradient_is_the_derivative():
     theta = np.array([0.03, 1e-3, 50.0])
-    numeric = np.column_stack([
-        optimize.approx_fprime(theta, lambda t, i=i: throughput(LOAD, t)[i], 1e-7 * theta) for i in range(len(LOAD))
-    ]).T  # fmt: skip
+    numeric = np.column_stack(
+        [
+            optimize.approx_fprime(theta, lambda t, i=i: throughput(LOAD, t)[i], 1e-7 * theta)
+            for i in range(len(LOAD))
+        ]
+    ).T
     assert gradient(LOAD, theta) == pytest.approx(numeric, rel=1e-4)
 
 
@@ -75,10 +78,15 @@ def profiled(fit, constraint):
         ("asymptote", lambda a, b, g: g / a),
         ("efficiency", lambda a, b, g: 1 / (1 + 215 * (a + b * 216))),
         ("throughput_at", lambda a, b, g: g * 432 / (1 + 431 * (a + b * 432))),
-        ("load_at_efficiency", lambda a, b, g: ((b - a) + math.sqrt((a - b) ** 2 + 4 * b * (a + 1))) / (2 * b)),
+        (
+            "load_at_efficiency",
+            lambda a, b, g: ((b - a) + math.sqrt((a - b) ** 2 + 4 * b * (a + 1))) / (2 * b),
+        ),
         (
             "load_within_response",
-            lambda a, b, g: ((b - a) + math.sqrt((a - b) ** 2 + 4 * b * (0.2 * g - 1 + a))) / (2 * b),
+            lambda a, b, g: (
+                ((b - a) + math.sqrt((a - b) ** 2 + 4 * b * (0.2 * g - 1 + a))) / (2 * b)
+            ),
         ),
     ],
 )
@@ -104,13 +112,17 @@ def test_limits_of_the_peak_do_not_depend_on_rounding_errors():
     load, rate = np.array([1, 2, 4, 8, 16, 24.0]), np.array([10.1, 19.4, 35.9, 58.8, 71.0, 69.3])
     for unit in np.linspace(1, 2, 40):
         found = fit_usl(load, unit * rate).peak_throughput()
-        assert (found.low / unit, found.high / unit) == pytest.approx((70.46551, 74.05298), rel=1e-6)
+        assert (found.low / unit, found.high / unit) == pytest.approx(
+            (70.46551, 74.05298), rel=1e-6
+        )
 
 
 def test_the_efficiency_respects_the_bounds_of_the_coefficients():
     """Near alpha = 1 the lower limit is reached with alpha on its bound, and more beta."""
     load = np.array([1, 2, 3, 4, 6, 8.0])
-    fit = fit_usl(load, throughput(load, np.array([0.9, 0.004, 10.0])) * [1.04, 0.96, 1.03, 0.97, 1.02, 0.98])
+    fit = fit_usl(
+        load, throughput(load, np.array([0.9, 0.004, 10.0])) * [1.04, 0.96, 1.03, 0.97, 1.02, 0.98]
+    )
     e = fit.efficiency(8)
     threshold = fit.deviance + fit.scale * 3.1824463052837078**2  # t(0.975, 3)
     for limit in (e.low, e.high):
@@ -123,7 +135,9 @@ def test_data_that_do_not_show_a_peak_have_no_upper_limit():
     assert e.value == e.high == math.inf
     assert 64 < e.low < math.inf
     assert any("no finite upper limit" in w for w in e.warnings)
-    with pytest.raises(ModelError, match=r"delta method has no standard error for beta.*profile interval"):
+    with pytest.raises(
+        ModelError, match=r"delta method has no standard error for beta.*profile interval"
+    ):
         fit_usl(CPUS, RAYS, noise="constant").peak_load(method="delta")
 
 
@@ -149,7 +163,13 @@ def test_smaller_kinds_have_no_peak():
 def test_choice_agrees_with_the_interval_of_beta():
     on_bound = (
         [1, 2, 4, 8, 12],
-        [19.70709305811862, 39.51717220706567, 78.92565503356766, 156.07315955533784, 227.02378073881104],
+        [
+            19.70709305811862,
+            39.51717220706567,
+            78.92565503356766,
+            156.07315955533784,
+            227.02378073881104,
+        ],
     )
     rows = [(LOAD, RATE), (CPUS, RAYS), (CPUS[:6], RAYS[:6]), on_bound]
     for (n, x), noise in itertools.product(rows, ("constant", "proportional")):
@@ -159,7 +179,11 @@ def test_choice_agrees_with_the_interval_of_beta():
 
 
 curves = st.tuples(
-    st.floats(0.0, 0.5), st.floats(1e-5, 0.02), st.floats(0.5, 2000.0), st.integers(0, 2**31), st.floats(0.002, 0.05)
+    st.floats(0.0, 0.5),
+    st.floats(1e-5, 0.02),
+    st.floats(0.5, 2000.0),
+    st.integers(0, 2**31),
+    st.floats(0.002, 0.05),
 )
 
 
@@ -168,7 +192,9 @@ curves = st.tuples(
 def test_the_unit_of_throughput_does_not_matter(curve, factor):
     a, b, g, seed, noise = curve
     n = np.array([1, 2, 4, 8, 16, 24, 32.0])
-    x = throughput(n, np.array([a, b, g])) * np.exp(noise * np.random.default_rng(seed).standard_normal(7))
+    x = throughput(n, np.array([a, b, g])) * np.exp(
+        noise * np.random.default_rng(seed).standard_normal(7)
+    )
     one, other = fit_usl(n, x), fit_usl(n, factor * x)
     assert other.params * [1, 1, 1 / factor] == pytest.approx(one.params, rel=1e-6, abs=1e-9)
     e, f = one.peak_load(), other.peak_load()
@@ -180,7 +206,9 @@ def test_the_unit_of_throughput_does_not_matter(curve, factor):
 def test_intervals_contain_their_estimates_and_grow_with_the_level(curve):
     a, b, g, seed, noise = curve
     n = np.array([1, 2, 4, 8, 16, 24, 32.0])
-    x = throughput(n, np.array([a, b, g])) * np.exp(noise * np.random.default_rng(seed).standard_normal(7))
+    x = throughput(n, np.array([a, b, g])) * np.exp(
+        noise * np.random.default_rng(seed).standard_normal(7)
+    )
     fit = fit_usl(n, x)
     for name in QUANTITIES:
         wide, narrow = getattr(fit, name)(), getattr(fit, name)(alpha=0.2)
@@ -269,7 +297,9 @@ def test_capacity_questions_need_sense():
     assert e.value == math.inf and "never reaches" in e.warnings[0]
     e = fit.load_within_response(0.5)
     assert any("extrapolated: the tested loads are 1 to 216" in w for w in e.warnings)
-    assert fit.load_within_response(0.2, think=0.1).value == pytest.approx(fit.load_within_response(0.3).value)
+    assert fit.load_within_response(0.2, think=0.1).value == pytest.approx(
+        fit.load_within_response(0.3).value
+    )
 
 
 def test_a_curve_that_falls_from_the_first_load_has_its_peak_below_it():
@@ -280,10 +310,17 @@ def test_a_curve_that_falls_from_the_first_load_has_its_peak_below_it():
     assert 0 < e.high < math.inf
     assert any("on its bound" in w for w in e.warnings)
     path = np.array([0.5, 0.99, 1.01, 2]) * e.high
-    assert [inside(fit, {"": (_peak_at(n), n**-2)})[""][1] for n in path] == [True, True, False, False]
+    assert [inside(fit, {"": (_peak_at(n), n**-2)})[""][1] for n in path] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def _peak_at(load):
     from virtperf.models.profile import Question
 
-    return Question(lambda c: np.stack((-c, 0 * c, 1 + 0 * c), 1), np.zeros_like, load**-2, (0.0, math.inf))
+    return Question(
+        lambda c: np.stack((-c, 0 * c, 1 + 0 * c), 1), np.zeros_like, load**-2, (0.0, math.inf)
+    )

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rawperf.core.errors import ModelError
 from validation.curves import throughput
-from virtperf.core.errors import ModelError
 from virtperf.models.ratio import fieller
 from virtperf.models.usl_cost import fit_usl_cost
 
@@ -39,7 +39,9 @@ def test_a_busy_closed_system_has_the_throughput_law_and_the_cost_law_with_one_p
     from virtperf.models.usl import fit_usl
 
     x = throughput(GUESTS, np.array([0.03, 0.001, 40.0]))
-    assert fit_usl_cost(GUESTS, GUESTS / x).coefficients == pytest.approx([0.03, 0.001, 1 / 40], rel=1e-7)
+    assert fit_usl_cost(GUESTS, GUESTS / x).coefficients == pytest.approx(
+        [0.03, 0.001, 1 / 40], rel=1e-7
+    )
     assert fit_usl(GUESTS, x).params == pytest.approx([0.03, 0.001, 40], rel=1e-7)
 
 
@@ -61,7 +63,9 @@ def test_a_capacity_limit_lies_on_the_threshold():
         gram = np.block([[columns.T @ columns, row[:, None]], [row[None, :], np.zeros((1, 1))]])
         b = np.linalg.solve(gram, np.append(columns.T @ fit.y, 24 / limit))[:3]
         rss = np.sum((fit.y - columns @ b) ** 2)
-        assert rss == pytest.approx(fit.rss + fit.scale * 2.131449545559323**2, rel=1e-6)  # t(0.975, 15)
+        assert rss == pytest.approx(
+            fit.rss + fit.scale * 2.131449545559323**2, rel=1e-6
+        )  # t(0.975, 15)
 
 
 def test_falling_costs_end_on_the_bounds():

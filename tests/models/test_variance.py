@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.variance import RESIDUAL, fit_anova
 
 FOLDER = Path(__file__).resolve().parent.parent / "reference-anova"
@@ -30,7 +30,10 @@ CERTIFIED = {
 
 
 def digits(found, expected):
-    found, expected = np.atleast_1d(np.asarray(found, float)), np.atleast_1d(np.asarray(expected, float))
+    found, expected = (
+        np.atleast_1d(np.asarray(found, float)),
+        np.atleast_1d(np.asarray(expected, float)),
+    )
     return -np.log10(np.maximum(np.abs(found - expected) / np.abs(expected), 1e-16))
 
 
@@ -46,15 +49,28 @@ def test_reference(name):
     case = CASES[name]
     found = quantities(fit_anova(pd.DataFrame(case["data"]), **case["options"]))
     for quantity, expected in case["expected"].items():
-        matching = digits(found[quantity][: len(expected)] if isinstance(expected, list) else found[quantity], expected)
+        matching = digits(
+            found[quantity][: len(expected)] if isinstance(expected, list) else found[quantity],
+            expected,
+        )
         wanted = -math.log10(case["rtol"].get(quantity, case["rtol"]["default"]))
-        assert matching.min() >= wanted, f"{case['source']}: {quantity} has {matching.round(1)} of {wanted:.1f} digits"
+        assert matching.min() >= wanted, (
+            f"{case['source']}: {quantity} has {matching.round(1)} of {wanted:.1f} digits"
+        )
 
 
 def test_reference_files_are_complete():
     assert len(CASES) >= 8
     for name, case in CASES.items():
-        assert set(case) == {"model", "options", "source", "authority", "data", "expected", "rtol"}, name
+        assert set(case) == {
+            "model",
+            "options",
+            "source",
+            "authority",
+            "data",
+            "expected",
+            "rtol",
+        }, name
         assert set(case["rtol"]) - {"default"} <= set(case["expected"]), name
         assert (FOLDER / f"{name}.json").stat().st_size < 60_000
 
@@ -72,7 +88,9 @@ def nist(name):
         if words and words[-1][0].isdigit()
     }
     rows = [line.split() for line in lines[60:] if line.strip()]
-    frame = pd.DataFrame({"treatment": [row[0] for row in rows], "y": [float(row[1]) for row in rows]})
+    frame = pd.DataFrame(
+        {"treatment": [row[0] for row in rows], "y": [float(row[1]) for row in rows]}
+    )
     return frame, certified
 
 
@@ -81,8 +99,12 @@ def exact(frame):
     groups = [[Fraction(v) for v in y] for _, y in frame.groupby("treatment")["y"]]
     grand = sum(map(sum, groups)) / len(frame)
     means = [sum(group) / len(group) for group in groups]
-    between = sum(len(group) * (mean - grand) ** 2 for group, mean in zip(groups, means, strict=True))
-    within = sum(sum((v - mean) ** 2 for v in group) for group, mean in zip(groups, means, strict=True))
+    between = sum(
+        len(group) * (mean - grand) ** 2 for group, mean in zip(groups, means, strict=True)
+    )
+    within = sum(
+        sum((v - mean) ** 2 for v in group) for group, mean in zip(groups, means, strict=True)
+    )
     return between, within, between / (len(groups) - 1) / (within / (len(frame) - len(groups)))
 
 
@@ -106,17 +128,25 @@ def test_nist(name, typ):
 
 def test_type_two_and_three_agree_with_r_where_cells_are_unequal():
     """R's car::Anova on the kidney data without their first rows, as statsmodels' own tests print it."""
-    tests = pytest.importorskip("statsmodels.stats.tests.test_anova", reason="statsmodels without its tests")
+    tests = pytest.importorskip(
+        "statsmodels.stats.tests.test_anova", reason="statsmodels without its tests"
+    )
     data = tests.kidney_table.assign(y=np.log(tests.kidney_table["Days"] + 1))
     balanced = fit_anova(data, "y", ("Duration", "Weight")).table
     assert balanced["F"].to_numpy()[:3] == pytest.approx([4.358293, 15.80674, 0.5920404], abs=1e-5)
     dropped = data.drop(index=[0, 1, 2])
     two = fit_anova(dropped, "y", ("Duration", "Weight"))
-    assert two.table["sum_sq"].to_numpy() == pytest.approx([3.067066, 13.27205, 0.1905093, 27.60181], rel=1e-6)
+    assert two.table["sum_sq"].to_numpy() == pytest.approx(
+        [3.067066, 13.27205, 0.1905093, 27.60181], rel=1e-6
+    )
     assert two.table["F"].to_numpy()[:3] == pytest.approx([5.667033, 12.26141, 0.1760025], rel=1e-6)
     three = fit_anova(dropped, "y", ("Duration", "Weight"), typ=3)
-    assert three.table["sum_sq"].to_numpy() == pytest.approx([2.904723, 13.45718, 0.1905093, 27.60181], rel=1e-6)
-    assert three.table["p"].to_numpy()[:3] == pytest.approx([0.02457384, 3.999431e-05, 0.8391231], rel=1e-6)
+    assert three.table["sum_sq"].to_numpy() == pytest.approx(
+        [2.904723, 13.45718, 0.1905093, 27.60181], rel=1e-6
+    )
+    assert three.table["p"].to_numpy()[:3] == pytest.approx(
+        [0.02457384, 3.999431e-05, 0.8391231], rel=1e-6
+    )
     assert "depend on their type" in two.warnings[0]
 
 
@@ -124,7 +154,11 @@ def design(seed, counts=((2, 3, 1), (4, 1, 2)), interaction=1.0):
     """Processors by memory with unequal numbers of rows."""
     rng = np.random.default_rng(seed)
     rows = [
-        {"processors": 4 * (i + 1), "memory": m, "y": 100 + 20 * i - 5 * j + interaction * i * j + rng.normal()}
+        {
+            "processors": 4 * (i + 1),
+            "memory": m,
+            "y": 100 + 20 * i - 5 * j + interaction * i * j + rng.normal(),
+        }
         for i, line in enumerate(counts)
         for j, (m, n) in enumerate(zip(("small", "medium", "large"), line, strict=True))
         for _ in range(n)
@@ -142,7 +176,10 @@ def test_sums_of_squares_are_drops_of_the_residual_sum(seed):
     frame = design(seed)
     a = np.where(frame[["processors"]] == 4, 1.0, -1.0)
     b = np.column_stack(
-        [(frame["memory"] == m).astype(float) - (frame["memory"] == "large") for m in ("medium", "small")]
+        [
+            (frame["memory"] == m).astype(float) - (frame["memory"] == "large")
+            for m in ("medium", "small")
+        ]
     )
     ab = a * b
     expected = {
@@ -153,10 +190,14 @@ def test_sums_of_squares_are_drops_of_the_residual_sum(seed):
     for typ, main in expected.items():
         fit = fit_anova(frame, "y", ("processors", "memory"), typ=typ)
         together = rss(frame, a, b) - rss(frame, a, b, ab)
-        assert fit.table["sum_sq"].to_numpy() == pytest.approx([*main, together, rss(frame, a, b, ab)], rel=1e-8)
+        assert fit.table["sum_sq"].to_numpy() == pytest.approx(
+            [*main, together, rss(frame, a, b, ab)], rel=1e-8
+        )
     additive = fit_anova(frame, "y", ("processors", "memory"), interaction=False)
     assert additive.terms == ("processors", "memory")
-    assert additive.table["sum_sq"].to_numpy() == pytest.approx([*expected[2], rss(frame, a, b)], rel=1e-8)
+    assert additive.table["sum_sq"].to_numpy() == pytest.approx(
+        [*expected[2], rss(frame, a, b)], rel=1e-8
+    )
 
 
 def test_the_type_does_not_matter_in_balance():
@@ -183,7 +224,9 @@ def test_means_with_interaction_are_those_of_the_cells():
     table = fit.means().set_index(["processors", "memory"])
     assert table["fitted"].to_dict() == pytest.approx(means["mean"].to_dict(), rel=1e-12)
     assert table["mean"].to_dict() == pytest.approx(means["mean"].to_dict(), rel=1e-12)
-    assert table["se"].to_dict() == pytest.approx(np.sqrt(fit.scale / means["size"]).to_dict(), rel=1e-10)
+    assert table["se"].to_dict() == pytest.approx(
+        np.sqrt(fit.scale / means["size"]).to_dict(), rel=1e-10
+    )
 
 
 def test_without_interaction_an_empty_cell_is_extrapolated():
@@ -192,7 +235,10 @@ def test_without_interaction_an_empty_cell_is_extrapolated():
     cells = fit.means().set_index(["processors", "memory"])
     assert math.isnan(cells.loc[(4, "large"), "mean"])
     # Additive: every difference between processors is the same.
-    gap = [cells.loc[(8, m), "fitted"] - cells.loc[(4, m), "fitted"] for m in ("small", "medium", "large")]
+    gap = [
+        cells.loc[(8, m), "fitted"] - cells.loc[(4, m), "fitted"]
+        for m in ("small", "medium", "large")
+    ]
     assert gap == pytest.approx([gap[0]] * 3, rel=1e-9)
     assert cells.loc[(4, "large"), "se"] > cells.loc[(8, "large"), "se"]
 
@@ -203,21 +249,27 @@ def test_units_only_change_units(shift, factor):
     one = fit_anova(frame, "y", ("processors", "memory"))
     other = fit_anova(frame.assign(y=shift + factor * frame["y"]), "y", ("processors", "memory"))
     assert other.table["F"].to_numpy()[:3] == pytest.approx(one.table["F"].to_numpy()[:3], rel=1e-6)
-    assert other.table["sum_sq"].to_numpy() / factor**2 == pytest.approx(one.table["sum_sq"].to_numpy(), rel=1e-6)
+    assert other.table["sum_sq"].to_numpy() / factor**2 == pytest.approx(
+        one.table["sum_sq"].to_numpy(), rel=1e-6
+    )
 
 
 def test_row_order_and_names_of_columns_do_not_matter():
     """Column names that are programs, and levels that are keywords, stay mere names."""
     frame = design(4)
     one = fit_anova(frame, "y", ("processors", "memory"))
-    odd = frame.rename(columns={"y": "C(1/0)", "processors": "__import__('os')", "memory": "lambda: 0"})
+    odd = frame.rename(
+        columns={"y": "C(1/0)", "processors": "__import__('os')", "memory": "lambda: 0"}
+    )
     other = fit_anova(odd.iloc[::-1], "C(1/0)", ("__import__('os')", "lambda: 0"))
     assert other.terms == ("__import__('os')", "lambda: 0", "__import__('os'):lambda: 0")
     assert other.table["F"].to_numpy()[:3] == pytest.approx(one.table["F"].to_numpy()[:3], rel=1e-9)
 
 
 def test_levels_keep_the_order_of_a_categorical_column():
-    frame = design(4).astype({"memory": pd.CategoricalDtype(["small", "medium", "large", "huge"], ordered=True)})
+    frame = design(4).astype(
+        {"memory": pd.CategoricalDtype(["small", "medium", "large", "huge"], ordered=True)}
+    )
     fit = fit_anova(frame, "y", ("processors", "memory"))
     assert fit.factors["memory"] == ("small", "medium", "large")
     assert fit.factors["processors"] == (4, 8)
@@ -230,8 +282,15 @@ def test_summary_shows_terms_sizes_and_warnings():
     text = fit.summary()
     assert text == fit_anova(design(4), "y", ("processors", "memory")).summary()
     lines = text.splitlines()
-    assert lines[0].startswith("Analysis of variance of y by processors and memory, sums of squares 2")
-    assert [line.split()[0] for line in lines[3:7]] == ["processors", "memory", "processors:memory", RESIDUAL]
+    assert lines[0].startswith(
+        "Analysis of variance of y by processors and memory, sums of squares 2"
+    )
+    assert [line.split()[0] for line in lines[3:7]] == [
+        "processors",
+        "memory",
+        "processors:memory",
+        RESIDUAL,
+    ]
     assert lines[-1].startswith("warning: the cells have different numbers of rows")
 
 
@@ -241,8 +300,12 @@ def raises(message, frame, factors=("a", "b"), **options):
 
 
 def test_bad_input():
-    frame = pd.DataFrame({"a": [1, 1, 2, 2] * 2, "b": list("uvuv") * 2, "y": [1, 2, 3, 5, 2, 2, 4, 5.0]})
-    raises("y in row 3 of 8 is not a finite number", frame.assign(y=[1, 2, math.nan, 4, 5, 6, 7, 8]))
+    frame = pd.DataFrame(
+        {"a": [1, 1, 2, 2] * 2, "b": list("uvuv") * 2, "y": [1, 2, 3, 5, 2, 2, 4, 5.0]}
+    )
+    raises(
+        "y in row 3 of 8 is not a finite number", frame.assign(y=[1, 2, math.nan, 4, 5, 6, 7, 8])
+    )
     raises("y holds something that is not a number", frame.assign(y=list("abcdefgh")))
     raises("b in row 2 of 8 is missing", frame.assign(b=["u", None, *"uvuvuv"]))
     raises(r"b has one level \(u\); expected at least 2", frame.assign(b="u"))
@@ -251,12 +314,22 @@ def test_bad_input():
     raises("two different columns beside the response", frame, ("a", "a"))
     raises("two different columns beside the response", frame, ("a", "b", "y"))
     raises("unknown type of sums of squares", frame, typ=4)
-    raises("1 of 4 cells have no row, the first one being a = 2 and b = v", frame.drop(index=[3, 7]))
-    raises("no residual degrees of freedom are left: 4 rows for 4 parameters.*without interaction", frame.iloc[:4])
     raises(
-        "do not tell the effects of a and b apart", frame[(frame["a"] == 1) == (frame["b"] == "u")], interaction=False
+        "1 of 4 cells have no row, the first one being a = 2 and b = v", frame.drop(index=[3, 7])
     )
-    raises("rows with the same a and b do not differ", frame.assign(y=frame["a"] + 0.1 * (frame["b"] == "u")))
+    raises(
+        "no residual degrees of freedom are left: 4 rows for 4 parameters.*without interaction",
+        frame.iloc[:4],
+    )
+    raises(
+        "do not tell the effects of a and b apart",
+        frame[(frame["a"] == 1) == (frame["b"] == "u")],
+        interaction=False,
+    )
+    raises(
+        "rows with the same a and b do not differ",
+        frame.assign(y=frame["a"] + 0.1 * (frame["b"] == "u")),
+    )
     raises("rows with the same a do not differ", frame.assign(y=3.3), "a")
     numbers = pd.DataFrame({"a": np.arange(60), "b": np.arange(60), "y": np.arange(60.0)})
     raises("a and b make 3600 cells", numbers)

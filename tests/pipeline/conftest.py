@@ -57,15 +57,21 @@ def nothing_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("pipeline") / "repository"
     for study in ("a", "b"):
         for path, text in {
-            f"pipelines/{study}/dvc.yaml": STAGES.format(study=study), f"in/{study}.txt": f"text of {study}",
+            f"pipelines/{study}/dvc.yaml": STAGES.format(study=study),
+            f"in/{study}.txt": f"text of {study}",
             f"data/published/{study}/study.yaml": f"study: {study}\n",
-        }.items():  # fmt: skip
+        }.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
     (root / "dvc.yaml").write_text(SITE)
     (root / "step.py").write_text(COPY)
     environment = {**os.environ, "DVC_NO_ANALYTICS": "1"}
-    subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "-q"], cwd=root, check=True, env=environment)
+    subprocess.run(
+        [sys.executable, "-m", "dvc", "init", "--no-scm", "-q"],
+        cwd=root,
+        check=True,
+        env=environment,
+    )
     return root
 
 
@@ -75,7 +81,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("warm")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, **FIXED, "PATH": path}
-    with (folder / "lock").open("w") as lock, warm(FORKS, folder, environment, lock.fileno()) as found:
+    with (
+        (folder / "lock").open("w") as lock,
+        warm(FORKS, folder, environment, lock.fileno()) as found,
+    ):
         yield found
 
 
@@ -95,7 +104,9 @@ def pipeline(address: str) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def all_run(nothing_run: Path, pipeline: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def all_run(
+    nothing_run: Path, pipeline: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The same after the pipeline; tests copy it."""
     root = Path(shutil.copytree(nothing_run, tmp_path_factory.mktemp("pipeline") / "repository"))
     assert pipeline(root) == ""
@@ -121,4 +132,8 @@ def command(root: Path) -> list[str]:
 
 def locks(root: Path) -> dict[str, bytes]:
     """Every dvc.lock."""
-    return {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("dvc.lock")) if ".dvc" not in p.parts}
+    return {
+        str(p.relative_to(root)): p.read_bytes()
+        for p in sorted(root.rglob("dvc.lock"))
+        if ".dvc" not in p.parts
+    }

@@ -44,7 +44,9 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "dvc.yaml").write_text("stages: {first: {cmd: copy}, second: {cmd: copy}}\n")
     (tmp_path / "dvc.lock").write_text(LOCK)
     (tmp_path / "pipelines" / "a").mkdir(parents=True)
-    (tmp_path / "pipelines" / "a" / "dvc.yaml").write_text("stages: {first: {cmd: copy}, second: {cmd: copy}}\n")
+    (tmp_path / "pipelines" / "a" / "dvc.yaml").write_text(
+        "stages: {first: {cmd: copy}, second: {cmd: copy}}\n"
+    )
     (tmp_path / "pipelines" / "a" / "dvc.lock").write_text(LOCK)
     return tmp_path
 
@@ -101,7 +103,9 @@ def test_a_broken_file_without_a_copy_is_removed_with_one_line(root):
     assert not (root / "dvc.lock").exists()
 
 
-@pytest.mark.parametrize(("text", "gone"), [("", True), ('{"a": ', True), ("[]", True), ("{}", False)])
+@pytest.mark.parametrize(
+    ("text", "gone"), [("", True), ('{"a": ', True), ("[]", True), ("{}", False)]
+)
 def test_an_rwlock_that_is_no_json_is_removed_with_one_line(root, text, gone):
     (root / RWLOCK).parent.mkdir(parents=True)
     (root / RWLOCK).write_text(text)

@@ -63,7 +63,10 @@ def test_one_study_alone(repository, pipeline):
 def test_a_failing_stage_says_why_and_the_other_studies_go_on(repository, pipeline):
     (repository / "in" / "a.txt").write_text("fail")
     said = pipeline(repository, status=1)
-    assert "a: the input says fail" in said and "failed to reproduce 'pipelines/a/dvc.yaml:first'" in said
+    assert (
+        "a: the input says fail" in said
+        and "failed to reproduce 'pipelines/a/dvc.yaml:first'" in said
+    )
     assert said.splitlines()[-1].startswith("Error: the pipeline stopped in a.")
     assert ran(repository) == ["b-1.txt", "b-2.txt"]
 
@@ -76,7 +79,9 @@ def test_broken_lock_files_are_mended_and_the_end_is_the_same(done, text, pipeli
         (done / path).write_text(text)
     (done / ".dvc" / "tmp" / "rwlock").write_text(text[:9])
     said = pipeline(done).splitlines()
-    assert len(said) == 4 and all(line.startswith(("restored ", "removed .dvc/tmp/rwlock")) for line in said)
+    assert len(said) == 4 and all(
+        line.startswith(("restored ", "removed .dvc/tmp/rwlock")) for line in said
+    )
     assert locks(done) == before and ran(done) == []
 
 
@@ -99,7 +104,9 @@ def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipel
     for study in "ab":
         (done / "in" / f"{study}.txt").write_text(f"another text of {study}")
     log, environment = done / "ran.log", {**os.environ, "PAUSE": "0.5"}
-    process = subprocess.Popen(command(done), start_new_session=True, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command(done), start_new_session=True, env=environment, stderr=subprocess.DEVNULL
+    )
     # DVC removes what a stage is to write before it starts it
     wait_for(
         lambda: (
@@ -119,11 +126,15 @@ def test_killed_in_the_middle_then_again_gives_the_same_locks(done, ended, pipel
 
 
 def test_a_second_one_waits_and_says_for_whom(repository, pipeline):
-    first = subprocess.Popen(command(repository), env={**os.environ, "PAUSE": "1"}, stderr=subprocess.PIPE, text=True)
+    first = subprocess.Popen(
+        command(repository), env={**os.environ, "PAUSE": "1"}, stderr=subprocess.PIPE, text=True
+    )
     file = repository / ".dvc" / "tmp" / "virtperf.lock"
     wait_for(lambda: file.exists() and file.read_text())
     said = pipeline(repository)
-    assert re.fullmatch(rf"waiting for process {first.pid}, which has run the pipeline since \d\d:\d\d:\d\d\n", said)
+    assert re.fullmatch(
+        rf"waiting for process {first.pid}, which has run the pipeline since \d\d:\d\d:\d\d\n", said
+    )
     with first:
         assert first.wait(30) == 0
     assert ran(repository) == ALL

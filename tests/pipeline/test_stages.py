@@ -16,7 +16,9 @@ def stage(name: str, deps: str, outs: str, study: str = "a") -> Stage:
     return Stage(Path("dvc.yaml"), study, name, (), tuple(deps.split()), tuple(outs.split()))
 
 
-@pytest.mark.parametrize("study", sorted(path.parent.name for path in ROOT.glob("pipelines/*/dvc.yaml")))
+@pytest.mark.parametrize(
+    "study", sorted(path.parent.name for path in ROOT.glob("pipelines/*/dvc.yaml"))
+)
 def test_every_study_lists_its_stages_in_the_order_in_which_they_run(study):
     stages = load_stages(ROOT)
     assert in_order(stages, study)
@@ -33,7 +35,7 @@ def test_every_study_lists_its_stages_in_the_order_in_which_they_run(study):
         ([stage("only", "other/end", "end"), stage("only", "in", "other", "b")], False),
         ([stage("only", "others", "end"), stage("only", "in", "other", "b")], True),
     ],
-)  # fmt: skip
+)
 def test_a_stage_needs_what_is_made_before(stages, expected):
     assert in_order(stages, "a") is expected
 

@@ -12,7 +12,12 @@ from virtperf.pipeline.state import KEPT, keep, kept, state
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("data/published/a/study.yaml", "data/runs/a/means.parquet", "pipelines/a/dvc.lock", ".cache/x"):
+    for name in (
+        "data/published/a/study.yaml",
+        "data/runs/a/means.parquet",
+        "pipelines/a/dvc.lock",
+        ".cache/x",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     return tmp_path
@@ -26,7 +31,9 @@ def test_nothing_changed(root):
     assert kept(root) == state(root)
 
 
-@pytest.mark.parametrize("path", ["data/published/a/study.yaml", "data/runs/a/means.parquet", "pipelines/a/dvc.lock"])
+@pytest.mark.parametrize(
+    "path", ["data/published/a/study.yaml", "data/runs/a/means.parquet", "pipelines/a/dvc.lock"]
+)
 @pytest.mark.parametrize("change", ["content", "time", "name", "gone"])
 def test_every_change_is_noticed(root, path, change):
     keep(root, state(root))

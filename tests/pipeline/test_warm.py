@@ -15,7 +15,7 @@ from tests.pipeline.conftest import locks
 from virtperf import __version__
 from virtperf.core.warm import ADDRESS, KERNEL, KILLED, OTHER, Command, ask
 from virtperf.pipeline.run import FORKS
-from virtperf.render.execute import execute
+from virtperf.report.html.execute import execute
 
 POWER = ("power", "--cv", "3", "--effect", "5", "-o", "power.svg")
 
@@ -28,7 +28,11 @@ def ran(address: str, folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 def test_a_command_has_its_own_files_folder_and_status(address, tmp_path):
-    assert ran(address, tmp_path, "virtperf", "--version") == (0, f"virtperf, version {__version__}\n", "")
+    assert ran(address, tmp_path, "virtperf", "--version") == (
+        0,
+        f"virtperf, version {__version__}\n",
+        "",
+    )
     ended, out, err = ran(address, tmp_path, "virtperf", "judge", "none")
     assert (ended, out) == (1, "") and "there is no study 'none'" in err
     assert ran(address, tmp_path, "virtperf", "no-such-command")[0] == 2
@@ -69,7 +73,11 @@ def test_a_notebooks_kernel_is_forked(address, tmp_path, monkeypatch):
 
 
 def test_a_kernel_ends_when_nobody_is_left_who_asked_for_it(address, forked, tmp_path):
-    environment = {"MPLBACKEND": "agg", "IPYTHONDIR": str(tmp_path), "JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    environment = {
+        "MPLBACKEND": "agg",
+        "IPYTHONDIR": str(tmp_path),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path),
+    }
     asked = ask(address, [KERNEL, "-f", str(tmp_path / "kernel.json")], tmp_path, environment, 1, 2)
     kernel = forked()
     assert kernel.pid == asked.pid and asked.poll() is None
@@ -96,6 +104,9 @@ stages:
 def test_stages_of_ours_and_others_in_one_pipeline(repository, pipeline):
     (repository / "pipelines" / "a" / "dvc.yaml").write_text(STAGES)
     said = pipeline(repository, "a", status=1)
-    assert "a: Error: there is no study 'none'" in said and "failed to run: virtperf judge none, exited with 1" in said
+    assert (
+        "a: Error: there is no study 'none'" in said
+        and "failed to run: virtperf judge none, exited with 1" in said
+    )
     assert (repository / "power.svg").is_file() and (repository / "out" / "a-1.txt").is_file()
     assert "first" in locks(repository)["pipelines/a/dvc.lock"].decode()

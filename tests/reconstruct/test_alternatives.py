@@ -14,31 +14,49 @@ TWO = "claims:\n" + claim("low", f"{AT}, value: 40") + claim("high", f"{AT}, val
 
 def test_each_resolution_has_its_range_of_the_points_that_differ(tiny):
     (found,) = alternatives(solve(*tiny(TWO)))
-    assert found["always"] == [] and [r["aside"] for r in found["resolutions"]] == [["high"], ["low"]]
-    limits = [[(p["series"], p["x"], p["low"], p["high"]) for p in r["points"]] for r in found["resolutions"]]
+    assert found["always"] == [] and [r["aside"] for r in found["resolutions"]] == [
+        ["high"],
+        ["low"],
+    ]
+    limits = [
+        [(p["series"], p["x"], p["low"], p["high"]) for p in r["points"]]
+        for r in found["resolutions"]
+    ]
     assert limits == [[("B", 3, 39.0, 41.0)], [("B", 3, 59.0, 61.0)]]
 
 
 def test_a_limit_that_only_one_resolution_sets_comes_first(tiny):
     text = TWO + claim(
-        "follows", "kind: ratio, of: 'throughput[system=b, guests=2]', to: 'throughput[system=b, guests=3]', high: 1"
+        "follows",
+        "kind: ratio, of: 'throughput[system=b, guests=2]', to: 'throughput[system=b, guests=3]', high: 1",
     )
     feasible = solve(*tiny(text))
     (found,) = alternatives(feasible)
     assert [p["x"] for p in found["resolutions"][0]["points"]] == [2, 3] or [
         p["x"] for p in found["resolutions"][0]["points"]
     ] == [3, 2]
-    assert feasible.union(feasible.study.quantity("throughput[system=b, guests=3]")) == pytest.approx([39, 41, 59, 61])
+    assert feasible.union(
+        feasible.study.quantity("throughput[system=b, guests=3]")
+    ) == pytest.approx([39, 41, 59, 61])
 
 
 def test_one_cheapest_resolution_is_no_choice(tiny):
     said_twice = claim("high", f"{AT}, value: 60", "[y, z]")
-    assert alternatives(solve(*tiny("claims:\n" + claim("low", f"{AT}, value: 40") + said_twice))) == []
+    assert (
+        alternatives(solve(*tiny("claims:\n" + claim("low", f"{AT}, value: 40") + said_twice)))
+        == []
+    )
 
 
-@pytest.mark.parametrize(("ranges", "ends"), [
-    ([(0, 1), (1, 2)], [0, 2]), ([(3, 4), (0, 1)], [0, 1, 3, 4]), ([(0, 5), (1, 2)], [0, 5]),
-    ([(float("-inf"), 0), (1, float("inf"))], [float("-inf"), 0, 1, float("inf")]), ([(1, 1)], [1, 1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ranges", "ends"),
+    [
+        ([(0, 1), (1, 2)], [0, 2]),
+        ([(3, 4), (0, 1)], [0, 1, 3, 4]),
+        ([(0, 5), (1, 2)], [0, 5]),
+        ([(float("-inf"), 0), (1, float("inf"))], [float("-inf"), 0, 1, float("inf")]),
+        ([(1, 1)], [1, 1]),
+    ],
+)
 def test_ranges_are_united(ranges, ends):
     assert united(ranges) == ends

@@ -53,7 +53,11 @@ def test_limits_name_the_claims_that_hold_them(tiny):
 
 
 def test_contradiction_drops_the_statement_made_once_rather_than_twice(tiny):
-    other = claim("peak-4", "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at: 4", "[y, z]")
+    other = claim(
+        "peak-4",
+        "kind: argmax, of: throughput, over: guests, levels: [1, 2, 3, 4], at: 4",
+        "[y, z]",
+    )
     feasible = solve(*tiny("claims:\n" + PEAK + other))
     assert feasible.contradictions.dropped == ("peak",)
     assert feasible.contradictions.conflicts == (("peak", "peak-4"),)
@@ -65,9 +69,12 @@ def test_contradiction_drops_the_statement_made_once_rather_than_twice(tiny):
 def test_three_percentages_that_do_not_compound_are_one_conflict(tiny):
     # 0.985 * 0.958 = 0.94363, so a fall of 5.8 % (0.942 +- 0.0005) is out of reach
     claims = "claims:\n" + "".join(
-        claim(name, f"kind: percent_change, of: 'throughput[guests={of}]', to: 'throughput[guests={to}]', value: {v}, half_width: 0.05")
+        claim(
+            name,
+            f"kind: percent_change, of: 'throughput[guests={of}]', to: 'throughput[guests={to}]', value: {v}, half_width: 0.05",
+        )
         for name, of, to, v in [("first", 2, 3, -1.5), ("second", 4, 2, -4.2), ("both", 4, 3, -5.8)]
-    )  # fmt: skip
+    )
     contradictions = solve(*tiny(claims)).contradictions
     assert contradictions.conflicts == (("both", "first", "second"),)
     assert len(contradictions.dropped) == 1
@@ -112,7 +119,10 @@ def test_the_response_law_encloses_the_curve(tiny):
     assert (low, high) == pytest.approx(tuple(exact), rel=0.02)
     centre = centres(feasible)
     study = feasible.study
-    product = centre[study.quantity("response_time[guests=2]")] * centre[study.quantity("throughput[guests=2]")]
+    product = (
+        centre[study.quantity("response_time[guests=2]")]
+        * centre[study.quantity("throughput[guests=2]")]
+    )
     assert product == pytest.approx(3333.3333333 * 2, rel=1e-6)
 
 

@@ -19,10 +19,14 @@ def limits(name: str, quantity: Quantity, low: float, high: float) -> list[Row]:
 def system(*rows: Row) -> LawSystem:
     positive = [Row("", ((q, -1.0),), 0.0) for q in (R, X, S, Y)]
     markers = [Row("law", ((R, 0.0), (X, 0.0)), 0.0), Row("law", ((S, 0.0), (Y, 0.0)), 0.0)]
-    return LawSystem([*positive, *markers, *rows], [Law("law", R, X, 100.0), Law("law", S, Y, 100.0)])
+    return LawSystem(
+        [*positive, *markers, *rows], [Law("law", R, X, 100.0), Law("law", S, Y, 100.0)]
+    )
 
 
-def ends(found: LawSystem, *terms: tuple[float, Quantity], claims=("law", "a", "b", "c")) -> tuple[float, float]:
+def ends(
+    found: LawSystem, *terms: tuple[float, Quantity], claims=("law", "a", "b", "c")
+) -> tuple[float, float]:
     low, high = found.interval(Expression(terms), found.mask_of(claims))
     return low.value, high.value
 
@@ -50,7 +54,9 @@ def test_a_sum_of_both_is_least_where_they_are_equal():
 
 
 def test_a_conflict_with_the_law_is_irreducible():
-    found = system(*limits("a", X, 4.0, 5.0), *limits("b", R, 26.0, 30.0), *limits("c", Y, 1.0, 2.0))
+    found = system(
+        *limits("a", X, 4.0, 5.0), *limits("b", R, 26.0, 30.0), *limits("c", Y, 1.0, 2.0)
+    )
     mask = found.mask_of(("law", "a", "b", "c"))
     assert not found.feasible(mask)
     assert set(found.owner[found.infeasible_rows(mask)]) - {""} == {"law", "a", "b"}
@@ -65,7 +71,9 @@ def test_ends_are_those_of_a_search_on_a_grid(seed):
     bound = rng.uniform(0, 30)
     # one row couples both laws: a r1 + b x2 <= bound
     found = system(
-        *limits("a", X, low[0], high[0]), *limits("b", Y, low[1], high[1]), Row("c", ((R, a), (Y, b)), bound)
+        *limits("a", X, low[0], high[0]),
+        *limits("b", Y, low[1], high[1]),
+        Row("c", ((R, a), (Y, b)), bound),
     )
     x, y = (np.linspace(lo, hi, 601) for lo, hi in zip(low, high, strict=True))
     x, y = np.meshgrid(x, y)

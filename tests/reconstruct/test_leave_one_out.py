@@ -41,7 +41,12 @@ def random_system(rng: np.random.Generator) -> tuple[LinearSystem, dict[str, flo
 
 def possible(system: LinearSystem, claims: set[str]) -> bool:
     keep = np.array([o == "" or o in claims for o in system.owner])
-    found = linprog(np.zeros(len(system.quantities)), A_ub=system.A[keep], b_ub=system.b[keep], bounds=(None, None))
+    found = linprog(
+        np.zeros(len(system.quantities)),
+        A_ub=system.A[keep],
+        b_ub=system.b[keep],
+        bounds=(None, None),
+    )
     return found.status == 0
 
 
@@ -53,7 +58,11 @@ def largest(system: LinearSystem, row: int, claims: set[str]) -> float:
 
 def by_enumeration(system: LinearSystem, costs: dict[str, float]) -> set[frozenset[str]]:
     """All cheapest sets to set aside, every subset tried that costs no more."""
-    subsets = [frozenset(dropped) for size in range(len(costs) + 1) for dropped in combinations(costs, size)]
+    subsets = [
+        frozenset(dropped)
+        for size in range(len(costs) + 1)
+        for dropped in combinations(costs, size)
+    ]
     least, found = np.inf, set()
     for dropped in sorted(subsets, key=lambda names: sum(costs[c] for c in names)):
         if sum(costs[c] for c in dropped) > least + 1e-9:
@@ -70,7 +79,10 @@ def expected_verdict(system: LinearSystem, others: dict[str, float], claim: str)
         kept = set(others) - dropped
         if not possible(system, kept | {claim}):
             found.add("contradicted")
-        elif all(largest(system, i, kept) <= system.b[i] + 1e-6 for i in np.flatnonzero(system.owner == claim)):
+        elif all(
+            largest(system, i, kept) <= system.b[i] + 1e-6
+            for i in np.flatnonzero(system.owner == claim)
+        ):
             found.add("corroborated")
         else:
             found.add("independent")
@@ -112,13 +124,22 @@ def test_what_the_verdict_depends_on_is_which_claim_goes():
         return [Row(name, ((x, 1.0),), v), Row(name, ((x, -1.0),), -v)]
 
     system = LinearSystem(
-        [*value("two", 2.0), *value("three", 3.0), *value("also-two", 2.0), Row("", ((x, -1.0),), 0.0)]
+        [
+            *value("two", 2.0),
+            *value("three", 3.0),
+            *value("also-two", 2.0),
+            Row("", ((x, -1.0),), 0.0),
+        ]
     )
     # without "also-two" either of the others goes: one resolution implies it, the other excludes it
     masks = [
-        system.mask_of({"two", "three"} - set(r)) for r in cheapest_resolutions(system, {"two": 1, "three": 1}, [])
+        system.mask_of({"two", "three"} - set(r))
+        for r in cheapest_resolutions(system, {"two": 1, "three": 1}, [])
     ]
-    assert {relation(system, mask, "also-two") for mask in masks} == {"corroborated", "contradicted"}
+    assert {relation(system, mask, "also-two") for mask in masks} == {
+        "corroborated",
+        "contradicted",
+    }
     assert verdict_of(system, masks, "also-two") == "depends"
 
 
@@ -131,9 +152,11 @@ def random_entries(rng: np.random.Generator) -> str:
     for k, key in enumerate(keys):
         a, b = rng.choice(points, 2, replace=False)
         value = int(rng.integers(0, 4))
-        body = f"kind: value, of: '{a}', value: {value}" if rng.random() < 0.6 else (
-            f"kind: difference, of: '{a}', to: '{b}', value: {value - 2}"
-        )  # fmt: skip
+        body = (
+            f"kind: value, of: '{a}', value: {value}"
+            if rng.random() < 0.6
+            else (f"kind: difference, of: '{a}', to: '{b}', value: {value - 2}")
+        )
         body += f", half_width: {rng.choice([0.0, 1.0])}" + (f", sentence: {key}" if key else "")
         text += entry(f"c{k}", body, str(rng.choice(["x", "[x, y]"])))
     return text
@@ -143,7 +166,11 @@ def by_brute_force(system: LinearSystem, claims: Claims, name: str) -> tuple[str
     """The verdict of an enumeration without what the claim's sentences say alone; whether that matters."""
     own = set(claims[name].sentences)
     costs = {c.id: drop_cost(c) for c in claims if c.id != name}
-    apart = {c: cost for c, cost in costs.items() if not claims[c].sentences or set(claims[c].sentences) - own}
+    apart = {
+        c: cost
+        for c, cost in costs.items()
+        if not claims[c].sentences or set(claims[c].sentences) - own
+    }
     verdict = expected_verdict(system, apart, name)
     return verdict, len(apart) < len(costs) and verdict != expected_verdict(system, costs, name)
 
@@ -155,7 +182,9 @@ def test_a_sentence_does_not_bear_itself_out(tiny, seed):
     for _ in range(PER_SEED):
         study, claims = tiny(random_entries(rng))
         rows = [row for c in claims for row in claim_rows(study, c)]
-        every = LinearSystem([*rows, *natural_rows(study, {q for row in rows for q, _ in row.terms})])
+        every = LinearSystem(
+            [*rows, *natural_rows(study, {q for row in rows for q, _ in row.terms})]
+        )
         judged = LeaveOneOut(solve(study, claims))
         for claim in claims:
             expected, matters = by_brute_force(every, claims, claim.id)
@@ -165,10 +194,21 @@ def test_a_sentence_does_not_bear_itself_out(tiny, seed):
 
 
 def test_a_claim_that_is_said_elsewhere_too_still_counts(tiny):
-    _, claims = tiny("claims:\n" + "".join(
-        entry(name, f"kind: value, of: 'throughput[system=b, guests=1]', value: 5, half_width: 1, sentence: {keys}")
-        for name, keys in (("here", "here"), ("here-too", "here"), ("here-and-there", "[here, there]"), ("there", "there"))
-    ))  # fmt: skip
+    _, claims = tiny(
+        "claims:\n"
+        + "".join(
+            entry(
+                name,
+                f"kind: value, of: 'throughput[system=b, guests=1]', value: 5, half_width: 1, sentence: {keys}",
+            )
+            for name, keys in (
+                ("here", "here"),
+                ("here-too", "here"),
+                ("here-and-there", "[here, there]"),
+                ("there", "there"),
+            )
+        )
+    )
     assert said_together(claims["here"], claims) == {"here", "here-too"}
     assert said_together(claims["here-and-there"], claims) == {c.id for c in claims}
 
@@ -176,7 +216,9 @@ def test_a_claim_that_is_said_elsewhere_too_still_counts(tiny):
 def test_what_the_scale_implies_is_not_judged(tiny):
     text = "claims:\n"
     for name, value in (("the-scale", 100), ("not-the-scale", 90)):
-        text += entry(name, f"kind: value, of: 'throughput[guests=3]', value: {value}, half_width: 0.5")
+        text += entry(
+            name, f"kind: value, of: 'throughput[guests=3]', value: {value}, half_width: 0.5"
+        )
     study, claims = tiny(text)
     feasible = solve(study, claims)
     assert LeaveOneOut(feasible).judge(claims["the-scale"]).verdict == "convention"
@@ -184,9 +226,12 @@ def test_what_the_scale_implies_is_not_judged(tiny):
 
 
 def test_the_scale_still_gives_levels_their_meaning(tiny):
-    text = "claims:\n" + entry("level", "kind: value, of: 'throughput[guests=2]', value: 50, half_width: 1")
+    text = "claims:\n" + entry(
+        "level", "kind: value, of: 'throughput[guests=2]', value: 50, half_width: 1"
+    )
     text += entry(
-        "ratio", "kind: ratio, of: 'throughput[guests=2]', to: 'throughput[guests=3]', value: 0.5, half_width: 0.005"
+        "ratio",
+        "kind: ratio, of: 'throughput[guests=2]', to: 'throughput[guests=3]', value: 0.5, half_width: 0.005",
     )
     study, claims = tiny(text)
     # half of what is 100 by choice

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rawperf.core.errors import VirtperfError
 from tests.reconstruct.conftest import claim
-from virtperf.core.errors import VirtperfError
 from virtperf.reconstruct.feasible import centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 
@@ -15,8 +15,13 @@ MEAN = claim(
     "for_each: {guests: [1, 2]}",
 )
 A = claim("a", "kind: value, of: 'throughput[guests=1]', value: 40, half_width: 2")  # of 100
-B = claim("b", "kind: ratio, of: 'throughput[system=b, guests=1]', to: 'throughput[system=b, guests=3]', value: 0.5, half_width: 0.05")  # fmt: skip
-B_AT_3 = claim("b-at-3", "kind: value, of: 'throughput[system=b, guests=3]', value: 20, half_width: 10")
+B = claim(
+    "b",
+    "kind: ratio, of: 'throughput[system=b, guests=1]', to: 'throughput[system=b, guests=3]', value: 0.5, half_width: 0.05",
+)
+B_AT_3 = claim(
+    "b-at-3", "kind: value, of: 'throughput[system=b, guests=3]', value: 20, half_width: 10"
+)
 
 
 def interval(feasible, text):
@@ -27,8 +32,12 @@ def interval(feasible, text):
 @pytest.mark.parametrize("more", ["", B_AT_3], ids=["no size", "a size"])
 def test_the_ranges_of_the_parts_limit_the_mean(tiny, more):
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + more))
-    assert interval(feasible, "response_time[guests=1]") == pytest.approx(((38 + 45) / 2, (42 + 55) / 2))
-    assert feasible.interval(feasible.study.quantity("response_time[guests=1]"))[0].held_by == ("mean",)
+    assert interval(feasible, "response_time[guests=1]") == pytest.approx(
+        ((38 + 45) / 2, (42 + 55) / 2)
+    )
+    assert feasible.interval(feasible.study.quantity("response_time[guests=1]"))[0].held_by == (
+        "mean",
+    )
     low, high = interval(feasible, "response_time[guests=2]")
     assert low == pytest.approx(0) and high == float("inf")  # nothing is said of the parts
     assert 41.5 < centres(feasible)[feasible.study.quantity("response_time[guests=1]")] < 48.5
@@ -45,7 +54,12 @@ def test_verdicts_of_the_mean_and_of_what_contradicts_it(tiny):
     above = claim("above", "kind: range, of: 'response_time[guests=1]', low: 41")
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + above))
     verdicts = {c.id: LeaveOneOut(feasible).judge(c).verdict for c in feasible.active}
-    assert verdicts == {"mean": "independent", "a": "independent", "b": "independent", "above": "corroborated"}
+    assert verdicts == {
+        "mean": "independent",
+        "a": "independent",
+        "b": "independent",
+        "above": "corroborated",
+    }
     wrong = claim("wrong", "kind: value, of: 'response_time[guests=1]', value: 60, half_width: 1")
     feasible = solve(*tiny("claims:\n" + MEAN + A + B + wrong))
     assert feasible.contradictions.conflicts == (("mean", "wrong"),)

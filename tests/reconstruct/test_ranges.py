@@ -20,8 +20,9 @@ FALLING = (
     "to: 'throughput[guests=3]', high: 0.9}\n"
 )
 VALUES = "claims:\n" + "".join(
-    claim(f"at-{g}", f"kind: value, of: 'throughput[guests={g}]', value: {v}, half_width: 2") for g, v in ((1, 40), (2, 75), (4, 95))
-)  # fmt: skip
+    claim(f"at-{g}", f"kind: value, of: 'throughput[guests={g}]', value: {v}, half_width: 2")
+    for g, v in ((1, 40), (2, 75), (4, 95))
+)
 
 
 @pytest.fixture
@@ -42,8 +43,19 @@ def table(tmp_path: Path):
 
 
 def entry(kind: str, **fields) -> dict:
-    along = {"over": "guests", "levels": [1, 2, 3, 4]} if kind in ("maximum", "argmax", "line", "usl") else {}
-    return {"id": kind.replace("_", "-"), "kind": kind, "about": ["figure-1"], "label": kind, **along, **fields}
+    along = (
+        {"over": "guests", "levels": [1, 2, 3, 4]}
+        if kind in ("maximum", "argmax", "line", "usl")
+        else {}
+    )
+    return {
+        "id": kind.replace("_", "-"),
+        "kind": kind,
+        "about": ["figure-1"],
+        "label": kind,
+        **along,
+        **fields,
+    }
 
 
 def pair(of: int, to: int) -> dict:
@@ -55,41 +67,71 @@ def ends(row: dict, suffix: str = "") -> tuple[float, float]:
 
 
 def test_exact_ranges_by_hand(table):
-    rows = table(VALUES, [
-        entry("value", of="throughput[guests=1] + 2 throughput[guests=2]"), entry("difference", **pair(2, 1)),
-        entry("ratio", **pair(2, 1)), entry("percent_change", **pair(2, 1)), entry("maximum", of="throughput"),
-        entry("line", of="throughput", gives={"intercept": "at 0", "slope": "each"}),
-    ])  # fmt: skip
+    rows = table(
+        VALUES,
+        [
+            entry("value", of="throughput[guests=1] + 2 throughput[guests=2]"),
+            entry("difference", **pair(2, 1)),
+            entry("ratio", **pair(2, 1)),
+            entry("percent_change", **pair(2, 1)),
+            entry("maximum", of="throughput"),
+            entry("line", of="throughput", gives={"intercept": "at 0", "slope": "each"}),
+        ],
+    )
     assert ends(rows["value"]) == pytest.approx((38 + 146, 42 + 154))
     assert ends(rows["difference"]) == pytest.approx((73 - 42, 77 - 38))
     assert ends(rows["ratio"]) == pytest.approx((73 / 42, 77 / 38), rel=1e-5)
-    assert ends(rows["percent_change"]) == pytest.approx((100 * (73 / 42 - 1), 100 * (77 / 38 - 1)), rel=1e-4)
-    assert ends(rows["maximum"]) == pytest.approx((100, 100))  # the reference, which nothing else reaches
+    assert ends(rows["percent_change"]) == pytest.approx(
+        (100 * (73 / 42 - 1), 100 * (77 / 38 - 1)), rel=1e-4
+    )
+    assert ends(rows["maximum"]) == pytest.approx(
+        (100, 100)
+    )  # the reference, which nothing else reaches
     # least squares over 1 to 4: slope = sum of (-1.5, -0.5, 0.5, 1.5) y / 5
     weights = np.array([-1.5, -0.5, 0.5, 1.5]) / 5
     slope = float(weights @ [40, 75, 100, 95])
     room = 2 * float(np.abs(weights[[0, 1, 3]]).sum())
     assert ends(rows["line: each"]) == pytest.approx((slope - room, slope + room))
-    assert np.mean(ends(rows["line: at 0"])) == pytest.approx((40 + 75 + 100 + 95) / 4 - 2.5 * slope)
+    assert np.mean(ends(rows["line: at 0"])) == pytest.approx(
+        (40 + 75 + 100 + 95) / 4 - 2.5 * slope
+    )
     assert {row["method"] for row in rows.values()} == {"exact"}
 
 
 def test_our_assumptions_narrow_what_the_text_allows(table):
-    text = "claims:\n" + claim("at-4", "kind: value, of: 'throughput[guests=4]', low: 50, high: 95") + FALLING
+    text = (
+        "claims:\n"
+        + claim("at-4", "kind: value, of: 'throughput[guests=4]', low: 50, high: 95")
+        + FALLING
+    )
     (row,) = table(text, [entry("ratio", **pair(4, 3))]).values()
-    assert ends(row, "_text") == pytest.approx((0.5, 0.95)) and ends(row) == pytest.approx((0.5, 0.9))
+    assert ends(row, "_text") == pytest.approx((0.5, 0.95)) and ends(row) == pytest.approx(
+        (0.5, 0.9)
+    )
 
 
 def test_what_nothing_speaks_of_has_no_limit(table):
-    rows = table(VALUES, [entry("ratio", of="throughput[system=b]", to="throughput[system=a]", label="{guests}",
-                                for_each={"guests": [1, 2]})])  # fmt: skip
+    rows = table(
+        VALUES,
+        [
+            entry(
+                "ratio",
+                of="throughput[system=b]",
+                to="throughput[system=a]",
+                label="{guests}",
+                for_each={"guests": [1, 2]},
+            )
+        ],
+    )
     assert [ends(row) for row in rows.values()] == [(0, math.inf)] * 2 and list(rows) == ["1", "2"]
 
 
 def test_a_range_has_the_gaps_between_resolutions(table):
     at = "kind: value, of: 'throughput[system=b, guests=3]', half_width: 1"
     text = "claims:\n" + claim("low", f"{at}, value: 40") + claim("high", f"{at}, value: 60")
-    (row,) = table(text, [entry("ratio", of="throughput[system=b, guests=3]", to="throughput[guests=3]")]).values()
+    (row,) = table(
+        text, [entry("ratio", of="throughput[system=b, guests=3]", to="throughput[guests=3]")]
+    ).values()
     assert row["pieces"] == pytest.approx([0.39, 0.41, 0.59, 0.61])
 
 
@@ -103,11 +145,23 @@ def test_levels_at_which_a_peak_can_be(table):
 
 
 def test_the_papers_number_stands_beside_the_range(table):
-    text = "claims:\n" + claim("half", f"kind: ratio, {_flow(pair(1, 3))}, value: 0.5, half_width: 0.05")
-    text += claim("change", f"kind: percent_change, {_flow(pair(1, 3))}, value: -48, half_width: 0.5")
-    text += claim("vague", f"kind: ratio, {_flow(pair(1, 3))}, value: 0.4, half_width: 0.2, reading: about half")
+    text = "claims:\n" + claim(
+        "half", f"kind: ratio, {_flow(pair(1, 3))}, value: 0.5, half_width: 0.05"
+    )
+    text += claim(
+        "change", f"kind: percent_change, {_flow(pair(1, 3))}, value: -48, half_width: 0.5"
+    )
+    text += claim(
+        "vague",
+        f"kind: ratio, {_flow(pair(1, 3))}, value: 0.4, half_width: 0.2, reading: about half",
+    )
     rows = table(
-        text, [entry("ratio", **pair(1, 3)), entry("percent_change", **pair(1, 3)), entry("difference", **pair(1, 3))]
+        text,
+        [
+            entry("ratio", **pair(1, 3)),
+            entry("percent_change", **pair(1, 3)),
+            entry("difference", **pair(1, 3)),
+        ],
     )
     assert rows["ratio"]["printed"] == pytest.approx([0.5, 0.52])
     assert rows["percent_change"]["printed"] == pytest.approx([-50, -48])
@@ -123,15 +177,24 @@ def test_a_law_is_searched_for_and_a_peak_need_not_exist(table):
     rows = table(VALUES, [entry("usl", of="throughput", gives=gives)])
     assert rows["usl: peak"]["method"] == "searched" and rows["usl: peak"]["data_sets"] > 200
     assert 0 < rows["usl: coherency"]["low"] < rows["usl: coherency"]["high"]
-    assert 2 < rows["usl: peak"]["low"] < 4 and rows["usl: peak"]["high"] < math.inf and rows["usl: peak"]["note"] == ""
-    rising = "claims:\n" + claim("more", "kind: ordering, order: ['throughput[guests=3]', 'throughput[guests=4]']")
-    assert NO_PEAK in table(rising, [entry("usl", of="throughput", gives=gives)])["usl: peak"]["note"]
+    assert (
+        2 < rows["usl: peak"]["low"] < 4
+        and rows["usl: peak"]["high"] < math.inf
+        and rows["usl: peak"]["note"] == ""
+    )
+    rising = "claims:\n" + claim(
+        "more", "kind: ordering, order: ['throughput[guests=3]', 'throughput[guests=4]']"
+    )
+    assert (
+        NO_PEAK in table(rising, [entry("usl", of="throughput", gives=gives)])["usl: peak"]["note"]
+    )
 
 
 def test_a_divisor_that_may_be_negative_is_said(table):
     below = "throughput[guests=2] - throughput[guests=1]"
     (row,) = table(
-        VALUES.replace("value: 40", "value: 74"), [entry("ratio", of="throughput[guests=3]", to=below)]
+        VALUES.replace("value: 40", "value: 74"),
+        [entry("ratio", of="throughput[guests=3]", to=below)],
     ).values()
     assert row["note"] == NOT_POSITIVE and row["high"] == math.inf
     zero = entry("ratio", of="throughput[guests=3]", to="throughput[system=b, guests=1]")

@@ -37,8 +37,14 @@ def recovered(request):
     index = json.loads((layout.samples(name) / "index.json").read_text())
     runs = [run for run in index["runs"] if run["provenance"] == Provenance.SIMULATED]
     assert {run["run_id"] for run in runs} == set(truth) and not index["quarantined"]
-    assert not [run["run_id"] for run in runs if run["warnings"] or any(file["warnings"] for file in run["files"])]
-    seen = OBSERVATIONS.read(layout.runs(name) / OBSERVATIONS.file, tuple(study.factors)).query("run_id in @truth")
+    assert not [
+        run["run_id"]
+        for run in runs
+        if run["warnings"] or any(file["warnings"] for file in run["files"])
+    ]
+    seen = OBSERVATIONS.read(layout.runs(name) / OBSERVATIONS.file, tuple(study.factors)).query(
+        "run_id in @truth"
+    )
     relative = seen["quantity"].map(lambda quantity: bool(study.quantities[quantity].references))
     seen = seen.assign(
         truth=[truth[r.run_id].get(r.quantity, np.nan) for r in seen.itertuples()],
@@ -60,14 +66,20 @@ def test_observations_give_the_truth_back(recovered):
     known = seen[seen["truth"].notna() & seen["seen"].notna()]
     finest = known["quantity"].map(lambda name: study.quantities[name].resolution)
     # borrowed numbers are true under another condition; what is compared here is what the run was made around
-    wrong = known[(known["seen"] - known["truth"]).abs() > np.maximum(CLOSE * known["truth"].abs(), finest)]
+    wrong = known[
+        (known["seen"] - known["truth"]).abs() > np.maximum(CLOSE * known["truth"].abs(), finest)
+    ]
     assert wrong.empty, wrong[["run_id", "quantity", "seen", "truth", "note"]].to_string()
 
 
 def test_simulated_runs_pass_the_audits(recovered):
     _, _, audits = recovered
     assert len(audits) > 10
-    rare = audits["audit"].isin(["warm-up"])  # which finds a late one by chance in one of a hundred series
+    rare = audits["audit"].isin(
+        ["warm-up"]
+    )  # which finds a late one by chance in one of a hundred series
     assert not rare.any() or (audits.loc[rare, "status"] == "ok").mean() > 0.9
     failed = audits[~rare & (audits["status"] != "ok")]
-    assert (failed["audit"] == "response-time law").all(), failed.to_string()  # where the paper contradicts it
+    assert (failed["audit"] == "response-time law").all(), (
+        failed.to_string()
+    )  # where the paper contradicts it

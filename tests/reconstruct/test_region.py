@@ -26,9 +26,15 @@ SUMS = st.lists(st.tuples(WHOLE, WHOLE, WHOLE), min_size=2, max_size=3)
 
 def rows_of(cuts: list[tuple[int, ...]]) -> list[Row]:
     """A box around (5, 5, 5) and planes that leave this point on the allowed side."""
-    box = [Row("", ((q, sign),), bound) for q in NAMES for sign, bound in ((1.0, SIZE), (-1.0, -1.0))]
+    box = [
+        Row("", ((q, sign),), bound) for q in NAMES for sign, bound in ((1.0, SIZE), (-1.0, -1.0))
+    ]
     planes = [
-        Row("cut", tuple((q, float(c)) for q, c in zip(NAMES, cut[:3], strict=True)), 5.0 * sum(cut[:3]) + cut[3])
+        Row(
+            "cut",
+            tuple((q, float(c)) for q, c in zip(NAMES, cut[:3], strict=True)),
+            5.0 * sum(cut[:3]) + cut[3],
+        )
         for cut in cuts
     ]
     return [*box, *planes]
@@ -45,7 +51,10 @@ def corners(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def sums(found: list[tuple[int, ...]]) -> list[Expression]:
-    return [Expression(tuple((float(c), q) for c, q in zip(terms, NAMES, strict=True))) for terms in found]
+    return [
+        Expression(tuple((float(c), q) for c, q in zip(terms, NAMES, strict=True)))
+        for terms in found
+    ]
 
 
 def region(cuts: list[tuple[int, ...]]) -> tuple[Region, np.ndarray, np.ndarray]:
@@ -64,7 +73,9 @@ def test_sums_and_ratios_are_extreme_in_corners(cuts, wanted):
         assert found.ranges(of)[0] == pytest.approx((values.min(), values.max()), abs=1e-5)
         for d in ((1, 0, 0), (1, 2, 3)):  # positive on the box
             ratios = values / (points @ np.array(d))
-            assert found.ratios(of, sums([d])[0])[0] == pytest.approx((ratios.min(), ratios.max()), abs=1e-5)
+            assert found.ratios(of, sums([d])[0])[0] == pytest.approx(
+                (ratios.min(), ratios.max()), abs=1e-5
+            )
 
 
 @settings(max_examples=200, deadline=None)
@@ -72,15 +83,25 @@ def test_sums_and_ratios_are_extreme_in_corners(cuts, wanted):
 def test_the_largest_of_several_sums(cuts, wanted):
     found, A, b = region(cuts)
     points, C = corners(A, b), np.array(wanted, dtype=float)
-    lifted = corners(np.vstack([np.column_stack([A, np.zeros(len(A))]), np.column_stack([C, -np.ones(len(C))])]),
-                     np.append(b, np.zeros(len(C))))  # fmt: skip
-    assert found.maxima(sums(wanted))[0] == pytest.approx((lifted[:, 3].min(), (points @ C.T).max()), abs=1e-5)
-    can = [k for k in range(len(C)) if len(corners(np.vstack([A, C - C[k]]), np.append(b, np.zeros(len(C)))))]
+    lifted = corners(
+        np.vstack([np.column_stack([A, np.zeros(len(A))]), np.column_stack([C, -np.ones(len(C))])]),
+        np.append(b, np.zeros(len(C))),
+    )
+    assert found.maxima(sums(wanted))[0] == pytest.approx(
+        (lifted[:, 3].min(), (points @ C.T).max()), abs=1e-5
+    )
+    can = [
+        k
+        for k in range(len(C))
+        if len(corners(np.vstack([A, C - C[k]]), np.append(b, np.zeros(len(C)))))
+    ]
     assert found.largest(sums(wanted)) == can
 
 
 def test_a_divisor_that_can_be_zero_leaves_the_ratio_open():
-    system = LinearSystem([Row("", ((q, -1.0),), 0.0) for q in NAMES] + [Row("", ((NAMES[0], -1.0),), -2.0)])
+    system = LinearSystem(
+        [Row("", ((q, -1.0),), 0.0) for q in NAMES] + [Row("", ((NAMES[0], -1.0),), -2.0)]
+    )
     x, y = sums([(1, 0, 0), (0, 1, 0)])
     assert Region(system, (np.ones(4, dtype=bool),)).ratios(x, y) == [(0.0, np.inf)]
 
@@ -90,24 +111,33 @@ def test_every_resolution_has_its_range(tiny):
     text = "claims:\n" + claim("low", f"{at}, value: 40") + claim("high", f"{at}, value: 60")
     feasible = solve(*tiny(text))
     quantity = feasible.study.quantity("throughput[system=b, guests=3]")
-    assert sorted(Regions(feasible).of([Expression(((2.0, quantity),))]).ranges(Expression(((2.0, quantity),)))) == [
-        pytest.approx((78, 82)), pytest.approx((118, 122))
-    ]  # fmt: skip
+    assert sorted(
+        Regions(feasible)
+        .of([Expression(((2.0, quantity),))])
+        .ranges(Expression(((2.0, quantity),)))
+    ) == [pytest.approx((78, 82)), pytest.approx((118, 122))]
 
 
 def test_groups_that_no_claim_connects_are_asked_together(tiny):
-    text = "claims:\n" + claim("one", "kind: value, of: 'throughput[guests=1]', value: 50, half_width: 10")
+    text = "claims:\n" + claim(
+        "one", "kind: value, of: 'throughput[guests=1]', value: 50, half_width: 10"
+    )
     text += claim("two", "kind: value, of: 'response_time[guests=1]', value: 20, half_width: 5")
     feasible = solve(*tiny(text))
-    of, to = (feasible.study.expression(f"{name}[guests=1]") for name in ("throughput", "response_time"))
+    of, to = (
+        feasible.study.expression(f"{name}[guests=1]") for name in ("throughput", "response_time")
+    )
     (found,) = Regions(feasible).of([of, to]).ratios(of, to)
     assert found == pytest.approx((40 / 25, 60 / 15))
 
 
 def test_a_law_holds_in_a_region_that_has_more_rows():
     r, x = Quantity("r", ()), Quantity("x", ())
-    rows = [Row("law", ((r, 0.0), (x, 0.0)), 0.0), *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
-            Row("", ((x, 1.0),), 50.0)]  # fmt: skip
+    rows = [
+        Row("law", ((r, 0.0), (x, 0.0)), 0.0),
+        *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
+        Row("", ((x, 1.0),), 50.0),
+    ]
     system = LawSystem(rows, [Law("law", r, x, 100.0)])
     parts = [Expression(((1.0, r),)), Expression(((1.0, x),))]
     # the larger of two whose product is 100 is least where both are 10, and 100 / 1 or 50 at the ends

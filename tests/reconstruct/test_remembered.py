@@ -16,7 +16,9 @@ def solved(monkeypatch) -> list[int]:
     """Grows with every program that is solved."""
     found: list[int] = []
     minimum = Program.minimum
-    monkeypatch.setattr(Program, "minimum", lambda *arguments: found.append(1) or minimum(*arguments))
+    monkeypatch.setattr(
+        Program, "minimum", lambda *arguments: found.append(1) or minimum(*arguments)
+    )
     return found
 
 
@@ -30,7 +32,10 @@ def asked(system: LinearSystem, mask: np.ndarray, others: np.ndarray) -> list[fl
         found += [end.value for end in system.interval(one, mask)]
         for second in system.quantities:
             found += system.ratio_interval(one, Expression(((1.0, second),)), mask)
-    found += [system.beyond(row, bound + 1e-6, mask) for row, bound in zip(system.A, system.b, strict=True)]
+    found += [
+        system.beyond(row, bound + 1e-6, mask)
+        for row, bound in zip(system.A, system.b, strict=True)
+    ]
     return [*found, system.feasible(mask & others)]
 
 
@@ -41,7 +46,9 @@ def test_the_values_are_those_of_programs(solved):
         plain = random_system(rng)
         remembered = Remembered(plain.rows)
         for _ in range(8):
-            mask, others = (plain.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.7]) for _ in range(2))
+            mask, others = (
+                plain.mask_of([f"c{i}" for i in range(6) if rng.random() < 0.7]) for _ in range(2)
+            )
             answers = []
             for k, system in enumerate((plain, remembered)):
                 before = len(solved)
@@ -65,7 +72,9 @@ def test_the_proof_of_a_remembered_value_holds_under_the_rows_that_were_asked_ab
                 continue
             recalled += 1
             assert mask[list(found.held)].all()
-            assert len(plain.obeying(found.x[None], mask)) == 1 and c @ found.x == pytest.approx(found.value)
+            assert len(plain.obeying(found.x[None], mask)) == 1 and c @ found.x == pytest.approx(
+                found.value
+            )
             alone = np.isin(np.arange(len(mask)), found.held)
             assert LinearSystem(plain.rows)._solve(c, alone).value == pytest.approx(found.value)
     assert recalled > 50

@@ -35,7 +35,11 @@ def number(function):
 
 
 def test_a_linear_number_has_its_exact_range():
-    region = box(np.array([1, 2, 3, 4]), np.array([2, 4, 6, 8]), Row("", tuple((q, 1.0) for q in NAMES), 15.0))
+    region = box(
+        np.array([1, 2, 3, 4]),
+        np.array([2, 4, 6, 8]),
+        Row("", tuple((q, 1.0) for q in NAMES), 15.0),
+    )
     weights = np.array([1.0, -2.0, 0.5, 1.0])
     (exact,) = region.ranges(Expression(tuple(zip(weights, NAMES, strict=True))))
     assert range_of(region, number(lambda y: y @ weights)) == pytest.approx(exact, abs=1e-4)
@@ -45,8 +49,12 @@ def test_an_extreme_inside_and_one_at_a_kink_are_found():
     region = box(np.ones(4), np.full(4, 5.0))
     # a paraboloid whose least value 0 is at (2, 3, 4, 2.5), most of it 9 + 4 + 9 + 6.25 in a corner
     middle = np.array([2.0, 3.0, 4.0, 2.5])
-    assert range_of(region, number(lambda y: ((y - middle) ** 2).sum(axis=1))) == pytest.approx((0, 28.25), abs=0.02)
-    assert range_of(region, number(lambda y: np.abs(y - middle).max(axis=1))) == pytest.approx((0, 3), abs=0.05)
+    assert range_of(region, number(lambda y: ((y - middle) ** 2).sum(axis=1))) == pytest.approx(
+        (0, 28.25), abs=0.02
+    )
+    assert range_of(region, number(lambda y: np.abs(y - middle).max(axis=1))) == pytest.approx(
+        (0, 3), abs=0.05
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -58,7 +66,10 @@ def test_the_law_has_the_range_that_a_grid_gives(seed):
     grid = many.usl(LOADS, np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 4))
     for name in ("contention", "coherency", "peak_load", "peak_throughput"):
         found = range_of(box(low, high), lambda y: many.usl(LOADS, y), name)
-        widest = np.nanmin(grid[name][0]), np.nanmax(grid[name][1])  # a fit or two of 6561 do not converge
+        widest = (
+            np.nanmin(grid[name][0]),
+            np.nanmax(grid[name][1]),
+        )  # a fit or two of 6561 do not converge
         room = 0.01 * (widest[1] - widest[0]) if np.isfinite(widest[1]) else 0.0
         assert found[0] <= widest[0] + room and found[1] >= widest[1] - room
 
@@ -85,20 +96,29 @@ def test_data_sets_of_a_narrower_region_count_in_a_wider_one():
     wide = box(np.ones(4), np.full(4, 2.0))
     (found,) = searched(wide, PARTS, ("n",), needle, 1, narrow.best)
     assert found.ranges["n"][1] == 9.0
-    (other,) = searched(box(np.full(4, 1.5), np.full(4, 2.0)), PARTS, ("n",), needle, 1, narrow.best)
+    (other,) = searched(
+        box(np.full(4, 1.5), np.full(4, 2.0)), PARTS, ("n",), needle, 1, narrow.best
+    )
     assert other.ranges["n"] == pytest.approx((1.5, 2.0))  # the data set is none of that region's
 
 
 def test_values_without_an_upper_limit_are_searched_up_to_one():
-    system = LinearSystem([*(Row("", ((q, -1.0),), -1.0) for q in NAMES), Row("", ((NAMES[0], 1.0),), 3.0)])
+    system = LinearSystem(
+        [*(Row("", ((q, -1.0),), -1.0) for q in NAMES), Row("", ((NAMES[0], 1.0),), 3.0)]
+    )
     closed, most = Region(system, (np.ones(5, dtype=bool),)).closed(PARTS)
-    assert most == 30.0 and range_of(closed, number(lambda y: y[:, 3])) == pytest.approx((1, 30), rel=1e-6)
+    assert most == 30.0 and range_of(closed, number(lambda y: y[:, 3])) == pytest.approx(
+        (1, 30), rel=1e-6
+    )
 
 
 def test_every_data_set_obeys_the_law():
     r, x = Quantity("r", ()), Quantity("x", ())
-    rows = [Row("law", ((r, 0.0), (x, 0.0)), 0.0), *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
-            Row("", ((x, 1.0),), 50.0)]  # fmt: skip
+    rows = [
+        Row("law", ((r, 0.0), (x, 0.0)), 0.0),
+        *(Row("", ((q, -1.0),), -1.0) for q in (r, x)),
+        Row("", ((x, 1.0),), 50.0),
+    ]
     system = LawSystem(rows, [Law("law", r, x, 100.0)])
     seen = []
 

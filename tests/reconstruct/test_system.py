@@ -25,7 +25,9 @@ def random_system(rng: np.random.Generator) -> LinearSystem:
 
 
 def smallest(system: LinearSystem, c: np.ndarray, mask: np.ndarray) -> float:
-    found = linprog(c, A_ub=system.A[mask], b_ub=system.b[mask], bounds=(None, None), method="highs")
+    found = linprog(
+        c, A_ub=system.A[mask], b_ub=system.b[mask], bounds=(None, None), method="highs"
+    )
     return found.fun if found.status == 0 else -np.inf
 
 

@@ -48,7 +48,9 @@ def test_precedence_and_functions_are_those_of_arithmetic():
 
 ARITHMETIC = st.recursive(
     st.integers(0, 20).map(str),
-    lambda parts: st.tuples(parts, st.sampled_from("+-*"), parts).map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
+    lambda parts: st.tuples(parts, st.sampled_from("+-*"), parts).map(
+        lambda p: f"({p[0]} {p[1]} {p[2]})"
+    ),
     max_leaves=12,
 )
 
@@ -59,10 +61,35 @@ def test_nested_arithmetic_gives_what_python_gives(text):
 
 
 REFUSED = [
-    "x.data", "x[0]", "'text'", "lambda: 1", "[1, 2]", "[i for i in x]", "(y := 1)", "f(x)(1)", "round(x, digits=1)",
-    "round(*x)", "1 < x < 3", "x and 1", "not x", "x if x else 1", "True", "None", "1j", "__import__('os')", "", "1 +",
-    "x; 1", "f'{x}'", "await x", "x @ x", "x << 2", "b'1'", "...", "x\n= 1",
-]  # fmt: skip
+    "x.data",
+    "x[0]",
+    "'text'",
+    "lambda: 1",
+    "[1, 2]",
+    "[i for i in x]",
+    "(y := 1)",
+    "f(x)(1)",
+    "round(x, digits=1)",
+    "round(*x)",
+    "1 < x < 3",
+    "x and 1",
+    "not x",
+    "x if x else 1",
+    "True",
+    "None",
+    "1j",
+    "__import__('os')",
+    "",
+    "1 +",
+    "x; 1",
+    "f'{x}'",
+    "await x",
+    "x @ x",
+    "x << 2",
+    "b'1'",
+    "...",
+    "x\n= 1",
+]
 
 
 @pytest.mark.parametrize("text", REFUSED)

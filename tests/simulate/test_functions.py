@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from virtperf.simulate.expressions import FUNCTIONS, ExpressionError, Value, constant, share_noise, uneven
+from virtperf.simulate.expressions import (
+    FUNCTIONS,
+    ExpressionError,
+    Value,
+    constant,
+    share_noise,
+    uneven,
+)
 from virtperf.simulate.signals import autocorrelated
 
 
@@ -68,7 +75,12 @@ def test_parts_are_whole_and_add_up():
 def test_sums_over_time_and_over_entities():
     x = Value(np.array([[1.0, 10.0], [2.0, 20.0]]), "minutes", "guests")
     assert call("cumsum", x).data.tolist() == [[1, 10], [3, 30]]
-    for name, found in (("last", [2, 20]), ("total", [3, 30]), ("average", [1.5, 15]), ("highest", [2, 20])):
+    for name, found in (
+        ("last", [2, 20]),
+        ("total", [3, 30]),
+        ("average", [1.5, 15]),
+        ("highest", [2, 20]),
+    ):
         assert (call(name, x).data.tolist(), call(name, x).times) == ([found], "")
     assert (call("together", x).data.tolist(), call("together", x).entities) == ([[11], [22]], "")
     assert call("share", weights(1, 3)).data.tolist() == [[0.25, 0.75]]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import yaml
 
+from rawperf import get_format, sniff
+from rawperf.core.errors import StudyError
 from tests.simulate.toy_raw import RAW, toy
-from virtperf.core.errors import StudyError
 from virtperf.core.params import load_parameters
-from virtperf.formats import get_format, sniff
 from virtperf.reconstruct.feasible import centres, solve
 from virtperf.simulate.load import load_raw
 from virtperf.simulate.plan import plan_runs
@@ -80,7 +80,9 @@ def test_xentop_carries_the_truth_in_percent_of_one_processor(made):
     cpu = values(reading(folder / "scaling-xen-9-r1", "xentop.txt"), "CPU(%)")
     total = cpu.groupby("t")["value"].sum()
     assert len(total) == 9  # ten iterations show nine intervals
-    assert total.mean() == pytest.approx(truth(plans, "scaling-xen-9-r1", "cpu_utilization") * 8, rel=0.02)
+    assert total.mean() == pytest.approx(
+        truth(plans, "scaling-xen-9-r1", "cpu_utilization") * 8, rel=0.02
+    )
     assert total.max() <= 800
 
 
@@ -88,23 +90,33 @@ def test_the_counter_of_seconds_grows_as_the_shares_say(made):
     _, _, folder = made
     found = reading(folder / "scaling-xen-9-r1", "xentop.txt")
     share = values(found, "CPU(%)").groupby("entity")["value"].sum() / 100 * 60
-    seconds = values(found, "CPU(sec)").groupby("entity")["value"].agg(lambda s: s.iloc[-1] - s.iloc[0])
-    assert (share - seconds).abs().max() < 2  # counters are cut to whole seconds, shares rounded to 0.1 %
+    seconds = (
+        values(found, "CPU(sec)").groupby("entity")["value"].agg(lambda s: s.iloc[-1] - s.iloc[0])
+    )
+    assert (
+        share - seconds
+    ).abs().max() < 2  # counters are cut to whole seconds, shares rounded to 0.1 %
 
 
 def test_the_listing_carries_the_published_memory(made):
     plans, _, folder = made
     found = reading(folder / "memory-zvm-7168-r1", "perfkit.txt")
     pages = values(found, "R>2GB", "guest").groupby("t")["value"].sum()
-    assert pages.to_numpy() / 256 == pytest.approx(truth(plans, "memory-zvm-7168-r1", "resident_memory"), abs=0.01)
-    assert truth(plans, "memory-zvm-7168-r1", "resident_memory") == pytest.approx(6831, abs=0.5)  # Table 9
+    assert pages.to_numpy() / 256 == pytest.approx(
+        truth(plans, "memory-zvm-7168-r1", "resident_memory"), abs=0.01
+    )
+    assert truth(plans, "memory-zvm-7168-r1", "resident_memory") == pytest.approx(
+        6831, abs=0.5
+    )  # Table 9
     assert len(pages) == 10
 
 
 def test_guests_and_hypervisor_add_up_to_the_processors(made):
     _, _, folder = made
     found = reading(folder / "memory-zvm-7168-r1", "perfkit.txt")
-    busy, system = (values(found, field, "processor").groupby("t")["value"].sum() for field in ("%CPU", "%SYS"))
+    busy, system = (
+        values(found, field, "processor").groupby("t")["value"].sum() for field in ("%CPU", "%SYS")
+    )
     guests = values(found, "%CPU", "guest").groupby("t")["value"].sum()
     assert (guests + system - busy).abs().max() < 1  # eight processors, each rounded to 0.1 %
 
@@ -120,7 +132,9 @@ def test_driver_logs_obey_the_closed_loop(made):
         assert np.mean(x * r) == pytest.approx(4, rel=0.02)  # clients of a driver
         snapshots = values(reading(driver, "snapshots.xml"), "page_elements")
         pages = values(found, "pg", "driver")["value"].to_numpy()
-        assert snapshots["value"].tolist() == pages[29::30].tolist()  # every 300 s, of samples every 10 s
+        assert (
+            snapshots["value"].tolist() == pages[29::30].tolist()
+        )  # every 300 s, of samples every 10 s
 
 
 def test_the_same_seed_writes_the_same_bytes(made, tmp_path):
@@ -145,14 +159,27 @@ def test_run_yaml_says_what_the_blocks_say(tmp_path):
     head = yaml.safe_load((written(tmp_path, RAW) / "run.yaml").read_text())
     files = head.pop("files")
     assert files == [
-        {"path": f"d{n}/console.log", "format": "iwl-console", "entity": f"d{n}", "start_s": 10, "interval_s": 10}
+        {
+            "path": f"d{n}/console.log",
+            "format": "iwl-console",
+            "entity": f"d{n}",
+            "start_s": 10,
+            "interval_s": 10,
+        }
         for n in (1, 2)
     ]
     assert head == {
-        "study": "toy", "run": "a-2-r1", "provenance": "simulated", "factors": {"system": "a", "guests": 2},
-        "replicate": 1, "start": "2011-03-01T09:00:00", "duration_s": 100, "warmup_s": 20, "window_s": [20, 100],
+        "study": "toy",
+        "run": "a-2-r1",
+        "provenance": "simulated",
+        "factors": {"system": "a", "guests": 2},
+        "replicate": 1,
+        "start": "2011-03-01T09:00:00",
+        "duration_s": 100,
+        "warmup_s": 20,
+        "window_s": [20, 100],
         "clients": 4,
-    }  # fmt: skip
+    }
 
 
 TIMES = """\
@@ -169,10 +196,18 @@ def test_files_of_other_shapes_need_no_code(tmp_path):
     folder = written(tmp_path, RAW + TIMES)
     entries = {e["path"]: e for e in yaml.safe_load((folder / "run.yaml").read_text())["files"]}
     assert entries["steps/d1-2.txt"] == {
-        "path": "steps/d1-2.txt", "format": "time", "entity": "step-d1", "entity_kind": "command", "at_s": 5,
-    }  # fmt: skip
+        "path": "steps/d1-2.txt",
+        "format": "time",
+        "entity": "step-d1",
+        "entity_kind": "command",
+        "at_s": 5,
+    }
     found = get_format("time").read((folder / "steps" / "d1-2.txt").read_bytes())
-    assert found.records.set_index("field")["value"].to_dict() == {"real": 3, "user": 0.143, "sys": 0}
+    assert found.records.set_index("field")["value"].to_dict() == {
+        "real": 3,
+        "user": 0.143,
+        "sys": 0,
+    }
 
 
 TEXT = """\
@@ -188,9 +223,15 @@ TEXT = """\
 
 def test_a_format_that_prints_nothing_is_written_as_a_text(tmp_path):
     folder = written(tmp_path, RAW + TEXT)
-    (entry,) = (e for e in yaml.safe_load((folder / "run.yaml").read_text())["files"] if e["path"] == "fio.json")
+    (entry,) = (
+        e
+        for e in yaml.safe_load((folder / "run.yaml").read_text())["files"]
+        if e["path"] == "fio.json"
+    )
     assert entry == {"path": "fio.json", "format": "fio"}
-    found = sniff((folder / "fio.json").read_bytes()).read((folder / "fio.json").read_bytes()).records
+    found = (
+        sniff((folder / "fio.json").read_bytes()).read((folder / "fio.json").read_bytes()).records
+    )
     rates = found[found["field"] == "read/bw"].set_index("entity")["value"].to_dict()
     assert rates == {"g1": 2000, "g2": 2000, "h7": 1000}
     assert found.loc[found["field"] == "read/lat/mean", "value"].tolist() == [0.33] * 3
@@ -202,7 +243,9 @@ def test_a_file_of_one_entity_has_records_of_others_and_values_of_its_own(tmp_pa
     files = [(folder / f"fio-{name}.json").read_bytes() for name in ("d1", "d2")]
     found = [get_format("fio").read(file).records for file in files]
     assert [records["entity"].unique().tolist() for records in found] == [["g1", "h7", "g2"]] * 2
-    (one,), (other,) = (set(records.loc[records["field"] == "read/lat/mean", "value"]) for records in found)
+    (one,), (other,) = (
+        set(records.loc[records["field"] == "read/lat/mean", "value"]) for records in found
+    )
     assert one != other
 
 
@@ -211,9 +254,17 @@ def test_a_file_of_one_entity_has_records_of_others_and_values_of_its_own(tmp_pa
     [
         ("{name}", "{nam}", "nothing stands for 'nam'"),
         ("between: ", "kind: job, between: ", "records have a kind, or the text"),
-        ("kib: 1000 * weight", "kib: last(rate)", "kib varies over  drivers, its records over  guests"),
+        (
+            "kib: 1000 * weight",
+            "kib: last(rate)",
+            "kib varies over  drivers, its records over  guests",
+        ),
         ("format: fio\n", "format: no-such\n", "no format is called 'no-such'"),
-        ('- {at: {system: a}, text: "\\n]}\\n"}', "- {kind: job, fields: {a: 1}}", "either all records of a file"),
+        (
+            '- {at: {system: a}, text: "\\n]}\\n"}',
+            "- {kind: job, fields: {a: 1}}",
+            "either all records of a file",
+        ),
     ],
 )
 def test_a_text_that_is_none_is_refused_with_its_line(tmp_path, old, new, problem):
@@ -225,11 +276,11 @@ def test_a_text_that_is_none_is_refused_with_its_line(tmp_path, old, new, proble
 
 REFUSED = {
     "another set": ("fields: {real: 3", "fields: {real: at(rate) * 0 + 3", "needs `times`"),
-    "no placeholder": ('steps/{name}', 'steps/{nam}', "nothing stands for 'nam', only for"),
+    "no placeholder": ("steps/{name}", "steps/{nam}", "nothing stands for 'nam', only for"),
     "the same path twice": ('"steps/{name}-{guests}.txt"', "steps.txt", "written twice"),
     "out of the folder": ('"steps/', '"../', "leads out of the run folder"),
     "what no tool prints": ("real: 3", "real: -3", "time can't print this reading"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -241,7 +292,10 @@ def test_what_can_not_be_written_is_refused_with_its_line(tmp_path, what):
 
 
 def test_a_run_without_files_is_refused(tmp_path):
-    raw = RAW.replace("  - run:", "  - at: {system: b}\n    run:") + "  - run: {start: 2011-03-01T09:00:00}\n"
+    raw = (
+        RAW.replace("  - run:", "  - at: {system: b}\n    run:")
+        + "  - run: {start: 2011-03-01T09:00:00}\n"
+    )
     with pytest.raises(StudyError, match="no block for it says duration_s"):
         written(tmp_path, raw)
 

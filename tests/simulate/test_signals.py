@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rawperf.core.errors import StudyError
 from tests.simulate.toy_raw import RAW, toy_run, with_signal
-from virtperf.core.errors import StudyError
 
 
 def test_a_signal_is_made_of_truth_conventions_levels_and_attributes(tmp_path):
@@ -36,8 +36,12 @@ def test_noise_is_a_signals_own(tmp_path):
 
 
 def test_values_at_other_times(tmp_path):
-    raw = with_signal("later: {times: half, is: at(cumsum(rate))}", "once: at(rate, 50)", "early: {times: half, is: t}",
-                      "lacking: {times: ticks, is: at(early)}")  # fmt: skip
+    raw = with_signal(
+        "later: {times: half, is: at(cumsum(rate))}",
+        "once: at(rate, 50)",
+        "early: {times: half, is: t}",
+        "lacking: {times: ticks, is: at(early)}",
+    )
     run = toy_run(tmp_path, raw=raw, sample_cv=0)
     assert run.signal("later").data[:, 0].tolist() == [500, 1000]
     assert run.signal("once").data.tolist() == [[100, 100]]
@@ -56,7 +60,9 @@ def test_what_the_text_does_not_say_can_be_replaced(tmp_path):
     run = toy_run(tmp_path, "b-4-r1", raw)
     assert (run.signal("known").number, run.signal("also").number) == (7, 8)
     assert toy_run(tmp_path, "b-2-r1", raw).signal("known").number == 70
-    with pytest.raises(StudyError, match=r"raw.yaml line \d+: run b-4-r1: .*the text gives no throughput"):
+    with pytest.raises(
+        StudyError, match=r"raw.yaml line \d+: run b-4-r1: .*the text gives no throughput"
+    ):
         toy_run(tmp_path, "b-4-r1", raw).value("level + 1", ("blocks", 0, "signals", "level"))
 
 
@@ -95,10 +101,18 @@ def test_facts_that_every_run_needs(tmp_path):
 
 def test_half_an_entity(tmp_path):
     with pytest.raises(StudyError, match=r"run a-2-r1: 0.5 entities") as err:
-        toy_run(tmp_path, raw=RAW.replace("count: 1, from", "count: guests / 4, from")).entities("guests")
-    assert err.value.line == RAW.splitlines().index(next(x for x in RAW.splitlines() if "guests: [{" in x)) + 1
+        toy_run(tmp_path, raw=RAW.replace("count: 1, from", "count: guests / 4, from")).entities(
+            "guests"
+        )
+    assert (
+        err.value.line
+        == RAW.splitlines().index(next(x for x in RAW.splitlines() if "guests: [{" in x)) + 1
+    )
 
 
 def test_a_grid_of_one_time(tmp_path):
-    run = toy_run(tmp_path, raw=with_signal("once: {times: half, is: t + step}").replace("from: 50", "from: 100"))
+    run = toy_run(
+        tmp_path,
+        raw=with_signal("once: {times: half, is: t + step}").replace("from: 50", "from: 100"),
+    )
     assert run.signal("once").data.tolist() == [[150]]

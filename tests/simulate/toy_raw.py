@@ -79,7 +79,9 @@ def toy(folder: Path, raw: str = RAW, **parameters: float) -> tuple[Study, Raw, 
     return study, loaded, {plan.run_id: plan for plan in plans}
 
 
-def toy_run(folder: Path, run_id: str = "a-2-r1", raw: str = RAW, seed: int = 1, **parameters: float) -> Run:
+def toy_run(
+    folder: Path, run_id: str = "a-2-r1", raw: str = RAW, seed: int = 1, **parameters: float
+) -> Run:
     """One run, ready to be asked for its signals."""
     _, loaded, plans = toy(folder, raw, **parameters)
     return Run(loaded, plans[run_id], seed)
@@ -87,4 +89,6 @@ def toy_run(folder: Path, run_id: str = "a-2-r1", raw: str = RAW, seed: int = 1,
 
 def with_signal(*lines: str, raw: str = RAW) -> str:
     """raw.yaml with further signals, one a line."""
-    return raw.replace("    signals:\n", "    signals:\n" + "".join(f"      {line}\n" for line in lines))
+    return raw.replace(
+        "    signals:\n", "    signals:\n" + "".join(f"      {line}\n" for line in lines)
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rawperf.core.errors import StudyError
 from tests.conftest import ROOT
 from tests.study.test_definition import STUDY, line_of, write
-from virtperf.core.errors import StudyError
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 from virtperf.study.readings import load_readings
@@ -36,8 +36,16 @@ def load(tmp_path, text=CLAIMS):
 
 def test_limits_come_from_the_printed_precision(tmp_path):
     claims = load(tmp_path)
-    assert (claims["faster"].low, claims["faster"].high, claims["faster"].value) == (49.5, 50.5, 50.0)
-    assert (claims["busy"].low, claims["busy"].high, claims["busy"].value) == (90.0, float("inf"), None)
+    assert (claims["faster"].low, claims["faster"].high, claims["faster"].value) == (
+        49.5,
+        50.5,
+        50.0,
+    )
+    assert (claims["busy"].low, claims["busy"].high, claims["busy"].value) == (
+        90.0,
+        float("inf"),
+        None,
+    )
     assert claims["faster"].times_said == 2
 
 
@@ -82,17 +90,45 @@ MISTAKES = {
     "unknown level": ('"speed[guests=4]"', '"speed[guests=3]"', "unknown level 3 of guests"),
     "unknown quantity": ('"load[guests=4]"', '"lode[guests=4]"', "unknown quantity 'lode'"),
     "level missing": ('"load[guests=4]"', '"load[system=a]"', "no level for guests"),
-    "unreadable sum": ('"load[guests=4]"', '"load[guests=4] * 2"', "expected + or - and a quantity at character"),
+    "unreadable sum": (
+        '"load[guests=4]"',
+        '"load[guests=4] * 2"',
+        "expected + or - and a quantity at character",
+    ),
     "unknown exhibit": ("[text]", "[figure-9]", "unknown exhibit 'figure-9'"),
-    "limits exclude the value": ("half_width: 0.5,", "half_width: 0.5, high: 49.8,", "49.5 to 49.8 exclude the printed value 50"),
+    "limits exclude the value": (
+        "half_width: 0.5,",
+        "half_width: 0.5, high: 49.8,",
+        "49.5 to 49.8 exclude the printed value 50",
+    ),
     "limits crossed": ("low: 90,", "low: 90, high: 80,", "90 to 80 exclude"),
-    "winner not among levels": ("at: 4, for_each", "at: 3, for_each", "at: 3 is not among the levels"),
-    "conflict with nothing": ("conflicts: [faster]", "conflicts: [slower]", "'slower', which is no claim"),
+    "winner not among levels": (
+        "at: 4, for_each",
+        "at: 3, for_each",
+        "at: 3 is not among the levels",
+    ),
+    "conflict with nothing": (
+        "conflicts: [faster]",
+        "conflicts: [slower]",
+        "'slower', which is no claim",
+    ),
     "id given twice": ("{id: busy,", "{id: faster,", "'faster' is given twice"),
     "key given twice": ("low: 90,", "low: 90, low: 91,", "'low' is given twice"),
-    "half width missing": ("value: 50, half_width: 0.5,", "value: 50,", "no limits: give value and half_width"),
-    "unknown kind": ("kind: range", "kind: rang", "'concave', 'equivalence', 'sum', 'relative_mean', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'"),
-    "a sentence of nobody else": ("low: 90,", "low: 90, sentence: alone,", "no other claim has the sentence 'alone'"),
+    "half width missing": (
+        "value: 50, half_width: 0.5,",
+        "value: 50,",
+        "no limits: give value and half_width",
+    ),
+    "unknown kind": (
+        "kind: range",
+        "kind: rang",
+        "'concave', 'equivalence', 'sum', 'relative_mean', 'rule' or 'response_law'; found 'rang'. Did you mean 'range'",
+    ),
+    "a sentence of nobody else": (
+        "low: 90,",
+        "low: 90, sentence: alone,",
+        "no other claim has the sentence 'alone'",
+    ),
     "a rule over names": (
         "kind: linear, of: speed, over: guests, levels: [1, 2, 4], margin: 0.1",
         "kind: rule, of: speed, over: system, levels: [a, b], intercept: 1, slope: 2, intercept_half_width: 0, slope_half_width: 0",
@@ -100,7 +136,7 @@ MISTAKES = {
     ),
     "no reason": ("why: A test.}", "enabled: true}", "'why' is missing"),
     "reason too short": ("reason: They say nothing.", "reason: none", "at least 10 characters"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("old", "new", "problem"), MISTAKES.values(), ids=MISTAKES)

@@ -17,11 +17,31 @@ FACTORS = ("test", "system", "guests")
 
 def observation(run_id, value, provenance="measured", **fields):
     row = {
-        "run_id": run_id, "provenance": provenance, "replicate": 1, "test": "load", "system": "a", "guests": 1,
-        "quantity": "throughput", "value": value, "se": 0.5, "df": 6.0, "low": value - 1, "high": value + 2, "n": 60,
-        "method": "cosines", "begin_s": 300.0, "relative": value / 2, "relative_se": 0.25, "relative_df": 8.0,
-        "metric": "x", "source": "x", "entity_kind": "x", "entities": 1, "stationarity": "", "note": "",
-    }  # fmt: skip
+        "run_id": run_id,
+        "provenance": provenance,
+        "replicate": 1,
+        "test": "load",
+        "system": "a",
+        "guests": 1,
+        "quantity": "throughput",
+        "value": value,
+        "se": 0.5,
+        "df": 6.0,
+        "low": value - 1,
+        "high": value + 2,
+        "n": 60,
+        "method": "cosines",
+        "begin_s": 300.0,
+        "relative": value / 2,
+        "relative_se": 0.25,
+        "relative_df": 8.0,
+        "metric": "x",
+        "source": "x",
+        "entity_kind": "x",
+        "entities": 1,
+        "stationarity": "",
+        "note": "",
+    }
     return row | fields
 
 
@@ -42,7 +62,9 @@ def test_a_condition_has_one_mean_on_each_scale(made):
     own = table.iloc[0]
     expected = over_runs([102.0, 98.0, 100.0], [0.5] * 3, [6.0] * 3, level=0.9)
     assert own[["value", "df", "n", "method", "level"]].tolist() == [100.0, 2.0, 3, "runs", 0.9]
-    assert own[["se", "low", "high"]].tolist() == pytest.approx([expected.se, expected.low, expected.high], rel=1e-9)
+    assert own[["se", "low", "high"]].tolist() == pytest.approx(
+        [expected.se, expected.low, expected.high], rel=1e-9
+    )
     assert own["runs"] == ["r1", "r2", "r3"]
     assert table.iloc[1]["value"] == 50.0
 
@@ -50,19 +72,26 @@ def test_a_condition_has_one_mean_on_each_scale(made):
 def test_one_run_keeps_its_own_degrees_of_freedom(made):
     _, table = made(observation("r1", 100.0), level=0.95)
     assert table[["se", "df", "n", "method"]].to_numpy().tolist() == [
-        [0.5, 6.0, 1, "cosines of one run"], [0.25, 8.0, 1, "cosines of one run"],
-    ]  # fmt: skip
+        [0.5, 6.0, 1, "cosines of one run"],
+        [0.25, 8.0, 1, "cosines of one run"],
+    ]
     own, relative = (table.iloc[k] for k in range(2))
     assert (own["low"], own["high"]) == (99.0, 102.0)  # the observation's own interval
     assert relative["high"] - 50 == pytest.approx(0.25 * 2.306004135)  # t(0.975, 8)
 
 
 def test_conditions_and_provenances_stay_apart(made):
-    rows = [observation("r1", 100.0), observation("s1", 50.0, "simulated"), observation("r2", 10.0, guests=2)]
+    rows = [
+        observation("r1", 100.0),
+        observation("s1", 50.0, "simulated"),
+        observation("r2", 10.0, guests=2),
+    ]
     study, table = made(*rows, observation("r3", math.nan, relative=math.nan))
     means = means_by_quantity(study, table)
     at = study.quantity("throughput[system=a, guests=1]")
-    assert means[at, "measured", "own"].value == 100.0 and means[at, "simulated", "own"].value == 50.0
+    assert (
+        means[at, "measured", "own"].value == 100.0 and means[at, "simulated", "own"].value == 50.0
+    )
     assert means[at, "measured", "own"].origin.runs == ("r1",)  # r3 saw nothing
     assert str(means[at, "simulated", "own"].origin.provenance) == "simulated"
     assert len(means) == 6
@@ -79,8 +108,9 @@ def test_a_relative_mean_has_the_error_of_its_reference(made):
         base = runs[0].mean()
         rows = [
             observation(f"r{k}{j}", value, relative=hundred * value / base, guests=1 + k)
-            for k, side in enumerate(runs) for j, value in enumerate(side)
-        ]  # fmt: skip
+            for k, side in enumerate(runs)
+            for j, value in enumerate(side)
+        ]
         _, table = made(*rows, level=0.95)
         mean = table[(table["scale"] == "relative") & (table["guests"] == 2)].iloc[0]
         plain = over_runs(hundred * runs[1] / base, [0.0] * 3, [1.0] * 3, level=0.95)
@@ -104,4 +134,6 @@ def test_rows_at_a_level_that_the_study_lost_are_left_out(made):
 def test_the_file_has_the_levels_of_the_study(made, tmp_path):
     study, table = made(observation("r1", 100.0))
     MEANS.write(table, tmp_path / MEANS.file, FACTORS)
-    assert means_by_quantity(study, MEANS.read(tmp_path / MEANS.file, FACTORS)) == means_by_quantity(study, table)
+    assert means_by_quantity(
+        study, MEANS.read(tmp_path / MEANS.file, FACTORS)
+    ) == means_by_quantity(study, table)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from virtperf.core.errors import StudyError
+from rawperf.core.errors import StudyError
 from virtperf.study.definition import load_study, run_levels
 
 STUDY = """\
@@ -72,7 +72,10 @@ def test_defaults_are_filled_in_and_written_levels_win(tmp_path):
 
 def test_points_of_a_figure_follow_its_series(tmp_path):
     study = load_study(write(tmp_path))
-    points = [(s.label, level, q.level("system")) for s, level, q in study.points(study.exhibit("figure-1"))]
+    points = [
+        (s.label, level, q.level("system"))
+        for s, level, q in study.points(study.exhibit("figure-1"))
+    ]
     assert points == [("A", 1, "a"), ("A", 2, "a"), ("A", 4, "a"), ("B", 1, "b"), ("B", 4, "b")]
     assert run_levels(study.runs[0]) == [{"system": "b", "guests": 1}, {"system": "b", "guests": 4}]
 
@@ -98,22 +101,42 @@ def test_one_of_a_factor_is_named_in_the_singular(tmp_path):
         "worker processes": "worker process",
     }
     for label, one in labels.items():
-        text = STUDY.replace("quantities:", f"  extra: {{label: {label}, levels: [1, 2], default: 1}}\nquantities:", 1)
+        text = STUDY.replace(
+            "quantities:",
+            f"  extra: {{label: {label}, levels: [1, 2], default: 1}}\nquantities:",
+            1,
+        )
         factor = load_study(write(tmp_path, text)).factors["extra"]
         assert (factor.noun(1), factor.noun(2)) == (one, label)
 
 
 MISTAKES = {
-    "unknown factor of a reference": ("{at: {guests: 1}, value", "{at: {gests: 1}, value", "unknown factor 'gests'"),
-    "unknown level of a reference": ("{at: {guests: 1}, value", "{at: {guests: 3}, value", "unknown level 3 of guests"),
-    "level missing in a reference": ("{at: {guests: 1}, value", "{at: {system: a}, value", "no level for guests"),
+    "unknown factor of a reference": (
+        "{at: {guests: 1}, value",
+        "{at: {gests: 1}, value",
+        "unknown factor 'gests'",
+    ),
+    "unknown level of a reference": (
+        "{at: {guests: 1}, value",
+        "{at: {guests: 3}, value",
+        "unknown level 3 of guests",
+    ),
+    "level missing in a reference": (
+        "{at: {guests: 1}, value",
+        "{at: {system: a}, value",
+        "no level for guests",
+    ),
     "unknown level of a run": (
         "over: {guests: [1, 4]}}",
         "over: {guests: [1, 8]}}",
         "unknown level 8 of guests; expected one of 1, 2, 4",
     ),
     "duplicate key": ("  load: {label", "  speed: {label", "'speed' is given twice"),
-    "unit missing": ('  load: {label: Load, unit: "%",', "  load: {label: Load,", "'unit' is missing"),
+    "unit missing": (
+        '  load: {label: Load, unit: "%",',
+        "  load: {label: Load,",
+        "'unit' is missing",
+    ),
     "negative resolution": ("resolution: 0.5", "resolution: -0.5", "greater than or equal to 0"),
     "segment without size": ("name: S, gb: 1,", "name: S,", "'gb' is missing"),
 }

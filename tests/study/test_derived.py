@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rawperf.core.errors import StudyError
 from tests.study.test_definition import STUDY, line_of, write
-from virtperf.core.errors import StudyError
 from virtperf.study.definition import load_study
 from virtperf.study.derived import derivations
 
@@ -30,35 +30,62 @@ def test_each_number_has_its_label_unit_and_parts(tmp_path: Path) -> None:
     study = load_study(write(tmp_path, EIGHT + DERIVED))
     found = {(d.derived.id, d.label): d for d in derivations(study)}
     assert [key[1] for key in found if key[0] == "gain"] == [
-        "System A, 2 guests", "System A, 4 guests", "b, 2 guests", "b, 4 guests",
-    ]  # fmt: skip
+        "System A, 2 guests",
+        "System A, 4 guests",
+        "b, 2 guests",
+        "b, 4 guests",
+    ]
     gain = found["gain", "b, 4 guests"]
     assert [q.key() for part in gain.parts for _, q in part.terms] == [
-        "speed[system=b, guests=4]", "speed[system=b, guests=1]",
-    ]  # fmt: skip
+        "speed[system=b, guests=4]",
+        "speed[system=b, guests=1]",
+    ]
     assert (gain.unit, found["busy", "load per speed"].unit) == ("", "% per 1")
     assert (found["rise", "A: each"].unit, found["rise", "A"].unit) == ("1 per guest", "1")
     assert (found["law", "A: peak"].unit, found["law", "A: at 8 guests"].unit) == ("guests", "1")
-    assert found["break", "A: break"].axis == (8, 4, 2, 1) and found["break", "A: break"].unit == "GB"
+    assert (
+        found["break", "A: break"].axis == (8, 4, 2, 1) and found["break", "A: break"].unit == "GB"
+    )
     assert found["rise", "A: each"].axis == (1, 2, 4)
 
 
-@pytest.mark.parametrize(("old", "new", "words"), [
-    ("id: busy", "id: gain", "the id 'gain' is given twice"),
-    ("about: [text]", "about: [figure-7]", "unknown exhibit 'figure-7'"),
-    ("{system}, {guests} guests", "{system}", "'System A' is the label of several numbers"),
-    ("{system}, {guests} guests", "{system}, {gests} {guests}", "{gests} in the label is no factor of for_each"),
-    ("guests: [2, 4]}}", "guests: [2, 5]}}", "unknown level 5 of guests"),
-    ("of: \"load[guests=2]\", to", "of: \"lod[guests=2]\", to", "unknown quantity 'lod'"),
-    ("gives: {slope: each", "gives: {steepness: each", "line does not give 'steepness', but intercept, slope"),
-    ("levels: [1, 2, 4], load: 8", "levels: [1, 2], load: 8", "usl needs at least 3 levels"),
-    ("levels: [1, 2, 4], load: 8", "levels: [1, 2, 4]", "capacity needs load"),
-    ("kind: ratio, about: [text], label: load per speed, of: \"load[guests=2]\", to: \"speed[guests=2]\"",
-     "kind: ratio, about: [text], label: load per speed, of: load", "ratio needs to"),
-    ('label: A, of: "load[guests=2]", over: guests, levels: [1, 2, 4, 8]', 'label: A, of: "load[guests=2]", over: system, levels: [a, b, a, b]',
-     "needs levels that are numbers"),
-    ("over: guests, levels: [1, 2, 4],\n     gives: {slope", "over: size, levels: [1, 2, 4],\n     gives: {slope", "unknown factor 'size'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("id: busy", "id: gain", "the id 'gain' is given twice"),
+        ("about: [text]", "about: [figure-7]", "unknown exhibit 'figure-7'"),
+        ("{system}, {guests} guests", "{system}", "'System A' is the label of several numbers"),
+        (
+            "{system}, {guests} guests",
+            "{system}, {gests} {guests}",
+            "{gests} in the label is no factor of for_each",
+        ),
+        ("guests: [2, 4]}}", "guests: [2, 5]}}", "unknown level 5 of guests"),
+        ('of: "load[guests=2]", to', 'of: "lod[guests=2]", to', "unknown quantity 'lod'"),
+        (
+            "gives: {slope: each",
+            "gives: {steepness: each",
+            "line does not give 'steepness', but intercept, slope",
+        ),
+        ("levels: [1, 2, 4], load: 8", "levels: [1, 2], load: 8", "usl needs at least 3 levels"),
+        ("levels: [1, 2, 4], load: 8", "levels: [1, 2, 4]", "capacity needs load"),
+        (
+            'kind: ratio, about: [text], label: load per speed, of: "load[guests=2]", to: "speed[guests=2]"',
+            "kind: ratio, about: [text], label: load per speed, of: load",
+            "ratio needs to",
+        ),
+        (
+            'label: A, of: "load[guests=2]", over: guests, levels: [1, 2, 4, 8]',
+            'label: A, of: "load[guests=2]", over: system, levels: [a, b, a, b]',
+            "needs levels that are numbers",
+        ),
+        (
+            "over: guests, levels: [1, 2, 4],\n     gives: {slope",
+            "over: size, levels: [1, 2, 4],\n     gives: {slope",
+            "unknown factor 'size'",
+        ),
+    ],
+)
 def test_mistakes_are_named_with_their_line(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert DERIVED.count(old) == 1
     text = EIGHT + DERIVED.replace(old, new)

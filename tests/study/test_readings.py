@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 import yaml
 
+from rawperf.core.errors import StudyError
 from tests.conftest import ROOT
 from tests.study.test_claims import CLAIMS
 from tests.study.test_definition import write
-from virtperf.core.errors import StudyError
 from virtperf.core.params import Reading
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
@@ -51,18 +51,25 @@ def test_a_word_and_its_inverse_say_the_same(readings, word, inverse):
 def test_half_is_what_is_left_by_twice(readings):
     for each in readings.values():
         half, twice = each.read("half", "ratio"), each.read("twice", "ratio")
-        assert half.low * twice.high == pytest.approx(1) and half.high * twice.low == pytest.approx(1)
+        assert half.low * twice.high == pytest.approx(1) and half.high * twice.low == pytest.approx(
+            1
+        )
         share = each.read("half", "value", 50)
         assert (share.low, share.high) == pytest.approx((100 * half.low, 100 * half.high))
 
 
 @pytest.mark.parametrize(("word", "other"), [("more than", "less than"), ("full", "not full")])
 def test_words_that_deny_each_other_have_nothing_in_common(readings, word, other):
-    a, b = readings["default"].read(word, "range", 100), readings["default"].read(other, "range", 100)
+    a, b = (
+        readings["default"].read(word, "range", 100),
+        readings["default"].read(other, "range", 100),
+    )
     assert a.low > b.high
 
 
-@pytest.mark.parametrize("word", ["about", "same", "similar", "comparable", "linear", "almost linear"])
+@pytest.mark.parametrize(
+    "word", ["about", "same", "similar", "comparable", "linear", "almost linear"]
+)
 def test_nearness_is_mutual(readings, word):
     for each in readings.values():
         low, high = each.limits(word)
@@ -78,7 +85,13 @@ def test_lenient_twice_is_what_is_nearer_to_2_than_to_1_or_4(readings):
     [
         ("nearly", "ratio", 2.0, 0.0, (1.8, 2)),
         ("almost", "percent_change", -50.0, 0.0, (-50, -45)),  # a loss of 45 to 50 %
-        ("about", "value", 11264.0, 512.0, (11264 / 1.05, 11264 * 1.05)),  # the printed digits leave less
+        (
+            "about",
+            "value",
+            11264.0,
+            512.0,
+            (11264 / 1.05, 11264 * 1.05),
+        ),  # the printed digits leave less
         ("about", "value", 2.0, 0.5, (1.5, 2.5)),  # the printed digits leave more
         ("at most", "percent_change", -10.0, 0.5, (-10.5, inf)),  # no loss of more than 10 %
         ("more than", "range", 10.0, 0.0, (10.01, inf)),
@@ -139,7 +152,12 @@ words:
         ("[equal]", "[nearly]", "'nearly' stands twice", 8),
         ("of: reference", "of: refrence", "did you mean 'reference'", 10),
         ("    why: Short of", "    wy: Short of", "'wy'", 7),
-        ("words:\n", "words:\n  unlike: {inverse: sane, why: The other side.}\n", "inverse of 'sane'", 2),
+        (
+            "words:\n",
+            "words:\n  unlike: {inverse: sane, why: The other side.}\n",
+            "inverse of 'sane'",
+            2,
+        ),
     ],
 )
 def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path, old, new, problem, line):
@@ -151,7 +169,9 @@ def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path, old, new, proble
         load_readings(path, report=found.append)
     except StudyError as err:
         found.append(err)
-    assert any(problem.lower() in str(err).lower() and err.line == line for err in found), [str(e) for e in found]
+    assert any(problem.lower() in str(err).lower() and err.line == line for err in found), [
+        str(e) for e in found
+    ]
 
 
 def claims_of(tmp_path, entry, words=WORDS, **options):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from virtperf.core.errors import StudyError
+from rawperf.core.errors import StudyError
 from virtperf.study.claims import load_claims
 from virtperf.study.definition import load_study
 from virtperf.study.quantities import Quantity
@@ -35,18 +35,43 @@ TABLE = "N,plain_s,zswap_s\n8,107,\n12,128,110\n"
 def folder(tmp_path):
     folder = tmp_path / "toy"
     (folder / "tables").mkdir(parents=True)
-    for name, text in (("study.yaml", STUDY), ("claims.yaml", CLAIMS), ("tables/table-1.csv", TABLE)):
+    for name, text in (
+        ("study.yaml", STUDY),
+        ("claims.yaml", CLAIMS),
+        ("tables/table-1.csv", TABLE),
+    ):
         (folder / name).write_text(text)
     return folder
 
 
 def test_every_filled_cell_is_a_claim(folder):
     claims = load_claims(load_study(folder))
-    found = {c.instances[0].parts[0].terms[0][1]: (c.id, c.low, c.value, c.high, c.ledger) for c in claims}
+    found = {
+        c.instances[0].parts[0].terms[0][1]: (c.id, c.low, c.value, c.high, c.ledger)
+        for c in claims
+    }
     assert found == {
-        Quantity("runtime", (("jobs", 8), ("swap", "plain"))): ("table-1-plain-s-8", 106.5, 107, 107.5, ("a",)),
-        Quantity("runtime", (("jobs", 12), ("swap", "plain"))): ("table-1-plain-s-12", 127.5, 128, 128.5, ("a",)),
-        Quantity("runtime", (("jobs", 12), ("swap", "compressed"))): ("table-1-zswap-s-12", 109.5, 110, 110.5, ("a",)),
+        Quantity("runtime", (("jobs", 8), ("swap", "plain"))): (
+            "table-1-plain-s-8",
+            106.5,
+            107,
+            107.5,
+            ("a",),
+        ),
+        Quantity("runtime", (("jobs", 12), ("swap", "plain"))): (
+            "table-1-plain-s-12",
+            127.5,
+            128,
+            128.5,
+            ("a",),
+        ),
+        Quantity("runtime", (("jobs", 12), ("swap", "compressed"))): (
+            "table-1-zswap-s-12",
+            109.5,
+            110,
+            110.5,
+            ("a",),
+        ),
     }
 
 
@@ -71,7 +96,11 @@ def test_what_a_table_lacks_is_named_with_its_line(folder, old, new, message):
     path.write_text(CLAIMS.replace(old, new))
     with pytest.raises(StudyError) as caught:
         load_claims(load_study(folder))
-    assert message in str(caught.value) and "claims.yaml" in str(caught.value) and caught.value.line == 6
+    assert (
+        message in str(caught.value)
+        and "claims.yaml" in str(caught.value)
+        and caught.value.line == 6
+    )
 
 
 def test_a_cell_that_is_no_number_is_named(folder):
@@ -83,11 +112,14 @@ def test_a_cell_that_is_no_number_is_named(folder):
 def test_thousands_and_rows_that_are_numbered(folder):
     claims = CLAIMS.replace("key: {jobs: N}", "key: {jobs: N}, levels: {jobs: {1: 8, 'Sum:': 12}}")
     (folder / "claims.yaml").write_text(claims)
-    (folder / "tables" / "table-1.csv").write_text('N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,"1,10"\n')
+    (folder / "tables" / "table-1.csv").write_text(
+        'N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,"1,10"\n'
+    )
     with pytest.raises(StudyError, match="row 2: zswap_s is no number"):
         load_claims(load_study(folder))
     (folder / "tables" / "table-1.csv").write_text('N,plain_s,zswap_s\n1,"1,107.5",\nSum:,128,\n')
     loaded = load_claims(load_study(folder))
     assert {(c.id, c.value, c.instances[0].parts[0].terms[0][1].level("jobs")) for c in loaded} == {
-        ("table-1-plain-s-8", 1107.5, 8), ("table-1-plain-s-12", 128, 12),
-    }  # fmt: skip
+        ("table-1-plain-s-8", 1107.5, 8),
+        ("table-1-plain-s-12", 128, 12),
+    }

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 import virtperf as vp
-from virtperf.ingest.runs import Run
 from virtperf.measure.plan import load_definition, plan
+from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +74,9 @@ def test_limits_of_version_2_stand_in_one_folder(version_2):
         "cpuset.cpus": "1",
         "io.max": "8:0 riops=2000",
     }
-    assert {name: (version_2.mount / "virtperf" / "guest1" / name).read_text() for name in files} == files
+    assert {
+        name: (version_2.mount / "virtperf" / "guest1" / name).read_text() for name in files
+    } == files
     assert (version_2.mount / "cgroup.subtree_control").read_text() == "+cpu +cpuset +memory +io"
     assert group.limited()
 
@@ -97,7 +99,9 @@ def test_counters_are_read_as_processor_time(version, request, tmp_path):
             "cpuacct.usage_sys": "500000000\n",
         }
     else:
-        texts["cpu.stat"] = "usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n" + texts["cpu.stat"]
+        texts["cpu.stat"] = (
+            "usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n" + texts["cpu.stat"]
+        )
     for name, text in texts.items():
         group.file(name).write_text(text)
     later = re.sub(r"2(5|0)0000", r"3\g<1>0000", group.cpu())
@@ -113,7 +117,9 @@ def test_blocks_are_complete_and_every_measured_run_is_planned():
     study = load_study(STUDY)
     definition = load_definition(STUDY / "measure.yaml", study)
     planned = {run.run_id: run for run in plan(definition, study)}
-    assert {experiment.name: len(planned) for experiment in definition.experiments}.keys() == set("abcdef")
+    assert {experiment.name: len(planned) for experiment in definition.experiments}.keys() == set(
+        "abcdef"
+    )
     for folder in MEASURED:
         run = Run.model_validate(yaml.safe_load((folder / "run.yaml").read_text()))
         assert planned[run.run_id].replicate == run.replicate
@@ -143,11 +149,15 @@ def test_measured_shares_are_within_limits(folder):
     for path in folder.glob("drivers/wrk*"):
         took = re.search(r"requests in ([\d.]+)(m?s)", path.read_text())
         asked = re.search(r"Running (\d+)s test", path.read_text())
-        assert float(took[1]) / (1000 if took[2] == "ms" else 1) == pytest.approx(float(asked[1]), rel=0.03)
+        assert float(took[1]) / (1000 if took[2] == "ms" else 1) == pytest.approx(
+            float(asked[1]), rel=0.03
+        )
         assert "Non-2xx" not in path.read_text()
 
 
-@pytest.mark.parametrize("folder", [f for f in MEASURED if f.name[0] == "a"], ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder", [f for f in MEASURED if f.name[0] == "a"], ids=lambda folder: folder.name
+)
 def test_drivers_ran_at_the_same_time(folder):
     """Each guest's clients are in its queue or think, and all guests together used what the machine has."""
     run = yaml.safe_load((folder / "run.yaml").read_text())

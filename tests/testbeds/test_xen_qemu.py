@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 import virtperf as vp
-from virtperf.ingest.runs import Run
 from virtperf.measure.plan import load_definition, plan
 from virtperf.measure.run import Said
+from virtperf.runs.ingest.runs import Run
 from virtperf.study.definition import load_study
 
 ROOT = Path(__file__).parents[2]
@@ -39,17 +39,27 @@ def out(tmp_path):
     run = root / "runs" / "web-1"
     run.mkdir(parents=True)
     samples = [f"sample={1000 + 5.5 + 3.5 * k:.6f} " for k in range(conditions.SAMPLES)]
-    (run / "times").write_text("\n".join(["clock=998.0 ", "start=1000.0 ", *samples, "end=1039.25 "]) + "\n")
+    (run / "times").write_text(
+        "\n".join(["clock=998.0 ", "start=1000.0 ", *samples, "end=1039.25 "]) + "\n"
+    )
     (run / "xentop.txt").write_text("      NAME  STATE\n")
     (run / "webload.csv").write_text("t_s,requests\n")
     (root / "console").mkdir()
     (root / "console" / "guest-busy1.log").write_text("noise\nbegin web-1\nt_s\n1\nend web-1\n")
-    (root / "console" / "guest-web1.log").write_text("clock web-1 997.75 \nbegin web-1\n{}\nend web-1\n")
+    (root / "console" / "guest-web1.log").write_text(
+        "clock web-1 997.75 \nbegin web-1\n{}\nend web-1\n"
+    )
     return root
 
 
 def write(out, run):
-    versions = {"xen-utils-4.17": "4", "sysstat": "12", "busybox-static": "1", "linux-image-6": "6", "qemu": "7"}
+    versions = {
+        "xen-utils-4.17": "4",
+        "sysstat": "12",
+        "busybox-static": "1",
+        "linux-image-6": "6",
+        "qemu": "7",
+    }
     return folders.write_run(out, run, conditions.BY_NAME["web-1"], position=3, versions=versions)
 
 
@@ -58,7 +68,11 @@ def test_every_boot_runs_every_condition_in_an_order_of_its_own():
         orders = [conditions.ordered(kind, boot, seed=1) for boot in (1, 2, 3)]
         assert all(Counter(order) == Counter(all_of_it) for order in orders)
         assert all(a != b for a, b in itertools.pairwise(orders))
-        assert orders[1] == conditions.ordered(kind, 2, seed=1) == conditions.planned(conditions.plan(kind, 2, seed=1))
+        assert (
+            orders[1]
+            == conditions.ordered(kind, 2, seed=1)
+            == conditions.planned(conditions.plan(kind, 2, seed=1))
+        )
     assert len(conditions.BY_NAME) == sum(len(kind) for kind in conditions.KINDS.values())
 
 
@@ -73,9 +87,13 @@ def test_samples_after_the_work_tell_nothing_of_the_distance_in_it(out, tmp_path
 
 def test_a_run_has_each_log_and_is_described_as_ingest_takes_it(out, tmp_path):
     run = tmp_path / "run"
-    fields = Said.model_validate(yaml.safe_load(json.dumps(write(out, run)))).model_dump(exclude_unset=True)
+    fields = Said.model_validate(yaml.safe_load(json.dumps(write(out, run)))).model_dump(
+        exclude_unset=True
+    )
     known = {"study": STUDY.name, "run": "a", "provenance": "measured", "replicate": 2}
-    described = Run.model_validate(known | {"factors": conditions.BY_NAME["web-1"].factors, **fields})
+    described = Run.model_validate(
+        known | {"factors": conditions.BY_NAME["web-1"].factors, **fields}
+    )
     xentop, sadf = described.files
     assert (xentop.start_s, xentop.interval_s) == (5.5, 3.5)
     assert sadf.clock_offset_s == 998.0 - 997.75
@@ -87,7 +105,10 @@ def test_a_run_has_each_log_and_is_described_as_ingest_takes_it(out, tmp_path):
 
 def test_the_harness_plans_the_conditions_of_the_boots():
     planned = plan(load_definition(STUDY / "measure.yaml", load_study(STUDY)), load_study(STUDY))
-    boots = {k: [conditions.found(texts(run.levels)) for run in planned if run.replicate == k] for k in (1, 2, 3)}
+    boots = {
+        k: [conditions.found(texts(run.levels)) for run in planned if run.replicate == k]
+        for k in (1, 2, 3)
+    }
     assert all(Counter(boot) == Counter(conditions.BY_NAME.values()) for boot in boots.values())
     assert {run.run_id for run in planned} == {run.name for run in MEASURED}
     with pytest.raises(ValueError, match="no condition has test=web cap=3"):
@@ -105,12 +126,26 @@ def test_a_boot_that_failed_is_not_repeated_by_every_run_of_it(tmp_path):
     for file in (build / "site.img", work / "failed"):
         file.touch()
     levels = [f"{factor}={level}" for factor, level in conditions.BY_NAME["web-0"].factors.items()]
-    places = ["--into", tmp_path / "run", "--fields", tmp_path / "fields", "--boots", tmp_path / "boots"]
+    places = [
+        "--into",
+        tmp_path / "run",
+        "--fields",
+        tmp_path / "fields",
+        "--boots",
+        tmp_path / "boots",
+    ]
     ended = subprocess.run(
-        [sys.executable, TESTBED / "measure.py", "--boot", "4", *places, *levels], capture_output=True, text=True,
-        env={**os.environ, "TESTBED_BUILD": str(build)}, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 1 and "this boot failed before" in ended.stderr and not (tmp_path / "run").exists()
+        [sys.executable, TESTBED / "measure.py", "--boot", "4", *places, *levels],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TESTBED_BUILD": str(build)},
+        check=False,
+    )
+    assert (
+        ended.returncode == 1
+        and "this boot failed before" in ended.stderr
+        and not (tmp_path / "run").exists()
+    )
 
 
 @pytest.mark.parametrize("lost", ["end web-1\n", "begin web-1\n"])

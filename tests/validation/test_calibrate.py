@@ -15,11 +15,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from rawperf.core.errors import StudyError
+from rawperf.core.yamlio import load_yaml
 from validation import coverage, curves, lines, series, table, verdicts
 from validation.coverage import BAND, COVERAGE, Cell, Outcome, run
 from validation.designs import conditions, expand
-from virtperf.core.errors import StudyError
-from virtperf.core.yamlio import load_yaml
 from virtperf.verdicts import regions
 
 CASES = curves.CASES | lines.CASES | series.CASES | verdicts.CASES
@@ -55,7 +55,9 @@ def assert_covers(found):
     assert len(judged)
     for row in judged.to_dict("records"):
         low, high = limits(row["n"])
-        assert low <= row["cover95"] <= high, f"{row['model']}, {row['estimate']}: {row['cover95']:.3f} of {row['n']}"
+        assert low <= row["cover95"] <= high, (
+            f"{row['model']}, {row['estimate']}: {row['cover95']:.3f} of {row['n']}"
+        )
     # Cells are independent, estimates of a cell are not: one of each cell together narrows the band.
     one = judged.groupby("cell").first()
     n, hits = one["n"].sum(), (one["n"] * one["cover95"]).sum()
@@ -109,7 +111,13 @@ def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
         def __call__(self, rng):
             x = rng.standard_normal(10)
             t = abs(x.mean()) / (x.std(ddof=1) / np.sqrt(10))
-            return [Outcome("mean", "t", tuple(bool(t <= quantile((1 + level) / 2)) for level in coverage.LEVELS))]
+            return [
+                Outcome(
+                    "mean",
+                    "t",
+                    tuple(bool(t <= quantile((1 + level) / 2)) for level in coverage.LEVELS),
+                )
+            ]
 
     found = run([Cell("mean", "ten", 1.0)], {"mean": Mean}, replicates=2000, seed=SEED)
     if wrong:
@@ -121,7 +129,9 @@ def test_normal_quantiles_for_ten_runs_are_found(quantile, wrong):
 
 def test_results_depend_neither_on_processes_nor_on_other_cells(cells, monkeypatch):
     monkeypatch.setattr(coverage, "CHUNK", 40)
-    chosen = [c for c in cells if c.model in ("line", "ratio") and c.settings["replicates"] != 5][:3]
+    chosen = [c for c in cells if c.model in ("line", "ratio") and c.settings["replicates"] != 5][
+        :3
+    ]
     chosen = [Cell(c.model, c.design, c.noise, {**c.settings, "times": 1}) for c in chosen]
     size = coverage.CHUNK + 30  # two chunks, the second not full
     one = run(chosen, CASES, replicates=size, seed=SEED)
@@ -141,8 +151,15 @@ def test_results_depend_neither_on_processes_nor_on_other_cells(cells, monkeypat
 
 
 def rates(replicates, **settings):
-    cell = Cell("verdict", "runs", 0.1, {"form": "chain", "relations": 12, "replicates": replicates, **settings})
-    return run([cell], CASES, replicates=DATA_SETS, seed=SEED).set_index("estimate")[list(verdicts.RATES)]
+    cell = Cell(
+        "verdict",
+        "runs",
+        0.1,
+        {"form": "chain", "relations": 12, "replicates": replicates, **settings},
+    )
+    return run([cell], CASES, replicates=DATA_SETS, seed=SEED).set_index("estimate")[
+        list(verdicts.RATES)
+    ]
 
 
 def test_verdicts_are_as_seldom_wrong_as_they_say(monkeypatch):
@@ -188,27 +205,60 @@ def designs(tmp_path, *entries, head=DESIGNS):
     ("entry", "message"),
     [
         ("{design: few}", "cell 2: model is not known"),
-        (LINE.replace("line", "curve"), r"cell 2: model is not known; expected one of .*; found 'curve'"),
-        (LINE.replace("few", "fewer"), r"cell 2: design is not known; expected one of few, runs, series"),
-        (LINE.replace("spread: constant", "sprea: constant"), "cell 2: setting is not known.*found 'sprea'"),
+        (
+            LINE.replace("line", "curve"),
+            r"cell 2: model is not known; expected one of .*; found 'curve'",
+        ),
+        (
+            LINE.replace("few", "fewer"),
+            r"cell 2: design is not known; expected one of few, runs, series",
+        ),
+        (
+            LINE.replace("spread: constant", "sprea: constant"),
+            "cell 2: setting is not known.*found 'sprea'",
+        ),
         (LINE.replace(", spread: constant", ""), "cell 2: line needs 'spread'"),
         (LINE.replace("few", "runs"), "cell 2: line needs 'x'"),
-        (LINE.replace("constant", "even"), "spread is not known; expected one of constant, proportional; found 'even'"),
-        (RATIO.replace("proportional", "constant"), "spread is not known; expected one of proportional"),
-        (LINE.replace("slope: 2", "slop: 2"), "truth has other coefficients; expected exactly intercept, slope"),
-        (LINE.replace("[0.1]", "0.1"), "noise is no list of levels; expected a list of positive numbers; found 0.1"),
+        (
+            LINE.replace("constant", "even"),
+            "spread is not known; expected one of constant, proportional; found 'even'",
+        ),
+        (
+            RATIO.replace("proportional", "constant"),
+            "spread is not known; expected one of proportional",
+        ),
+        (
+            LINE.replace("slope: 2", "slop: 2"),
+            "truth has other coefficients; expected exactly intercept, slope",
+        ),
+        (
+            LINE.replace("[0.1]", "0.1"),
+            "noise is no list of levels; expected a list of positive numbers; found 0.1",
+        ),
         (LINE.replace("[0.1]", "[0]"), "noise is no list of levels"),
         (LINE.replace("[0.1]", "[]"), "noise is no list of levels"),
         (LINE.replace("[0.1]", "[.nan]"), "noise is no list of levels"),
-        (LINE.replace("{model", "{replicates: 0, model"), "replicates is no count; expected at least 1; found 0"),
-        ("{model: steady mean, design: series, correlation: [1]}", "correlation is no list of levels"),
+        (
+            LINE.replace("{model", "{replicates: 0, model"),
+            "replicates is no count; expected at least 1; found 0",
+        ),
+        (
+            "{model: steady mean, design: series, correlation: [1]}",
+            "correlation is no list of levels",
+        ),
         (
             "{model: breakpoint, design: few, form: bent, truth: {}, noise: [0.1], spread: constant}",
             "form is not known",
         ),
         ("just words", "cell 2 is not a mapping"),
-        (VERDICT.replace("[3]", "[0]"), "relations is no list of levels; expected a list of counts"),
-        (VERDICT.replace("chain", "free"), "form is not known; expected one of ratio, chain, level; found 'free'"),
+        (
+            VERDICT.replace("[3]", "[0]"),
+            "relations is no list of levels; expected a list of counts",
+        ),
+        (
+            VERDICT.replace("chain", "free"),
+            "form is not known; expected one of ratio, chain, level; found 'free'",
+        ),
         (LINE, "cell 2 is the same as cell 1"),
     ],
 )
@@ -238,15 +288,27 @@ def test_varied_settings_make_a_cell_each(tmp_path):
 
 def row(cell, estimate, method, cover, *, default=False, boundary="", n=1000, none=0, model="line"):
     return {
-        "cell": cell, "model": model, "design": "few", "noise": 0.1, "estimate": estimate, "method": method,
-        "default": default, "boundary": boundary, "n": n, "none": none, "cover90": cover - 0.05, "cover95": cover,
-    }  # fmt: skip
+        "cell": cell,
+        "model": model,
+        "design": "few",
+        "noise": 0.1,
+        "estimate": estimate,
+        "method": method,
+        "default": default,
+        "boundary": boundary,
+        "n": n,
+        "none": none,
+        "cover90": cover - 0.05,
+        "cover95": cover,
+    }
 
 
 @pytest.fixture
 def page(tmp_path):
     why = LINE.replace("[0.1]", "[0.3]").replace("{model", "{reason: it is small, model")
-    document = designs(tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]"), why, LINE.replace("[0.1]", "[0.4]"))
+    document = designs(
+        tmp_path, LINE.replace("[0.1]", "[0.1, 0.2]"), why, LINE.replace("[0.1]", "[0.4]")
+    )
     cells = expand(document, list(CASES))
     found = pd.DataFrame(
         [
@@ -285,8 +347,12 @@ def test_boundary_cases_stand_apart_and_are_not_counted(page):
 
 
 def test_reasons_are_printed(page):
-    assert re.search(r"- Straight line, few \(.*20 % noise.*\), slope: 91\.0 %, for no known reason\.", page)
-    assert re.search(r"- Straight line, few \(.*30 % noise.*\), slope: 99\.0 %, because it is small\.", page)
+    assert re.search(
+        r"- Straight line, few \(.*20 % noise.*\), slope: 91\.0 %, for no known reason\.", page
+    )
+    assert re.search(
+        r"- Straight line, few \(.*30 % noise.*\), slope: 99\.0 %, because it is small\.", page
+    )
     assert "| few | 1; 2; 4; 8 | made up |" in page
     assert "intercept: 97" not in page
     assert "1,000 simulated data sets a cell" in page
@@ -295,7 +361,8 @@ def test_reasons_are_printed(page):
 
 def test_warm_ups_have_their_own_columns(tmp_path):
     document = designs(
-        tmp_path, "{model: warm-up, design: series, shape: step, depth: 5, length: 10, correlation: [0]}"
+        tmp_path,
+        "{model: warm-up, design: series, shape: step, depth: 5, length: 10, correlation: [0]}",
     )
     cells = expand(document, list(CASES))
     text = table.page(run(cells, CASES, replicates=20, seed=3), cells, document.data, 20, 3)
@@ -308,10 +375,16 @@ def test_warm_ups_have_their_own_columns(tmp_path):
 def test_verdicts_have_rates_and_their_errors_are_marked(tmp_path):
     document = designs(tmp_path, VERDICT)
     cells = expand(document, list(CASES))
-    wrong = [("true, at the limit", 0.06, 0.2), ("true, 10 % inside", 0.01, 0.9), ("false, just outside", 0.9, 0.04)]
+    wrong = [
+        ("true, at the limit", 0.06, 0.2),
+        ("true, 10 % inside", 0.01, 0.9),
+        ("false, just outside", 0.9, 0.04),
+    ]
     found = run(cells, CASES, replicates=10, seed=1)
     found[list(verdicts.RATES)] = [rates[1:] for rates in wrong]
-    text = table.page(found.assign(n=1000), cells, document.data, 1000, 5).replace("\N{NO-BREAK SPACE}", " ")
+    text = table.page(found.assign(n=1000), cells, document.data, 1000, 5).replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     assert "| 6.0 ±0.8 / 20.0 ±1.3 ! | 1.0 ±0.3 / 90.0 ±0.9 | 90.0 ±0.9 / 4.0 ±0.6 |" in text
     assert "chain; 3 comparisons; 10 % noise, proportional; 3 runs" in text
     assert "With normal noise at most 6.0 % of the verdicts of a cell are wrong." in text
@@ -341,7 +414,11 @@ def test_the_committed_page_comes_from_the_committed_designs(root, cells):
     missing = []
     for cell in cells:
         at = table.TITLES[cell.model], cell.design
-        fits = [w for *place, w in shown if tuple(place) == at and (w + ";").startswith(conditions(cell) + ";")]
+        fits = [
+            w
+            for *place, w in shown
+            if tuple(place) == at and (w + ";").startswith(conditions(cell) + ";")
+        ]
         if len(fits) != 1:
             missing.append(cell.id)
     assert not missing
@@ -357,11 +434,17 @@ def test_the_committed_page_comes_from_the_committed_designs(root, cells):
         if value.strip()
     ]
     said = re.search(
-        r"Of (\d+) coverages of default methods away from boundaries, (\d+) lie in that band and (\d+)", text
+        r"Of (\d+) coverages of default methods away from boundaries, (\d+) lie in that band and (\d+)",
+        text,
     )
     total, inside, near = (int(said[k]) for k in (1, 2, 3))
-    assert Counter(value.endswith("!") for value in values) == Counter({False: inside, True: total - inside})
-    assert len(re.findall(r"^- .*: [\d.]+ %, (?:because|for no known reason)", text, re.M)) == total - inside - near
+    assert Counter(value.endswith("!") for value in values) == Counter(
+        {False: inside, True: total - inside}
+    )
+    assert (
+        len(re.findall(r"^- .*: [\d.]+ %, (?:because|for no known reason)", text, re.M))
+        == total - inside - near
+    )
     assert total - inside - near <= 8, "intervals that do not cover are not to be defaults"
     for value in values:
         share = float(value.split()[0]) / 100

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rawperf.core.errors import ModelError
 from tests.rational import exact
 from validation import certify
-from virtperf.core.errors import ModelError
 
 LAST_DIGIT = 14.0  # digits beyond depend on the machine
 
@@ -58,9 +58,18 @@ def disagreements(old, new, noted):
 
 def test_every_set_is_there(sets):
     assert set(sets) == {
-        "Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley",
-        "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5",
-    }  # fmt: skip
+        "Norris",
+        "Pontius",
+        "NoInt1",
+        "NoInt2",
+        "Filip",
+        "Longley",
+        "Wampler1",
+        "Wampler2",
+        "Wampler3",
+        "Wampler4",
+        "Wampler5",
+    }
 
 
 def test_the_committed_page_agrees_with_a_new_one(root, page, sets):
@@ -104,7 +113,9 @@ def test_linear_sets_are_certified_for_these_data(folder, name):
         design = [[v] if degree == 0 else [v**k for k in range(int(degree) + 1)] for v in case["x"]]
     b, inverse, rss = exact(design, case["y"], [Fraction(1)] * len(design))
     scale = rss / (len(design) - len(b))
-    for k, (value, sd) in enumerate(zip(case["expected"]["params"], case["expected"]["bse"], strict=True)):
+    for k, (value, sd) in enumerate(
+        zip(case["expected"]["params"], case["expected"]["bse"], strict=True)
+    ):
         assert abs(b[k] / value - 1) < 1e-14
         # Squared: a deviation is irrational, its square is not.
         assert abs(inverse[k][k] * scale - sd**2) <= 2e-14 * sd**2
@@ -125,7 +136,10 @@ def test_digits_of_a_set(sets):
         [quantity, name] for quantity in ("params", "bse") for name in ("b0", "b1")
     ]
     assert table["digits"].between(12, 15).all()
-    assert list(certify.digits(sets["NoInt1"])["certified"]) == [2.07438016528926, 0.0165289256198347]
+    assert list(certify.digits(sets["NoInt1"])["certified"]) == [
+        2.07438016528926,
+        0.0165289256198347,
+    ]
 
 
 def test_a_wrong_value_loses_its_digits(sets):
@@ -149,7 +163,9 @@ def test_files_that_are_no_references(tmp_path):
     (tmp_path / "a.json").write_text("{")
     with pytest.raises(ModelError, match="can't be read"):
         certify.certified_table(tmp_path)
-    (tmp_path / "a.json").write_text('{"model": "linear", "authority": "certified by NIST", "options": {}, "x": [1]}')
+    (tmp_path / "a.json").write_text(
+        '{"model": "linear", "authority": "certified by NIST", "options": {}, "x": [1]}'
+    )
     with pytest.raises(ModelError, match="incomplete; expected y, expected, rtol, set, level"):
         certify.certified_table(tmp_path)
     (tmp_path / "a.json").write_text('{"model": "usl", "authority": "computed with R"}')

@@ -34,7 +34,15 @@ def call(command, *arguments, status=0):
 
 
 def calibrated(folder, *more, status=0):
-    given = ("--designs", folder / "calibration.yaml", "-o", folder / "page.md", "--replicates", 20, *more)
+    given = (
+        "--designs",
+        folder / "calibration.yaml",
+        "-o",
+        folder / "page.md",
+        "--replicates",
+        20,
+        *more,
+    )
     return call(calibrate, *given, status=status)
 
 
@@ -71,7 +79,9 @@ def test_the_page_depends_on_the_seed_alone(repository):
         ("cells:", "cells: [", "not valid YAML"),
     ],
 )
-def test_bad_designs_are_errors_that_name_the_cell_and_write_nothing(repository, right, wrong, message):
+def test_bad_designs_are_errors_that_name_the_cell_and_write_nothing(
+    repository, right, wrong, message
+):
     (repository / "calibration.yaml").write_text(DESIGNS.replace(right, wrong))
     result = calibrated(repository, status=1)
     assert message in result.output
@@ -104,5 +114,7 @@ def test_certified_digits_of_a_folder(references, tmp_path):
 
 def test_a_folder_without_references(tmp_path):
     (tmp_path / "empty").mkdir()
-    said = call(certify, "--reference", tmp_path / "empty", "-o", tmp_path / "digits.md", status=1).output
+    said = call(
+        certify, "--reference", tmp_path / "empty", "-o", tmp_path / "digits.md", status=1
+    ).output
     assert "no certified reference is there" in said and not (tmp_path / "digits.md").exists()

@@ -31,7 +31,8 @@ def test_peak_load_of_the_scalability_law():
     curve = throughput(load, theta)
     # A load of one gives 90 per hour: noise of SD 83 could make it negative, so it is cut at 1.
     hits = sum(
-        peak in fit_usl(load, np.maximum(curve + 60 * rng.standard_normal(7), 1.0)).peak_load() for _ in range(400)
+        peak in fit_usl(load, np.maximum(curve + 60 * rng.standard_normal(7), 1.0)).peak_load()
+        for _ in range(400)
     )
     assert_covers(hits, 400)
 
@@ -42,7 +43,10 @@ def test_ratio_of_means(options):
     hits = 0
     for _ in range(1000):
         shared = rng.standard_normal(5) if options.get("paired") else 0.0
-        a, b = 100 + 4 * shared + 4 * rng.standard_normal(5), 80 + 3 * shared + 4 * rng.standard_normal(5)
+        a, b = (
+            100 + 4 * shared + 4 * rng.standard_normal(5),
+            80 + 3 * shared + 4 * rng.standard_normal(5),
+        )
         hits += 1.25 in ratio_of_means(a, b, **options)
     assert_covers(hits, 1000)
 
@@ -53,6 +57,7 @@ def test_breakpoint(form):
     x = np.arange(1.0, 13)
     curve = 20 - 1.5 * np.maximum(x - 6.3, 0) + (0.4 * x if form == "free" else 0)
     hits = sum(
-        6.3 in fit_segmented(x, curve + 0.5 * rng.standard_normal(12), form=form).breakpoint() for _ in range(400)
+        6.3 in fit_segmented(x, curve + 0.5 * rng.standard_normal(12), form=form).breakpoint()
+        for _ in range(400)
     )
     assert_covers(hits, 400)

@@ -14,6 +14,9 @@ def test_a_killed_pipeline_goes_on_by_itself(root: Path) -> None:
     with kills.clone(root) as copy:
         assert kills.disturbed(copy, "public-overcommit", 1, seed=3) == []
         before = kills.fingerprint(copy)
-        assert "reports/public-overcommit.html" in before and "pipelines/public-overcommit/dvc.lock" in before
+        assert (
+            "reports/public-overcommit.html" in before
+            and "pipelines/public-overcommit/dvc.lock" in before
+        )
         (copy / "reports" / "public-overcommit.html").write_text("other")
         assert kills.fingerprint(copy) != before

@@ -21,7 +21,9 @@ def compared(tiny):
     def build(body: str, seen: dict[str, float]):
         study, claims = tiny("claims:\n" + claim("one", body))
         means = {
-            study.quantity(text): over_runs([v, 1.01 * v, 0.99 * v], [1.0] * 3, [5.0] * 3, level=0.95)
+            study.quantity(text): over_runs(
+                [v, 1.01 * v, 0.99 * v], [1.0] * 3, [5.0] * 3, level=0.95
+            )
             for text, v in seen.items()
         }
         return comparisons(study, claims["one"], means)
@@ -38,13 +40,28 @@ THREE = {**TWO, REFERENCE: 400.0}
 @pytest.mark.parametrize(
     ("body", "value", "low", "high"),
     [
-        (f"kind: ratio, of: '{A}', to: '{B}', value: 2, half_width: 0.1", 1.5, 1.9 * 0.98, 2.1 * 1.02),
-        (f"kind: percent_change, of: '{A}', to: '{B}', value: 66, half_width: 0.5", 50, 165.5 * 0.98 - 100, 166.5 * 1.02 - 100),
+        (
+            f"kind: ratio, of: '{A}', to: '{B}', value: 2, half_width: 0.1",
+            1.5,
+            1.9 * 0.98,
+            2.1 * 1.02,
+        ),
+        (
+            f"kind: percent_change, of: '{A}', to: '{B}', value: 66, half_width: 0.5",
+            50,
+            165.5 * 0.98 - 100,
+            166.5 * 1.02 - 100,
+        ),
         (f"kind: equivalence, of: '{A}', to: '{B}', margin: 0", 1.5, 0.98, 1.02),
         (f"kind: ordering, order: ['{B}', '{A}'], strict: false", 100, 0, INF),
-        ("kind: argmax, of: throughput, over: guests, levels: [1, 2], at: 1", 100, math.ulp(0.0), INF),
+        (
+            "kind: argmax, of: throughput, over: guests, levels: [1, 2], at: 1",
+            100,
+            math.ulp(0.0),
+            INF,
+        ),
     ],
-)  # fmt: skip
+)
 def test_ratios_and_orders_need_no_scale(compared, body, value, low, high):
     (found,), total = compared(body, TWO)
     assert total == 1
@@ -57,12 +74,19 @@ def test_ratios_and_orders_need_no_scale(compared, body, value, low, high):
     [
         (f"kind: value, of: '{A}', value: 80, half_width: 0.5", 75, 79.5 * 0.98, 80.5 * 1.02),
         (f"kind: range, of: '{A}', high: 80", 75, -INF, 80 * 1.02),
-        (f"kind: difference, of: '{A}', to: '{B}', value: 20, half_width: 1", 25, 19 - 0.01 * 125, 21 + 0.01 * 125),
+        (
+            f"kind: difference, of: '{A}', to: '{B}', value: 20, half_width: 1",
+            25,
+            19 - 0.01 * 125,
+            21 + 0.01 * 125,
+        ),
         (f"kind: ordering, order: ['{B}', '{A}']", 25, 0.1, INF),
         (f"kind: sum, of: '{A}', parts: ['{B}', '{REFERENCE}']", -75, -0.01 * 225, 0.01 * 225),
     ],
 )
-def test_levels_and_differences_stand_on_the_scale_of_the_reference(compared, body, value, low, high):
+def test_levels_and_differences_stand_on_the_scale_of_the_reference(
+    compared, body, value, low, high
+):
     (found,), _ = compared(body, THREE)
     assert found.value == pytest.approx(value)
     assert (found.low, found.high) == pytest.approx((low, high))
@@ -95,20 +119,26 @@ def test_a_margin_is_the_claims_own_and_gets_no_tolerance(compared):
 def test_what_was_measured_of_a_chain_is_compared_and_named(compared):
     seen = {f"throughput[guests={g}]": 100.0 * g for g in (1, 2, 4)}
     found, total = compared(
-        "kind: monotone, of: throughput, over: guests, levels: [1, 2, 3, 4], direction: increasing", seen
+        "kind: monotone, of: throughput, over: guests, levels: [1, 2, 3, 4], direction: increasing",
+        seen,
     )
     assert total == 3
     assert [c.label for c in found] == ["2 guests minus 1 guest"]
-    found, _ = compared("kind: range, of: throughput, high: 1000, for_each: {system: [a, b], guests: [1, 3]}", THREE)
+    found, _ = compared(
+        "kind: range, of: throughput, high: 1000, for_each: {system: [a, b], guests: [1, 3]}", THREE
+    )
     assert [c.label for c in found] == ["a, 1 guest", "a, 3 guests"]
     found, _ = compared(
-        "kind: ratio, of: throughput, to: 'throughput[guests=3]', low: 0, high: 2, for_each: {guests: [1, 2]}", THREE
+        "kind: ratio, of: throughput, to: 'throughput[guests=3]', low: 0, high: 2, for_each: {guests: [1, 2]}",
+        THREE,
     )
     assert [c.label for c in found] == ["1 guest to 3 guests", "2 guests to 3 guests"]
 
 
 def test_a_line_is_two_limits_at_each_bend(compared):
     seen = {f"throughput[guests={g}]": 10.0 * g for g in (1, 2, 3)}
-    found, total = compared("kind: linear, of: throughput, over: guests, levels: [1, 2, 3], margin: 0.1", seen)
+    found, total = compared(
+        "kind: linear, of: throughput, over: guests, levels: [1, 2, 3], margin: 0.1", seen
+    )
     assert total == len(found) == 2
     assert all(c.low <= c.value <= c.high for c in found)

@@ -23,12 +23,19 @@ RATIO = claim(
     "b-half",
     "kind: ratio, of: 'throughput[system=b, guests=3]', to: 'throughput[guests=3]', value: 0.5, half_width: 0.005",
 )
-ORDER = claim("b-below-a", "kind: ordering, order: ['throughput[system=b, guests=3]', 'throughput[guests=3]']")
-TEXT = pd.DataFrame({"claim": ["b-half", "b-below-a"], "text_verdict": ["independent", "independent"]})
+ORDER = claim(
+    "b-below-a", "kind: ordering, order: ['throughput[system=b, guests=3]', 'throughput[guests=3]']"
+)
+TEXT = pd.DataFrame(
+    {"claim": ["b-half", "b-below-a"], "text_verdict": ["independent", "independent"]}
+)
 
 
 def means(
-    b: Sequence[float], provenance: str = "measured", a: Sequence[float] = (400.0, 402.0, 398.0), df: float = 9.0
+    b: Sequence[float],
+    provenance: str = "measured",
+    a: Sequence[float] = (400.0, 402.0, 398.0),
+    df: float = 9.0,
 ) -> pd.DataFrame:
     """The table of means of two systems' runs, with a standard error of 1 within each run."""
     rows = []
@@ -36,11 +43,24 @@ def means(
         for scale, of_own in (("own", 1.0), ("relative", 0.25)):
             k = len(values)
             found = over_runs([of_own * v for v in values], [of_own] * k, [df] * k, level=0.95)
-            rows.append({
-                "quantity": "throughput", "system": system, "guests": 3, "provenance": provenance, "scale": scale,
-                "value": found.value, "se": found.se, "df": found.df, "low": found.low, "high": found.high,
-                "level": found.level, "n": found.n, "method": found.method, "runs": [f"{system}{i}" for i in range(k)],
-            })  # fmt: skip
+            rows.append(
+                {
+                    "quantity": "throughput",
+                    "system": system,
+                    "guests": 3,
+                    "provenance": provenance,
+                    "scale": scale,
+                    "value": found.value,
+                    "se": found.se,
+                    "df": found.df,
+                    "low": found.low,
+                    "high": found.high,
+                    "level": found.level,
+                    "n": found.n,
+                    "method": found.method,
+                    "runs": [f"{system}{i}" for i in range(k)],
+                }
+            )
     return MEANS.frame(rows, ("system", "guests"))
 
 
@@ -64,7 +84,9 @@ def test_data_that_agree_reproduce(tiny):
 def test_data_that_disagree_refute_the_number_but_not_the_direction(tiny):
     found = verdicts(tiny, means([300.0, 301.0, 299.0]))
     assert list(found["measured_verdict"]) == ["refuted", "reproduced"]
-    assert found.loc["b-below-a", "reason"].startswith("a minus b: measured 25.0 % of reference (95 % CI 24.")
+    assert found.loc["b-below-a", "reason"].startswith(
+        "a minus b: measured 25.0 % of reference (95 % CI 24."
+    )
 
 
 def test_noisy_data_leave_it_undecided_and_say_how_many_runs_would_decide(tiny):
@@ -102,7 +124,9 @@ def test_one_run_a_condition_has_a_number_and_no_verdict(tiny):
     assert found["reason"].endswith("at least 2 runs of each are needed")
 
 
-BOTH = claim("below-100", "kind: range, of: throughput, high: 100, for_each: {guests: [3], system: [a, b]}")
+BOTH = claim(
+    "below-100", "kind: range, of: throughput, high: 100, for_each: {guests: [3], system: [a, b]}"
+)
 BOTH_TEXT = pd.DataFrame({"claim": ["below-100"], "text_verdict": ["independent"]})
 
 
@@ -127,19 +151,25 @@ def test_where_instances_disagree_the_worst_is_named(tiny):
     assert found["estimate"] == pytest.approx(120)
     other = judge(study, claims, BOTH_TEXT, means([300.0, 301.0, 299.0]), level=0.95).iloc[0]
     assert other["measured_verdict"] == "reproduced"
-    assert other["reason"].startswith("b: measured 75")  # a is the reference point, 100 without an error
+    assert other["reason"].startswith(
+        "b: measured 75"
+    )  # a is the reference point, 100 without an error
 
 
 def test_an_assumption_is_not_judged(tiny):
     ours = "  - {id: ours, says: said so here, about: [figure-1], why: w, kind: value, of: 'throughput[guests=1]', low: 5}\n"
     study, claims = tiny("claims: []\nassumptions:\n" + ours)
     text = pd.DataFrame({"claim": ["ours"], "text_verdict": ["assumed"]})
-    assert judge(study, claims, text, means([1.0, 2.0]), level=0.95).loc[0, "measured_verdict"] == "not judged"
+    assert (
+        judge(study, claims, text, means([1.0, 2.0]), level=0.95).loc[0, "measured_verdict"]
+        == "not judged"
+    )
 
 
 def test_a_relative_claim_without_a_reference_run_is_not_measured(tiny):
     study, claims = tiny(
-        "claims:\n" + claim("below-100", "kind: range, of: 'throughput[system=b, guests=3]', high: 100")
+        "claims:\n"
+        + claim("below-100", "kind: range, of: 'throughput[system=b, guests=3]', high: 100")
     )
     frame = means([200.0, 201.0])
     found = judge(study, claims, BOTH_TEXT, frame[frame["system"] == "b"], level=0.95).iloc[0]
@@ -161,7 +191,8 @@ def two_thirds_more(quantity):
 
 @pytest.mark.parametrize("cv", [0.1, 0.3])
 @pytest.mark.parametrize(
-    ("claim_id", "truth"), [("zvm-66-percent-higher-at-12", two_thirds_more), ("xen-does-not-gain-after-9", equal)]
+    ("claim_id", "truth"),
+    [("zvm-66-percent-higher-at-12", two_thirds_more), ("xen-does-not-gain-after-9", equal)],
 )
 def test_noise_does_not_refute_true_claims(root, claim_id, truth, cv):
     # both were refuted in a third to two thirds of such data sets when verdicts were shares of drawn means
@@ -185,7 +216,9 @@ def test_the_comparison_shown_is_the_one_that_refutes(tiny):
     reference = reference[(reference["system"] == "a") & (reference["scale"] == "own")]
     two, six = [492.0, 508.0], [372.0, 428.0, 372.0, 428.0, 400.0, 400.0]
     rows = [
-        reference.assign(guests=guests, **{f: getattr(m, f) for f in ("value", "se", "df", "low", "high", "n")})
+        reference.assign(
+            guests=guests, **{f: getattr(m, f) for f in ("value", "se", "df", "low", "high", "n")}
+        )
         for guests, x in ((1, two), (2, six))
         for m in [over_runs(x, [1.0] * len(x), [9.0] * len(x), level=0.95)]
     ]

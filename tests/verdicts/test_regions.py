@@ -28,7 +28,9 @@ def level(runs, low=-math.inf, high=math.inf):
 
 
 def difference(a, b, low=-math.inf, high=math.inf):
-    return Comparison((mean(*a), mean(*b)), np.array([1.0, -1, 0]), np.array([0, 0, 1.0]), low, high)
+    return Comparison(
+        (mean(*a), mean(*b)), np.array([1.0, -1, 0]), np.array([0, 0, 1.0]), low, high
+    )
 
 
 def ratio(a, b, low=-math.inf, high=math.inf):
@@ -142,7 +144,9 @@ def test_a_true_statement_seldom_fails_and_a_false_one_seldom_holds(n):
     for _ in range(DATA_SETS):
         means = [draws(rng, 1.0, 0.3, n) for _ in range(7)]
         pairs = list(zip(means[1:], means, strict=False))
-        failed += decide([difference(a, b, low=0) for a, b in pairs], LEVEL, whole=True) is Outcome.FAILS
+        failed += (
+            decide([difference(a, b, low=0) for a, b in pairs], LEVEL, whole=True) is Outcome.FAILS
+        )
         false = [difference(*pairs[0], low=0), *(difference(a, b, low=-50) for a, b in pairs[1:3])]
         held += decide(false, LEVEL, whole=True) is Outcome.HOLDS
     assert failed / DATA_SETS < OUTSIDE
@@ -166,12 +170,21 @@ def test_few_runs_beside_many_do_not_decide_too_often(many):
 def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
     rng = np.random.default_rng(3)
     n = 400
-    spread = stats.norm.ppf((np.arange(n) + 0.5) / n)  # runs whose mean and spread are the true ones
+    spread = stats.norm.ppf(
+        (np.arange(n) + 0.5) / n
+    )  # runs whose mean and spread are the true ones
     a, b = (truth * (1 + 0.1 * spread / spread.std(ddof=1)), 1 + 0.1 * spread / spread.std(ddof=1))
     needed = runs_needed([ratio(a, b, low, high)], LEVEL, whole=True)
     decided = [
         decide(
-            [ratio(draws(rng, truth, 0.1, int(needed)), draws(rng, 1.0, 0.1, int(needed)), low, high)],
+            [
+                ratio(
+                    draws(rng, truth, 0.1, int(needed)),
+                    draws(rng, 1.0, 0.1, int(needed)),
+                    low,
+                    high,
+                )
+            ],
             LEVEL,
             whole=True,
         )
@@ -182,9 +195,16 @@ def test_so_many_runs_decide_in_four_of_five_cases(truth, low, high):
 
 
 def test_runs_needed_are_bounded_and_follow_the_spread():
-    assert runs_needed([difference((10.0, 12.0), (10.5, 11.5), low=0)], LEVEL, whole=True) == math.inf
-    few, many = (runs_needed([difference((10.0, 10 + s), (12.0, 12 - s), low=0)], LEVEL, whole=True) for s in (1, 3))
+    assert (
+        runs_needed([difference((10.0, 12.0), (10.5, 11.5), low=0)], LEVEL, whole=True) == math.inf
+    )
+    few, many = (
+        runs_needed([difference((10.0, 10 + s), (12.0, 12 - s), low=0)], LEVEL, whole=True)
+        for s in (1, 3)
+    )
     assert 2 < few < many < 1000
     inside = level((5.0, 6.0, 4.0), 0, 10)
-    assert math.isnan(runs_needed([inside], LEVEL, whole=False))  # what was measured can't decide it alone
+    assert math.isnan(
+        runs_needed([inside], LEVEL, whole=False)
+    )  # what was measured can't decide it alone
     assert together([inside] * 5, LEVEL) == pytest.approx(0.99)

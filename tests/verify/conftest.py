@@ -12,15 +12,23 @@ import yaml
 
 from virtperf.core.paths import Layout
 from virtperf.core.turn import turn
-from virtperf.new_study.write import write_study
 from virtperf.pipeline.stages import load_stages
+from virtperf.study.new.write import write_study
 from virtperf.verify.compare import DEFAULTS
 from virtperf.verify.files import facts
 from virtperf.verify.outcome import Outcome
 from virtperf.verify.replay import Place, own_source, run_stages
 from virtperf.verify.run import verify
 
-OUTS = ("data/reconstructed", "data/samples", "data/runs", "data/verdicts", "build", "reports", "metrics")
+OUTS = (
+    "data/reconstructed",
+    "data/samples",
+    "data/runs",
+    "data/verdicts",
+    "build",
+    "reports",
+    "metrics",
+)
 
 
 def record(root: Path) -> None:
@@ -28,10 +36,18 @@ def record(root: Path) -> None:
     made: dict[Path, dict[str, object]] = {}
     for stage in load_stages(root):
         entries = {
-            part: [{"path": p, "hash": "md5", **facts(root / p)} for p in paths if (root / p).exists()]
-            for part, paths in (("deps", [d for d in stage.deps if not d.startswith("src")]), ("outs", stage.outs))
+            part: [
+                {"path": p, "hash": "md5", **facts(root / p)} for p in paths if (root / p).exists()
+            ]
+            for part, paths in (
+                ("deps", [d for d in stage.deps if not d.startswith("src")]),
+                ("outs", stage.outs),
+            )
         }
-        made.setdefault(stage.file.with_suffix(".lock"), {})[stage.name] = {"cmd": "virtperf", **entries}
+        made.setdefault(stage.file.with_suffix(".lock"), {})[stage.name] = {
+            "cmd": "virtperf",
+            **entries,
+        }
     for path, stages in made.items():
         path.write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}, sort_keys=False))
 
@@ -40,7 +56,9 @@ def record(root: Path) -> None:
 def stored(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     """The repository with the results of all stages, made once; tests copy it, those of other folders too."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "verify"  # one for all workers
+    folder = (
+        base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    ) / "verify"  # one for all workers
     with turn(folder / "lock", str, lambda _: None):
         if not (folder / "stored").exists():
             _make(folder / "making", root)

@@ -26,14 +26,33 @@ from virtperf.verify.items import KINDS, Item
 EXCHANGED = {IDENTICAL: IDENTICAL, WITHIN: WITHIN, MOVED: MOVED, MISSING: NEW, NEW: MISSING}
 values = st.one_of(
     st.floats(-1e9, 1e9),
-    st.sampled_from([math.nan, math.inf, -math.inf, "", "reproduced", "median 4.5 s", "median 4.501 s", "n = 1,234"]),
+    st.sampled_from(
+        [
+            math.nan,
+            math.inf,
+            -math.inf,
+            "",
+            "reproduced",
+            "median 4.5 s",
+            "median 4.501 s",
+            "n = 1,234",
+        ]
+    ),
 )
 items = st.builds(
-    Item, st.just("figure-1"), st.just("a, 1"), st.sampled_from(["value", "low"]), st.sampled_from(KINDS), values,
+    Item,
+    st.just("figure-1"),
+    st.just("a, 1"),
+    st.sampled_from(["value", "low"]),
+    st.sampled_from(KINDS),
+    values,
     st.one_of(st.just(math.nan), st.floats(0.1, 1e3)),
-)  # fmt: skip
+)
 tolerances = st.builds(
-    Tolerance, relative=st.floats(0, 0.1), absolute=st.floats(0, 1), exported_digits=st.integers(0, 9)
+    Tolerance,
+    relative=st.floats(0, 0.1),
+    absolute=st.floats(0, 1),
+    exported_digits=st.integers(0, 9),
 )
 
 
@@ -57,9 +76,13 @@ def test_an_item_of_one_side_is_missing_or_new(item: Item, tolerance: Tolerance)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0.1, 1e3), st.floats(-5, 5).filter(lambda v: abs(v) > 0.01))
-def test_a_number_moves_by_the_widths_of_its_interval(value: float, width: float, shift: float) -> None:
+def test_a_number_moves_by_the_widths_of_its_interval(
+    value: float, width: float, shift: float
+) -> None:
     old = Item("e", "l", "value", "means", value, width)
-    found = compare(old, replace(old, value=value + shift * width), Tolerance(relative=0, absolute=0))
+    found = compare(
+        old, replace(old, value=value + shift * width), Tolerance(relative=0, absolute=0)
+    )
     assert found.status == MOVED
     assert found.widths == pytest.approx(abs(shift), rel=1e-4)
 
@@ -114,9 +137,12 @@ def test_items_are_matched_by_place_row_and_field() -> None:
     new = [*old[:1], *old[2:], Item("figure-2", "1", "measured", "means", 1.0)]
     found = [(c.item.place, c.item.label, c.status) for c in compare_all(old, new, DEFAULTS)]
     assert found == [
-        ("figure-1", "0", IDENTICAL), ("figure-1", "2", IDENTICAL), ("figure-1", "3", IDENTICAL),
-        ("figure-2", "1", NEW), ("figure-1", "1", MISSING),
-    ]  # fmt: skip
+        ("figure-1", "0", IDENTICAL),
+        ("figure-1", "2", IDENTICAL),
+        ("figure-1", "3", IDENTICAL),
+        ("figure-2", "1", NEW),
+        ("figure-1", "1", MISSING),
+    ]
 
 
 def test_a_centre_may_move_by_what_its_solver_leaves_open_and_its_limits_may_not() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from virtperf.core.errors import StudyError
+from rawperf.core.errors import StudyError
 from virtperf.verify.compare import DEFAULTS, Tolerance, load_tolerances
 from virtperf.verify.items import KINDS
 
@@ -22,7 +22,10 @@ def test_the_repositorys_file_declares_the_defaults(root: Path) -> None:
 def test_kinds_that_are_not_named_have_their_default(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text("means: {relative: 0.01, absolute: 0}\n")
     found = load_tolerances(tmp_path / "t.yaml")
-    assert found["means"] == Tolerance(relative=0.01, absolute=0) and found["limits"] == DEFAULTS["limits"]
+    assert (
+        found["means"] == Tolerance(relative=0.01, absolute=0)
+        and found["limits"] == DEFAULTS["limits"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,9 @@ def test_a_wrong_file_names_its_line(tmp_path: Path, text: str, line: int, said:
     ),
     st.floats(1e-9, 1e9),
 )
-def test_agreement_is_symmetric_and_reflexive(a: float, b: float, tolerance: Tolerance, width: float) -> None:
+def test_agreement_is_symmetric_and_reflexive(
+    a: float, b: float, tolerance: Tolerance, width: float
+) -> None:
     assert tolerance.same(a, b) == tolerance.same(b, a)
     assert tolerance.same(a, b, width) == tolerance.same(b, a, width) >= tolerance.same(a, b)
     assert tolerance.same(a, a)

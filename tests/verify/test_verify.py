@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 import yaml
 
+from rawperf.core.errors import VirtperfError
 from tests.verify.conftest import OUTS, record
-from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 from virtperf.core.stage_tables import POINTS
-from virtperf.exhibits.records import MIME, unpacked
+from virtperf.report.records import MIME, unpacked
 from virtperf.verify.compare import DEFAULTS
 from virtperf.verify.replay import Place, copy_inputs, own_source, run_stages
 from virtperf.verify.run import diff
@@ -41,7 +41,11 @@ def edit_figure(path: Path, change) -> None:
     """Change the outputs of the first figure of a notebook that is an exhibit (the summary repeats one)."""
     document = json.loads(path.read_text())
     outputs = [
-        o for c in document["cells"] if c["cell_type"] == "code" for o in c["outputs"] if MIME in o.get("data", {})
+        o
+        for c in document["cells"]
+        if c["cell_type"] == "code"
+        for o in c["outputs"]
+        if MIME in o.get("data", {})
     ]
     for output in outputs:
         output["data"][MIME] = unpacked(output["data"][MIME])
@@ -55,18 +59,30 @@ def test_nothing_changed_is_identical(outcome) -> None:
     assert found.agrees and not found.findings and not found.affected("toy")
     assert set(found.counts("toy")) == {"identical"} and found.counts("toy")["identical"] > 100
     assert {f.status for f in found.files} == {"identical"}
-    assert {"reports/toy.html", "build/toy.ipynb", "metrics/toy.json"} <= {f.path for f in found.files}
+    assert {"reports/toy.html", "build/toy.ipynb", "metrics/toy.json"} <= {
+        f.path for f in found.files
+    }
     assert json.dumps(found.document("verify")) == json.dumps(outcome().document("verify"))
 
 
-@pytest.mark.parametrize("page", ["reports/toy.html", "reports/quality-toy.html", "reports/trace-toy.html"])
+@pytest.mark.parametrize(
+    "page", ["reports/toy.html", "reports/quality-toy.html", "reports/trace-toy.html"]
+)
 def test_an_edited_page_is_named(repository, outcome, page) -> None:
     edit_text(repository / page, "A toy", "Another toy")
     found = outcome()
     (file,) = [f for f in found.files if not f.agrees]
-    assert not found.agrees and file.path == page and file.status == "moved" and file.where.startswith("line ")
+    assert (
+        not found.agrees
+        and file.path == page
+        and file.status == "moved"
+        and file.where.startswith("line ")
+    )
     (finding,) = found.findings
-    assert finding.path == "pipelines/toy/dvc.lock" and f"{page} is not what is recorded of it (md5" in finding.problem
+    assert (
+        finding.path == "pipelines/toy/dvc.lock"
+        and f"{page} is not what is recorded of it (md5" in finding.problem
+    )
     assert not found.affected("toy")
 
 
@@ -78,7 +94,10 @@ def test_a_changed_record_in_dvc_lock_is_named(repository, outcome, fact) -> Non
     out[fact] = out[fact] + 1 if fact != "md5" else "0.dir"
     path.write_text(yaml.safe_dump(lock, sort_keys=False))
     (finding,) = outcome().findings
-    assert f"data/reconstructed/toy is not what is recorded of it ({fact}: recorded {out[fact]}" in finding.problem
+    assert (
+        f"data/reconstructed/toy is not what is recorded of it ({fact}: recorded {out[fact]}"
+        in finding.problem
+    )
 
 
 def test_the_size_of_an_input_is_compared_too_and_an_input_that_changed_is_only_out_of_date(
@@ -100,7 +119,10 @@ def test_one_number_that_moved_is_named_with_its_row_and_its_shift(repository, o
     found = outcome()
     assert not found.agrees and found.affected("toy") == {"points": 1}
     (change,) = [c for c in found.changes["toy"] if not c.agrees]
-    assert change.item.label.startswith(f"{row['exhibit']}, {row['series']}, {row['x']}") and change.item.field == "low"
+    assert (
+        change.item.label.startswith(f"{row['exhibit']}, {row['series']}, {row['x']}")
+        and change.item.field == "low"
+    )
     assert [f.problem[:22] for f in found.findings] == ["data/reconstructed/toy"]
 
 
@@ -109,12 +131,15 @@ def test_noise_is_within_tolerance(repository, outcome) -> None:
     record(repository)
     found = outcome()
     assert found.agrees and found.counts("toy")["within tolerance"] == 1
-    assert [f.path for f in found.files if f.status == "within tolerance"] == [POINTS_FILE.as_posix()]
+    assert [f.path for f in found.files if f.status == "within tolerance"] == [
+        POINTS_FILE.as_posix()
+    ]
 
 
 def test_a_drawing_that_was_exchanged_is_named(repository, outcome) -> None:
     edit_figure(
-        repository / "build" / "toy.ipynb", lambda data: data.update({"image/svg+xml": "<svg><path d='M 0 0'/></svg>"})
+        repository / "build" / "toy.ipynb",
+        lambda data: data.update({"image/svg+xml": "<svg><path d='M 0 0'/></svg>"}),
     )
     record(repository)
     found = outcome()
@@ -132,22 +157,32 @@ def test_a_number_of_an_exhibit_is_named(repository, outcome) -> None:
 
 
 def test_a_notebook_that_keeps_older_outputs_is_named(repository, outcome) -> None:
-    edit_figure(repository / "notebooks" / "toy.ipynb", lambda data: data[MIME].update(caption="An older caption."))
+    edit_figure(
+        repository / "notebooks" / "toy.ipynb",
+        lambda data: data[MIME].update(caption="An older caption."),
+    )
     (finding,) = outcome().findings
     assert finding.path == "notebooks/toy.ipynb" and "older outputs of figure-1" in finding.problem
 
 
 def test_a_result_that_is_missing_is_named(repository, outcome) -> None:
     (repository / "reports" / "quality-toy.html").unlink()
-    assert [(f.path, f.status) for f in outcome().files if not f.agrees] == [("reports/quality-toy.html", "new")]
+    assert [(f.path, f.status) for f in outcome().files if not f.agrees] == [
+        ("reports/quality-toy.html", "new")
+    ]
 
 
-def test_in_a_fresh_clone_the_outputs_that_notebooks_keep_are_the_other_side(repository, outcome) -> None:
+def test_in_a_fresh_clone_the_outputs_that_notebooks_keep_are_the_other_side(
+    repository, outcome
+) -> None:
     for part in OUTS:
         shutil.rmtree(repository / part)
     found = outcome()
     assert found.agrees and found.counts("toy")["identical"] > 10 and not found.files
-    edit_figure(repository / "notebooks" / "toy.ipynb", lambda data: data[MIME].update(caption="An older caption."))
+    edit_figure(
+        repository / "notebooks" / "toy.ipynb",
+        lambda data: data[MIME].update(caption="An older caption."),
+    )
     assert not outcome().agrees
 
 
@@ -156,17 +191,26 @@ def test_in_a_fresh_clone_the_outputs_that_notebooks_keep_are_the_other_side(rep
 
 def test_no_result_is_copied_into_the_place_of_a_replay(stored, tmp_path) -> None:
     copy_inputs(stored, tmp_path / "clean", ["toy"])
-    found = {p.relative_to(tmp_path / "clean").parts[:2] for p in (tmp_path / "clean").rglob("*") if p.is_file()}
+    found = {
+        p.relative_to(tmp_path / "clean").parts[:2]
+        for p in (tmp_path / "clean").rglob("*")
+        if p.is_file()
+    }
     assert found == {
-        ("data", "published"), ("data", "measured"), ("data", "metrics.yaml"), ("notebooks", "toy.ipynb"),
-        ("params.yaml",), ("pipelines", "toy"),
-    }  # fmt: skip
+        ("data", "published"),
+        ("data", "measured"),
+        ("data", "metrics.yaml"),
+        ("notebooks", "toy.ipynb"),
+        ("params.yaml",),
+        ("pipelines", "toy"),
+    }
 
 
 def test_a_failing_stage_is_named_with_its_reason(repository, tmp_path) -> None:
     edit_text(repository / "data" / "published" / "toy" / "study.yaml", "title:", "titel:")
     with pytest.raises(
-        VirtperfError, match=r"the replay of here, toy failed.*virtperf reconstruct toy ended with: .*titel"
+        VirtperfError,
+        match=r"the replay of here, toy failed.*virtperf reconstruct toy ended with: .*titel",
     ):
         run_stages(Place("here", repository, own_source()), "toy", lambda _: None)
 
@@ -174,7 +218,10 @@ def test_a_failing_stage_is_named_with_its_reason(repository, tmp_path) -> None:
 def test_two_folders_of_results_are_compared_as_they_stand(repository, stored) -> None:
     move_a_point(repository, 0.01)
     found = diff(Layout(repository.parent), str(stored), str(repository), [], DEFAULTS)
-    assert found.affected("toy") == {"points": 1} and (found.old.name, found.old.source) == ("folder stored", None)
+    assert found.affected("toy") == {"points": 1} and (found.old.name, found.old.source) == (
+        "folder stored",
+        None,
+    )
     with pytest.raises(VirtperfError, match="has a study 'none'"):
         diff(Layout(repository.parent), str(stored), str(stored), ["none"], DEFAULTS)
     (repository / "empty").mkdir()
@@ -184,17 +231,32 @@ def test_two_folders_of_results_are_compared_as_they_stand(repository, stored) -
 
 def git(root: Path, *arguments: str) -> str:
     name = ("-c", "user.name=toy", "-c", "user.email=toy@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", "-C", str(root), *name, *arguments], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "-C", str(root), *name, *arguments], check=True, capture_output=True, text=True
+    )
     return done.stdout
 
 
-def test_a_revision_is_a_worktree_for_as_long_as_it_is_compared(repository, replays, monkeypatch) -> None:
+def test_a_revision_is_a_worktree_for_as_long_as_it_is_compared(
+    repository, replays, monkeypatch
+) -> None:
     git(repository, "init", "-q")
-    git(repository, "add", "data/published", "data/measured", "data/metrics.yaml", "notebooks", "params.yaml", "*.yaml")
+    git(
+        repository,
+        "add",
+        "data/published",
+        "data/measured",
+        "data/metrics.yaml",
+        "notebooks",
+        "params.yaml",
+        "*.yaml",
+    )
     git(repository, "commit", "-q", "-m", "one")
     git(repository, "tag", "v1")
     seen = []
-    monkeypatch.setattr("virtperf.verify.replay.run_stages", lambda place, study, _: seen.append((place, study)))
+    monkeypatch.setattr(
+        "virtperf.verify.replay.run_stages", lambda place, study, _: seen.append((place, study))
+    )
     found = diff(Layout(repository), "v1", ".", [], DEFAULTS)
     names = [(place.name, study) for place, study in seen if study]
     assert sorted(names) == [("revision v1", "toy"), ("working tree", "toy")]

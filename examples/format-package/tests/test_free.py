@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from virtperf_free import FORMAT
 
 from virtperf.cli import main
-from virtperf.core.errors import FormatError
-from virtperf.formats import all_formats, sniff
-from virtperf.formats.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf import all_formats, sniff
+from rawperf.base import Reading
 
 PLACE = Path(__file__).parent.parent
 SAMPLE = (PLACE / "sample.txt").read_text()
@@ -80,7 +80,10 @@ def test_any_bytes_give_a_reading_or_a_format_error(data):
 
 @given(st.lists(st.lists(st.integers(0, 10**14), min_size=10, max_size=10), min_size=1, max_size=5))
 def test_what_is_written_is_read_again(samples):
-    rows = "".join(f"{HEAD}Mem: {' '.join(map(str, s[:7]))}\nSwap: {' '.join(map(str, s[7:]))}\n\n" for s in samples)
+    rows = "".join(
+        f"{HEAD}Mem: {' '.join(map(str, s[:7]))}\nSwap: {' '.join(map(str, s[7:]))}\n\n"
+        for s in samples
+    )
     reading = FORMAT.read(rows.encode())
     again = FORMAT.read(FORMAT.write(reading))
     pd.testing.assert_frame_equal(again.records, reading.records)
@@ -88,8 +91,19 @@ def test_what_is_written_is_read_again(samples):
 
 
 def test_virtperf_reads_it_in_the_units_of_the_metrics():
-    command = ["read", str(PLACE / "sample.txt"), "--metrics", str(PLACE / "metrics.yaml"), "-o", "-"]
+    command = [
+        "read",
+        str(PLACE / "sample.txt"),
+        "--metrics",
+        str(PLACE / "metrics.yaml"),
+        "-o",
+        "-",
+    ]
     rows = pd.read_csv(StringIO(CliRunner().invoke(main, command).stdout))
     swapped = rows[rows["metric"] == "swap_used"]
-    assert swapped[["metric_value", "line"]].values.tolist() == [[0, 3], [10240 * 1024, 7], [40960 * 1024, 11]]
+    assert swapped[["metric_value", "line"]].values.tolist() == [
+        [0, 3],
+        [10240 * 1024, 7],
+        [40960 * 1024, 11],
+    ]
     assert set(swapped["metric_unit"]) == {"B"}

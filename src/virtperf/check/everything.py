@@ -7,33 +7,35 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rawperf import all_formats
+from rawperf.core.errors import RunError
+from rawperf.core.metrics import MetricDictionary, load_metrics
+from rawperf.core.yamlio import load_yaml
+from rawperf.declared.metrics import with_presets
 from virtperf.check.notebook import check_notebook
 from virtperf.check.problems import Problems
 from virtperf.check.study import check_study
-from virtperf.core.errors import RunError
-from virtperf.core.metrics import MetricDictionary, load_metrics
 from virtperf.core.params import load_parameters
 from virtperf.core.paths import Layout
-from virtperf.core.yamlio import load_yaml
-from virtperf.exhibits.wording import plural
-from virtperf.formats import all_formats
-from virtperf.formats.declared.metrics import with_presets
-from virtperf.ingest.folder import raw_files, run_folders
-from virtperf.ingest.runs import load_run
 from virtperf.measure.definition import FILE as MEASURE
 from virtperf.measure.plan import load_definition
+from virtperf.report.synthesis.checks import check_synthesis
+from virtperf.report.synthesis.definition import FILE as SYNTHESIS
+from virtperf.report.synthesis.definition import load_file
+from virtperf.report.wording import plural
+from virtperf.runs.ingest.folder import raw_files, run_folders
+from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.readings import load_readings
-from virtperf.synthesis.checks import check_synthesis
-from virtperf.synthesis.definition import FILE as SYNTHESIS
-from virtperf.synthesis.definition import load_file
 
 _PLACEHOLDER = re.compile(r"\bEXAMPLE\b")
 
 
 def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Problems, str]:
-    """Check shared files and studies, by default all; returns the problems, and in words what was checked."""
+    """Check shared files and studies, by default all; returns the problems, and in words what was
+    checked.
+    """
     for name in studies:
         layout.known(name)
     layout = Layout(layout.root.absolute())
@@ -48,7 +50,9 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
     _pipelines(layout, problems)
     for folder in sorted((layout.root / "data" / "published").glob("*/")):
         if not (folder / "study.yaml").is_file():
-            problems.say("a folder without study.yaml", folder, remedy="add one, or remove the folder")
+            problems.say(
+                "a folder without study.yaml", folder, remedy="add one, or remove the folder"
+            )
     runs = 0
     defined: dict[str, Study] = {}
     chosen = list(studies) or layout.studies()
@@ -65,19 +69,25 @@ def check_everything(layout: Layout, studies: Sequence[str] = ()) -> tuple[Probl
 
 
 def _metrics(path: Path, problems: Problems) -> MetricDictionary | None:
-    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be loaded."""
+    """Check `data/metrics.yaml` and what declared formats say of it; None where it can't be
+    loaded.
+    """
     with problems.caught(path.parent):
         dictionary = load_metrics(path, problems.of(path.parent))
         formats, document = all_formats(), load_yaml(path)
         for name in dictionary.metrics:
             for position, written in enumerate(document.data["metrics"][name].get("sources", ())):
-                named = [written["format"]] if isinstance(written["format"], str) else written["format"]
+                named = (
+                    [written["format"]] if isinstance(written["format"], str) else written["format"]
+                )
                 for other in (one for one in named if one not in formats):
                     problems.say(
-                        f"{name} is read from the format {other!r}, which is not there", path,
+                        f"{name} is read from the format {other!r}, which is not there",
+                        path,
                         document.line("metrics", name, "sources", position),
-                        expected=f"one of {', '.join(formats)}", remedy="install its package, or mend the name",
-                    )  # fmt: skip
+                        expected=f"one of {', '.join(formats)}",
+                        remedy="install its package, or mend the name",
+                    )
         return with_presets(dictionary, problems.of(path.parent))
     return None
 
@@ -93,7 +103,11 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
             continue
         with problems.caught(layout.root):
             document = load_yaml(path)
-            named = [entry.get("study") for entry in document.data.get("vars", ()) if isinstance(entry, dict)]
+            named = [
+                entry.get("study")
+                for entry in document.data.get("vars", ())
+                if isinstance(entry, dict)
+            ]
             if study not in named:
                 line, expected = document.line("vars"), f"study: {study}"
                 problems.say("these stages are not this study's", path, line, expected=expected)
@@ -104,7 +118,9 @@ def _pipelines(layout: Layout, problems: Problems) -> None:
 
 
 def _runs(root: Path, study: Study, problems: Problems) -> int:
-    """Check `measure.yaml` and every `run.yaml` of a study, without reading raw files; returns how many runs it has."""
+    """Check `measure.yaml` and every `run.yaml` of a study, without reading raw files; returns how
+    many runs it has.
+    """
     if not root.is_dir():
         remedy = "make it, with a README.md so that git keeps it"
         problems.say("the folder for measured runs is missing", root, remedy=remedy)
@@ -124,7 +140,9 @@ def _runs(root: Path, study: Study, problems: Problems) -> int:
 
 
 def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems: Problems) -> None:
-    """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could be loaded."""
+    """Check `data/synthesis.yaml`, which a repository need not have, against the studies that could
+    be loaded.
+    """
     path = layout.root / "data" / SYNTHESIS
     if path.is_file():
         with problems.caught(path.parent):
@@ -134,7 +152,9 @@ def check_synthesis_file(layout: Layout, studies: Mapping[str, Study], problems:
 
 
 def placeholders(layout: Layout, studies: list[str]) -> str:
-    """Which files of new studies still say EXAMPLE and on how many lines, comments left out; "" where none does."""
+    """Which files of new studies still say EXAMPLE and on how many lines, comments left out; ""
+    where none does.
+    """
     counts: dict[str, int] = {}
     for study in studies:
         folder, notebook = layout.definition(study), layout.notebook(study)
@@ -150,7 +170,9 @@ def placeholders(layout: Layout, studies: list[str]) -> str:
 
 
 def _lines(path: Path) -> list[str]:
-    """A file's lines without comments; a notebook's are its cells'. Files that can't be read are problems elsewhere."""
+    """A file's lines without comments; a notebook's are its cells'. Files that can't be read are
+    problems elsewhere.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".ipynb":

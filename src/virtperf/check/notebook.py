@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from rawperf.core.errors import StudyError
 from virtperf.check.problems import Problems
-from virtperf.core.errors import StudyError
 from virtperf.core.params import NotebookParameters, Parameters
 from virtperf.study.definition import Study
 
@@ -19,7 +19,9 @@ _NAMED = re.compile(r"[\"']([a-z0-9-]+)[\"']")
 _ASSIGNED = re.compile(r"^([a-z_]+)\s*=\s*([^#\n]+?)\s*(?:#.*)?$", re.M)
 
 
-def check_notebook(path: Path, study: Study, parameters: Parameters | None, problems: Problems) -> None:
+def check_notebook(
+    path: Path, study: Study, parameters: Parameters | None, problems: Problems
+) -> None:
     """Check `notebooks/<study>.ipynb` without running it."""
     with problems.caught(path.parent):
         sources = _sources(path)
@@ -30,7 +32,11 @@ def check_notebook(path: Path, study: Study, parameters: Parameters | None, prob
             _parameters(path, tagged[0], parameters, problems)
         text = "\n".join(source for source, _ in sources)
         if not re.search(rf"\bload_study\(\s*[\"']{re.escape(study.id)}[\"']", text):
-            problems.say("the notebook does not load its study", path, expected=f'load_study("{study.id}", data, ...)')
+            problems.say(
+                "the notebook does not load its study",
+                path,
+                expected=f'load_study("{study.id}", data, ...)',
+            )
         results = [_NAMED.findall(names) for names in _RESULTS.findall(text)]
         if all(results):  # results() without names shows everything
             shown = {*_SHOWN.findall(text), *chain(*results)}
@@ -55,21 +61,38 @@ def _parameters(path: Path, source: str, parameters: Parameters | None, problems
     given = dict(_ASSIGNED.findall(source))
     known = set(NotebookParameters.model_fields)
     for name in sorted(given.keys() - known):
-        problems.say(f"there is no parameter {name}", path, expected=f"one of {', '.join(sorted(known))}")
+        problems.say(
+            f"there is no parameter {name}", path, expected=f"one of {', '.join(sorted(known))}"
+        )
     for name in sorted(known - given.keys()):
         problems.say(f"the parameters cell does not set {name}", path, remedy=f"add {name} = ...")
     if parameters is None:
         return
-    wanted: dict[str, Any] = {"level": parameters.level, "seed": parameters.seed, **parameters.report.model_dump()}
+    wanted: dict[str, Any] = {
+        "level": parameters.level,
+        "seed": parameters.seed,
+        **parameters.report.model_dump(),
+    }
     for name, value in wanted.items():
         if name in given and given[name].strip("\"'") != str(value):
-            problems.say(f"{name} has another default than params.yaml", path, expected=str(value), found=given[name])
+            problems.say(
+                f"{name} has another default than params.yaml",
+                path,
+                expected=str(value),
+                found=given[name],
+            )
 
 
 def _shown(path: Path, shown: set[str], wanted: list[str], problems: Problems) -> None:
     for exhibit in wanted:
         if exhibit not in shown:
-            problems.say(f"{exhibit} is not shown", path, expected=f'a cell with study.show("{exhibit}")')
+            problems.say(
+                f"{exhibit} is not shown", path, expected=f'a cell with study.show("{exhibit}")'
+            )
     for exhibit in sorted(shown):
         if exhibit not in wanted:
-            problems.say(f"{exhibit} is no exhibit of study.yaml", path, expected=f"one of {', '.join(wanted)}")
+            problems.say(
+                f"{exhibit} is no exhibit of study.yaml",
+                path,
+                expected=f"one of {', '.join(wanted)}",
+            )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from virtperf.core.errors import Report, StudyError, VirtperfError
+from rawperf.core.errors import Report, StudyError, VirtperfError
 
 
 class Problems:
@@ -20,7 +20,9 @@ class Problems:
         return len(self._found)
 
     def __iter__(self) -> Iterator[VirtperfError]:
-        return iter([problem for _, problem in sorted(self._found.items(), key=lambda item: item[0])])
+        return iter(
+            [problem for _, problem in sorted(self._found.items(), key=lambda item: item[0])]
+        )
 
     def of(self, folder: Path) -> Report:
         """A function that takes problems whose files are named relative to `folder`."""
@@ -39,7 +41,11 @@ class Problems:
 
     def _add(self, problem: VirtperfError, folder: Path) -> None:
         named = Path(problem.file) if problem.file else Path()
-        place = (folder / named).absolute()  # an absolute path stays itself; a link is named, not followed
-        file = str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(named)
+        place = (
+            folder / named
+        ).absolute()  # an absolute path stays itself; a link is named, not followed
+        file = (
+            str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(named)
+        )
         placed = problem.restated(type(problem), file=file)
         self._found.setdefault((file, problem.line or 0, str(placed)), placed)

@@ -1,4 +1,6 @@
-"""A study's published folder: definition, names of facts, tables, diagrams, simulated runs, notes and claims."""
+"""A study's published folder: definition, names of facts, tables, diagrams, simulated runs, notes
+and claims.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +11,28 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from rawperf.core.errors import Report, StudyError
+from rawperf.core.metrics import MetricDictionary
+from rawperf.core.near import near
+from rawperf.core.yamlio import walk
+from rawperf.declared.metrics import extended
 from virtperf.check.problems import Problems
-from virtperf.core.errors import Report, StudyError
-from virtperf.core.metrics import MetricDictionary
-from virtperf.core.near import near
 from virtperf.core.params import ReconstructParameters
-from virtperf.core.yamlio import walk
-from virtperf.exhibits.kinds import check_exhibits
-from virtperf.exhibits.kinds.setup import SPELLED, UNITS, called_of, named
-from virtperf.formats.declared.metrics import extended
-from virtperf.ingest.inputs import inputs_of
+from virtperf.report.kinds import check_exhibits
+from virtperf.report.kinds.setup import SPELLED, UNITS, called_of, named
+from virtperf.runs.ingest.inputs import inputs_of
+from virtperf.runs.summarize.observations import observed_factor
+from virtperf.runs.summarize.timelines import series_factor
 from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
 from virtperf.study.printed import corrections
-from virtperf.summarize.observations import observed_factor
-from virtperf.summarize.timelines import series_factor
 
 
-def check_study(folder: Path, dictionary: MetricDictionary | None, problems: Problems) -> Study | None:
+def check_study(
+    folder: Path, dictionary: MetricDictionary | None, problems: Problems
+) -> Study | None:
     """Check the folder of a study's definition; returns None where `study.yaml` can't be loaded."""
     report = problems.of(folder)
     study = claims = None
@@ -66,22 +70,37 @@ def _quantities(study: Study, dictionary: MetricDictionary | None, report: Repor
         for source in rule.sources:
             used = (source.metric, *([rule.per.metric] if rule.per else ()))
             with _in_place(study, report, place):
-                if units := _metric_units(study, dictionary, report, used, f"{name} is observed by", place):
+                if units := _metric_units(
+                    study, dictionary, report, used, f"{name} is observed by", place
+                ):
                     observed_factor(kind, *units)
         if rule.relative and not kind.references:
-            report(study.document.error(f"{name} is relative but has no reference point", "quantities", name))
+            report(
+                study.document.error(
+                    f"{name} is relative but has no reference point", "quantities", name
+                )
+            )
 
 
 def _metric_units(
-    study: Study, dictionary: MetricDictionary | None, report: Report, metrics: Sequence[str], words: str, place: Place
+    study: Study,
+    dictionary: MetricDictionary | None,
+    report: Report,
+    metrics: Sequence[str],
+    words: str,
+    place: Place,
 ) -> list[str]:
-    """The units of metrics; none where one of them is unknown, which is told, or the dictionary can't be loaded."""
+    """The units of metrics; none where one of them is unknown, which is told, or the dictionary
+    can't be loaded.
+    """
     if dictionary is None:
         return []
     unknown = [metric for metric in metrics if metric not in dictionary]
     for metric in unknown:
         remedy = "add it to data/metrics.yaml, or mend it"
-        report(study.document.error(f"{words} {metric!r}, which is no metric", *place, remedy=remedy))
+        report(
+            study.document.error(f"{words} {metric!r}, which is no metric", *place, remedy=remedy)
+        )
     return [] if unknown else [dictionary[metric].unit for metric in metrics]
 
 
@@ -98,13 +117,20 @@ def _exhibits(study: Study, dictionary: MetricDictionary | None, report: Report)
     ids = [exhibit.id for exhibit in study.exhibits]
     for position, exhibit in enumerate(study.exhibits):
         if ids.index(exhibit.id) != position:
-            report(study.document.error(f"the id {exhibit.id!r} is given twice", "exhibits", position))
+            report(
+                study.document.error(f"the id {exhibit.id!r} is given twice", "exhibits", position)
+            )
         for row, spec in enumerate(exhibit.spec.get("series") or ()):
-            if not (isinstance(spec, dict) and all(isinstance(spec.get(key), str) for key in ("metric", "unit"))):
+            if not (
+                isinstance(spec, dict)
+                and all(isinstance(spec.get(key), str) for key in ("metric", "unit"))
+            ):
                 continue  # a line of a quantity, or what the kind's model refuses
             place = ("exhibits", position, "series", row)
             with _in_place(study, report, place):
-                if units := _metric_units(study, dictionary, report, (spec["metric"],), f"{exhibit.id} shows", place):
+                if units := _metric_units(
+                    study, dictionary, report, (spec["metric"],), f"{exhibit.id} shows", place
+                ):
                     series_factor(exhibit, spec, *units)
 
 
@@ -141,7 +167,11 @@ def _claims(study: Study, claims: Claims, report: Report) -> None:
                 problem = f"a finding rests on {name!r}, which is no claim"
                 report(study.document.error(problem, *place, remedy=near(name, by_id)))
             elif name in finding.numbers and by_id[name].value is None:
-                report(study.document.error(f"a finding tells the number of {name}, which prints none", *place))
+                report(
+                    study.document.error(
+                        f"a finding tells the number of {name}, which prints none", *place
+                    )
+                )
 
 
 def _notes(study: Study, claims: Claims, problems: Problems) -> None:
@@ -163,11 +193,17 @@ def _notes(study: Study, claims: Claims, problems: Problems) -> None:
 
 
 def _tables(study: Study, claims: Claims | None, problems: Problems) -> None:
-    named = {str(e.spec.get("table", e.id)) for e in study.exhibits if e.kind == "table"} | {"corrections"}
+    named = {str(e.spec.get("table", e.id)) for e in study.exhibits if e.kind == "table"} | {
+        "corrections"
+    }
     named |= {entry.table for entry in claims.file.tables} if claims is not None else set()
     for path in sorted((study.folder / "tables").glob("*.csv")):
         if path.stem not in named:
-            problems.say("no exhibit and no claim names this table", path, remedy="name it, or remove the file")
+            problems.say(
+                "no exhibit and no claim names this table",
+                path,
+                remedy="name it, or remove the file",
+            )
 
 
 _ENTRIES, _FACTS = ("machines", "guests", "networks"), ("workload", "procedure")
@@ -177,7 +213,9 @@ Place = tuple[str | int, ...]
 
 
 def check_names(study: Study, report: Report) -> None:
-    """Tell of every name of a fact that is not the word which the study's own texts have for it: ``zvm`` for z/VM."""
+    """Tell of every name of a fact that is not the word which the study's own texts have for it:
+    ``zvm`` for z/VM.
+    """
     spelled, called = _spellings(study.data), called_of(study)
     for place, name in _names(study.data):
         if name in called:
@@ -185,10 +223,13 @@ def check_names(study: Study, report: Report) -> None:
         for word in name.split("_"):
             right = "" if word in SPELLED or word in UNITS else spelled.get(word, "")
             if right and right not in named(name):
-                report(study.document.error(
-                    f"the report would show {named(name)!r}, while the study writes {right!r}", *place,
-                    remedy=f"say under `names` what {name} is called",
-                ))  # fmt: skip
+                report(
+                    study.document.error(
+                        f"the report would show {named(name)!r}, while the study writes {right!r}",
+                        *place,
+                        remedy=f"say under `names` what {name} is called",
+                    )
+                )
 
 
 def _names(data: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
@@ -206,13 +247,17 @@ def _facts(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
 
 def _spellings(data: Any) -> dict[str, str]:
-    """By its letters and digits: the one way in which texts write a word with capitals or signs within."""
+    """By its letters and digits: the one way in which texts write a word with capitals or signs
+    within.
+    """
     found: dict[str, Counter[str]] = {}
     for text in (part for _, part in walk(data) if isinstance(part, str)):
         for token in _TOKEN.findall(text):
             word = token.rstrip("/.+-")
             found.setdefault(re.sub(r"[^a-z0-9]", "", word.lower()), Counter())[word] += 1
     plain = {
-        key for key, words in found.items() if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
+        key
+        for key, words in found.items()
+        if any(word[1:] == word[1:].lower() and word.isalnum() for word in words)
     }
     return {key: words.most_common(1)[0][0] for key, words in found.items() if key not in plain}

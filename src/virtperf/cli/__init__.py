@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rawperf.core.errors import VirtperfError
 from virtperf import __version__
 from virtperf.cli._terminal import status
-from virtperf.core.errors import VirtperfError
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
@@ -23,11 +23,13 @@ EXIT_QUARANTINED = 3
 
 
 class _Commands(click.Group):
-    """The stages, in their order, and the modules of this package, each imported when it is asked for.
+    """The stages, in their order, and the modules of this package, each imported when it is asked
+    for.
 
-    A module `like_this` there has a command `like_this`, which is called `like-this`; one that begins with an
-    underscore has none. Whatever takes long to import is imported in the command's function, so that the list of
-    commands appears at once. The package's own errors become one line on standard error.
+    A module `like_this` there has a command `like_this`, which is called `like-this`; one that
+    begins with an underscore has none. Whatever takes long to import is imported in the command's
+    function, so that the list of commands appears at once. The package's own errors become one line
+    on standard error.
     """
 
     def invoke(self, ctx: click.Context) -> object:
@@ -39,7 +41,11 @@ class _Commands(click.Group):
             raise
         except OSError as err:  # a full disk, a folder that can't be written, an input that no stage has made yet
             where = f"{err.filename}: " if err.filename else ""
-            remedy = ". `virtperf pipeline` runs the stages in order" if isinstance(err, FileNotFoundError) else ""
+            remedy = (
+                ". `virtperf pipeline` runs the stages in order"
+                if isinstance(err, FileNotFoundError)
+                else ""
+            )
             raise click.ClickException(f"{where}{err.strerror or err}{remedy}") from err
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -53,8 +59,13 @@ class _Commands(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, names in (("Stages and what belongs to them", list(self.commands)), ("More", list(_modules()))):
-            found = [(name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden]
+        for title, names in (
+            ("Stages and what belongs to them", list(self.commands)),
+            ("More", list(_modules())),
+        ):
+            found = [
+                (name, c) for name in names if (c := self.get_command(ctx, name)) and not c.hidden
+            ]
             width = formatter.width - 6 - max(map(len, names), default=0)
             if found:
                 with formatter.section(title):
@@ -70,15 +81,17 @@ def _modules() -> dict[str, str]:
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="virtperf")
 @click.option(
-    "--root", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path(),
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
     help="The repository's folder (the one with data/ and params.yaml); default: where you are.",
-)  # fmt: skip
+)
 @click.pass_context
 def main(ctx: click.Context, root: Path) -> None:
     """Virtualization performance studies, from raw run files to a report that shows its evidence.
 
-    The stages, in order: reconstruct, ingest, summarize, judge, notebook, report. `dvc repro` runs those that are out
-    of date. STUDY is the name of a folder in data/published, for example:
+    The stages, in order: reconstruct, ingest, summarize, judge, notebook, report. `dvc repro` runs
+    those that are out of date. STUDY is the name of a folder in data/published, for example:
 
     \b
         virtperf reconstruct STUDY
@@ -105,10 +118,14 @@ def _parameters(layout: Layout) -> Parameters:
 
 
 _scheduler = click.option(
-    "--scheduler", metavar="ADDRESS", default="",
+    "--scheduler",
+    metavar="ADDRESS",
+    default="",
     help="A running Dask cluster (tcp://host:8786) does the work; its workers see the repository at this path.",
-)  # fmt: skip
-_jobs = click.option("--jobs", type=click.IntRange(1), help="Processes; default: one a processor, as memory allows.")
+)
+_jobs = click.option(
+    "--jobs", type=click.IntRange(1), help="Processes; default: one a processor, as memory allows."
+)
 
 
 @_stage
@@ -126,29 +143,45 @@ def reconstruct(layout: Layout, study_id: str, scheduler: str) -> None:
     parameters = _parameters(layout)
     with status(f"reconstructing {study_id}") as progress:
         claims = load_claims(study, reading=parameters.reconstruct.readings)
-        run(study, claims, parameters, layout.reconstructed(study_id).absolute(), progress, scheduler=scheduler)
+        run(
+            study,
+            claims,
+            parameters,
+            layout.reconstructed(study_id).absolute(),
+            progress,
+            scheduler=scheduler,
+        )
 
 
 @_stage
 @click.option("--keep-going", is_flag=True, help="End with success although runs were quarantined.")
 @_jobs
 @_scheduler
-def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str) -> None:
+def ingest(
+    layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str
+) -> None:
     """Read every run folder, simulated and measured alike, into tidy samples.
 
-    Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and quarantined run. Only
-    runs that changed are read again. A run that can't be read is quarantined with the reason and the others go on; the
-    command then ends with status 3, unless --keep-going.
+    Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and
+    quarantined run. Only runs that changed are read again. A run that can't be read is quarantined
+    with the reason and the others go on; the command then ends with status 3, unless --keep-going.
     """
-    from virtperf.ingest.stage import ingest as run
-    from virtperf.ingest.stage import refusal_error
+    from virtperf.runs.ingest.stage import ingest as run
+    from virtperf.runs.ingest.stage import refusal_error
 
     study = _load(layout, study_id)
     at = Layout(layout.root.absolute())  # of workers too
     roots = {"simulated": at.reconstructed(study_id) / "runs", "measured": at.measured(study_id)}
     with status(f"reading {study_id}") as progress:
         done = run(
-            study, roots, at.metrics, at.samples(study_id), at.cache, jobs=jobs, scheduler=scheduler, progress=progress
+            study,
+            roots,
+            at.metrics,
+            at.samples(study_id),
+            at.cache,
+            jobs=jobs,
+            scheduler=scheduler,
+            progress=progress,
         )
     for refused in done.quarantined:
         click.echo(f"quarantined {refused['run']}: {refusal_error(refused)}", err=True)
@@ -162,18 +195,23 @@ def ingest(layout: Layout, study_id: str, keep_going: bool, jobs: int | None, sc
 def summarize(layout: Layout, study_id: str, jobs: int | None, scheduler: str) -> None:
     """Reduce samples to steady-state means with intervals, the study's quantities, and audits.
 
-    Reads data/samples/STUDY, writes data/runs/STUDY: the tables series, observations, means, lineage, timelines,
-    thumbnails and audits.
+    Reads data/samples/STUDY, writes data/runs/STUDY: the tables series, observations, means,
+    lineage, timelines, thumbnails and audits.
     """
-    from virtperf.summarize.stage import summarize as run
+    from virtperf.runs.summarize.stage import summarize as run
 
     level = _parameters(layout).level
     at = Layout(layout.root.absolute())  # of workers too
     with status(f"summarizing {study_id}") as progress:
         run(
-            _load(layout, study_id), at.samples(study_id), at.runs(study_id), level=level, jobs=jobs,
-            scheduler=scheduler, progress=progress,
-        )  # fmt: skip
+            _load(layout, study_id),
+            at.samples(study_id),
+            at.runs(study_id),
+            level=level,
+            jobs=jobs,
+            scheduler=scheduler,
+            progress=progress,
+        )
 
 
 @_stage
@@ -183,7 +221,7 @@ def judge(layout: Layout, study_id: str) -> None:
     Reads means.parquet of data/runs/STUDY and claims.parquet of data/reconstructed/STUDY, writes
     data/verdicts/STUDY/verdicts.parquet.
     """
-    from virtperf.core.files import replaced_folder
+    from rawperf.core.files import replaced_folder
     from virtperf.core.stage_tables import CLAIMS, MEANS, VERDICTS
     from virtperf.study.hypotheses import claims_of
     from virtperf.verdicts.from_runs import judge as run
@@ -206,7 +244,7 @@ def notebook(layout: Layout, study_id: str) -> None:
     Reads notebooks/STUDY.ipynb and the data that it shows, writes build/STUDY.ipynb.
     """
     from virtperf.core.params import notebook_parameters
-    from virtperf.render.execute import execute
+    from virtperf.report.html.execute import execute
 
     _load(layout, study_id)
     p = _parameters(layout)
@@ -218,29 +256,38 @@ def notebook(layout: Layout, study_id: str) -> None:
 def report(layout: Layout, study_id: str) -> None:
     """Render the executed notebook as one self-contained page, reports/STUDY.html.
 
-    Also writes metrics/STUDY.json and .csv, the study in a few numbers, for `dvc metrics` and `dvc plots`.
+    Also writes metrics/STUDY.json and .csv, the study in a few numbers, for `dvc metrics` and `dvc
+    plots`.
     """
-    from virtperf.core.files import json_text, write_atomically
-    from virtperf.exhibits.data import load
-    from virtperf.exhibits.key_numbers import key_numbers, width_table
-    from virtperf.render.report import render
+    from rawperf.core.files import json_text, write_atomically
+    from virtperf.report.data import load
+    from virtperf.report.html.report import render
+    from virtperf.report.key_numbers import key_numbers, width_table
 
     study = _load(layout, study_id)
     render(layout.executed(study_id), layout.report(study_id), title=study.data["title"])
     data = load(study_id, layout.root / "data")
     numbers = layout.key_numbers(study_id)
     write_atomically(numbers, json_text(key_numbers(data)))
-    write_atomically(numbers.with_suffix(".csv"), width_table(data).to_csv(index=False, lineterminator="\n"))
+    write_atomically(
+        numbers.with_suffix(".csv"), width_table(data).to_csv(index=False, lineterminator="\n")
+    )
 
 
 @_stage
 @click.argument("exhibit")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The SVG file.",
+)
 def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
     """Write one figure, such as figure-5, as an SVG file of its own."""
-    from virtperf.core.files import write_atomically
-    from virtperf.exhibits import plot
-    from virtperf.exhibits.loaded import load_study as loaded
+    from rawperf.core.files import write_atomically
+    from virtperf.report import plot
+    from virtperf.report.loaded import load_study as loaded
 
     _load(layout, study_id)
     shown = loaded(study_id, layout.root / "data").show(exhibit)
@@ -248,7 +295,9 @@ def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
         raise VirtperfError(f"{exhibit} has no drawing", expected="a line, bar or time figure")
     record = shown.record
     title = f"{record.name}: {record.title}"
-    svg = plot.svg(shown.figure, exhibit, title=title, description=record.caption, background="#ffffff")
+    svg = plot.svg(
+        shown.figure, exhibit, title=title, description=record.caption, background="#ffffff"
+    )
     write_atomically(output, f"{svg}\n")
 
 
@@ -260,10 +309,10 @@ def keep_outputs(layout: Layout, name: str) -> None:
 
     The pipeline executes the notebook of a study; one that belongs to no study is executed here.
     """
-    from virtperf.render.notebooks import keep_outputs as run
+    from virtperf.report.html.notebooks import keep_outputs as run
 
     if name not in layout.studies():
-        from virtperf.render.execute import execute
+        from virtperf.report.html.execute import execute
 
         execute(layout.notebook(name), layout.executed(name), {})
     run(layout.executed(name), layout.notebook(name))

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 from virtperf.study.quantities import parse_level
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-"})
@@ -24,7 +24,9 @@ SEPARATORS = (",", ";", "\t")
 
 @dataclass(frozen=True)
 class Columns:
-    """A table of cells: texts, numbers, truth values or None; its index is where each row stands in the file."""
+    """A table of cells: texts, numbers, truth values or None; its index is where each row stands in
+    the file.
+    """
 
     file: str
     cells: pd.DataFrame
@@ -42,7 +44,9 @@ class Columns:
         """A column as text; raises `VirtperfError` where there is none."""
         if name not in self.cells:
             raise VirtperfError(
-                f"there is no column {name!r}", file=self.file, expected=f"one of {', '.join(map(str, self.cells))}"
+                f"there is no column {name!r}",
+                file=self.file,
+                expected=f"one of {', '.join(map(str, self.cells))}",
             )
         return ["" if cell is None else str(cell) for cell in self.cells[name]]
 
@@ -61,9 +65,11 @@ class Columns:
             except ValueError as err:
                 comma = "," in text and "." not in text
                 raise self._error(
-                    f"column {name!r} holds something that is no number", row, text,
+                    f"column {name!r} holds something that is no number",
+                    row,
+                    text,
                     "write a point for the decimal comma" if comma else None,
-                ) from err  # fmt: skip
+                ) from err
             if math.isinf(values[row]):
                 raise self._error(f"column {name!r} holds an infinite number", row, text)
         return values
@@ -82,7 +88,9 @@ class Columns:
             known = list(dict.fromkeys(labels))
             more = ", ..." if len(known) > 10 else ""
             raise VirtperfError(
-                f"no row has {name} = {level}", file=self.file, expected=f"one of {', '.join(known[:10])}{more}"
+                f"no row has {name} = {level}",
+                file=self.file,
+                expected=f"one of {', '.join(known[:10])}{more}",
             )
         return self.rows(keep)
 
@@ -90,21 +98,27 @@ class Columns:
         """Some of the rows; `keep` is bool, shape (n,)."""
         return Columns(self.file, self.cells[keep], self.unit)
 
-    def _error(self, problem: str, row: int, found: str, remedy: str | None = None) -> VirtperfError:
+    def _error(
+        self, problem: str, row: int, found: str, remedy: str | None = None
+    ) -> VirtperfError:
         place = int(self.lines[row])
         line, where = (place, "") if self.unit == "line" else (None, f" in row {place}")
-        return VirtperfError(f"{problem}{where}", file=self.file, line=line, found=repr(found), remedy=remedy)
+        return VirtperfError(
+            f"{problem}{where}", file=self.file, line=line, found=repr(found), remedy=remedy
+        )
 
 
 def parse_columns(data: bytes, *, file: str) -> Columns:
-    """Read a table: Parquet, JSON (a list of objects, or an object with such a list under ``records``), or CSV.
+    """Read a table: Parquet, JSON (a list of objects, or an object with such a list under
+    ``records``), or CSV.
 
     CSV may be separated by commas, semicolons or tabs; its first row names the columns.
 
     Raises
     ------
     VirtperfError
-        With file and line: not a table, a column without name or named twice, a row of another length, no row.
+        With file and line: not a table, a column without name or named twice, a row of another
+        length, no row.
     """
     if data[:4] == b"PAR1":
         table = _parquet(data, file)
@@ -123,9 +137,15 @@ def _csv(data: bytes, file: str) -> Columns:
     except UnicodeDecodeError as err:
         line = data.count(b"\n", 0, err.start) + 1
         raise VirtperfError(
-            "not UTF-8", file=file, line=line, expected="a CSV, Parquet or JSON table", remedy="save it as UTF-8"
+            "not UTF-8",
+            file=file,
+            line=line,
+            expected="a CSV, Parquet or JSON table",
+            remedy="save it as UTF-8",
         ) from err
-    reader = csv.reader(io.StringIO(text), delimiter=max(SEPARATORS, key=text.partition("\n")[0].count))
+    reader = csv.reader(
+        io.StringIO(text), delimiter=max(SEPARATORS, key=text.partition("\n")[0].count)
+    )
     rows: dict[int, list[str]] = {}
     line = 1
     try:
@@ -140,25 +160,37 @@ def _csv(data: bytes, file: str) -> Columns:
     for name in names:
         if not name or names.count(name) > 1:
             raise VirtperfError(
-                f"the column {name!r} is named twice" if name else "a column without a name", file=file, line=first,
+                f"the column {name!r} is named twice" if name else "a column without a name",
+                file=file,
+                line=first,
                 expected="a heading with one name for each column",
-            )  # fmt: skip
+            )
     for line, cells in rows.items():
         if len(cells) != len(names):
             raise VirtperfError(
-                "a row of another length", file=file, line=line, expected=f"{len(names)} cells, as in the heading",
-                found=f"{len(cells)}", remedy="put text that holds a separator into double quotes",
-            )  # fmt: skip
-    return Columns(file, pd.DataFrame(rows.values(), index=list(rows), columns=names, dtype=object), "line")
+                "a row of another length",
+                file=file,
+                line=line,
+                expected=f"{len(names)} cells, as in the heading",
+                found=f"{len(cells)}",
+                remedy="put text that holds a separator into double quotes",
+            )
+    return Columns(
+        file, pd.DataFrame(rows.values(), index=list(rows), columns=names, dtype=object), "line"
+    )
 
 
 def _parquet(data: bytes, file: str) -> Columns:
     try:
         table = pq.read_table(pa.BufferReader(data))
-        columns = {name: pd.Series(table[name].to_pylist(), dtype=object) for name in table.column_names}
+        columns = {
+            name: pd.Series(table[name].to_pylist(), dtype=object) for name in table.column_names
+        }
     except (pa.ArrowException, OSError, ValueError) as err:
         raise VirtperfError(f"not a Parquet table: {str(err).splitlines()[0]}", file=file) from err
-    cells = pd.DataFrame(columns, index=range(table.num_rows)).set_axis(range(1, table.num_rows + 1))
+    cells = pd.DataFrame(columns, index=range(table.num_rows)).set_axis(
+        range(1, table.num_rows + 1)
+    )
     return Columns(file, cells, "row")
 
 
@@ -167,17 +199,27 @@ def _json(data: bytes, file: str) -> Columns:
         content = json.loads(data)
     except (ValueError, RecursionError) as err:
         line = getattr(err, "lineno", None)
-        raise VirtperfError(f"not valid JSON: {getattr(err, 'msg', err)}", file=file, line=line) from err
+        raise VirtperfError(
+            f"not valid JSON: {getattr(err, 'msg', err)}", file=file, line=line
+        ) from err
     records = content.get("records") if isinstance(content, dict) else content
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise VirtperfError("no table", file=file, expected="a list of objects, or an object with that list as records")
+        raise VirtperfError(
+            "no table",
+            file=file,
+            expected="a list of objects, or an object with that list as records",
+        )
     for row, record in enumerate(records, start=1):
         for name, cell in record.items():
             if isinstance(cell, list | dict):
                 raise VirtperfError(f"column {name!r} holds a nested value in row {row}", file=file)
-    return _of_rows(records, list(dict.fromkeys(name for record in records for name in record)), file)
+    return _of_rows(
+        records, list(dict.fromkeys(name for record in records for name in record)), file
+    )
 
 
 def _of_rows(rows: list[dict[str, object]], names: list[str], file: str) -> Columns:
     cells = [[row.get(name) for name in names] for row in rows]
-    return Columns(file, pd.DataFrame(cells, index=range(1, len(rows) + 1), columns=names, dtype=object), "row")
+    return Columns(
+        file, pd.DataFrame(cells, index=range(1, len(rows) + 1), columns=names, dtype=object), "row"
+    )

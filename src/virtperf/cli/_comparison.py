@@ -24,26 +24,35 @@ def options(function: Callable[..., None]) -> Callable[..., None]:
     """Options that both commands take."""
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     for option in (
-        click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
-                     help="The JSON document with every item that is not identical; default: reports/COMMAND.json."),
-        click.option("--json", "as_json", is_flag=True, help="Print that document instead of a summary."),
         click.option(
-            "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1,
+            "-o",
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="The JSON document with every item that is not identical; default: reports/COMMAND.json.",
+        ),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Print that document instead of a summary."
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1),
+            default=os.cpu_count() or 1,
             help="Studies that are replayed at the same time; default: one per processor.",
         ),
         click.option(
-            "--tolerances", type=file,
+            "--tolerances",
+            type=file,
             help="How far numbers may lie apart; default: tolerances.yaml of the repository, else the built-in ones.",
         ),
-    ):  # fmt: skip
+    ):
         function = option(function)
     return function
 
 
 def report(outcome: Outcome, command: str, file: Path, *, as_json: bool) -> None:
     """Write the document, and print it or a summary."""
+    from rawperf.core.files import json_text, write_atomically
     from virtperf.cli._terminal import say
-    from virtperf.core.files import json_text, write_atomically
 
     text = json_text(outcome.document(command))
     write_atomically(file, text)
@@ -58,23 +67,58 @@ def _summary(outcome: Outcome) -> None:
     from virtperf.cli._terminal import say, show
     from virtperf.verify.compare import STATUSES
 
-    rows = [(study, *(f"{outcome.counts(study)[status]:,}" for status in STATUSES)) for study in outcome.changes]
+    rows = [
+        (study, *(f"{outcome.counts(study)[status]:,}" for status in STATUSES))
+        for study in outcome.changes
+    ]
     show(("study", *STATUSES), rows, right=STATUSES)
-    affected = [(study, place, str(n)) for study in outcome.changes for place, n in outcome.affected(study).items()]
+    affected = [
+        (study, place, str(n))
+        for study in outcome.changes
+        for place, n in outcome.affected(study).items()
+    ]
     if affected:
-        show(("study", "where", "items"), affected, title="Changed beyond tolerance", right=("items",))
-        moved = [change for changes in outcome.changes.values() for change in changes if not change.agrees]
+        show(
+            ("study", "where", "items"),
+            affected,
+            title="Changed beyond tolerance",
+            right=("items",),
+        )
+        moved = [
+            change
+            for changes in outcome.changes.values()
+            for change in changes
+            if not change.agrees
+        ]
         lines = [_line(change) for change in moved[:SHOWN]]
-        show(("where", "what", "before", "now", "moved by"), lines, title=f"First {len(lines)} of {len(moved)}")
+        show(
+            ("where", "what", "before", "now", "moved by"),
+            lines,
+            title=f"First {len(lines)} of {len(moved)}",
+        )
     files = [file for file in outcome.files if not file.agrees]
     if files:
         title = f"Files with another content, first {min(len(files), SHOWN)} of {len(files)}"
-        show(("file", "status", "first difference"), [(f.path, f.status, f.where) for f in files[:SHOWN]], title=title)
+        show(
+            ("file", "status", "first difference"),
+            [(f.path, f.status, f.where) for f in files[:SHOWN]],
+            title=title,
+        )
     if outcome.findings:
-        show(("file", "problem"), [(f.path, f.problem) for f in outcome.findings], title="Wrong in what is stored")
+        show(
+            ("file", "problem"),
+            [(f.path, f.problem) for f in outcome.findings],
+            title="Wrong in what is stored",
+        )
     if outcome.other_packages:
-        versions = [(p.name, p.version or "not installed", p.pinned) for p in outcome.other_packages]
-        show(("package", "version", "pinned"), versions, title="Packages of another version than the pinned one")
+        versions = [
+            (p.name, p.version or "not installed", p.pinned) for p in outcome.other_packages
+        ]
+        show(
+            ("package", "version", "pinned"),
+            versions,
+            title="Packages of another version than the pinned one",
+        )
     if outcome.agrees:
         same = sum(file.status == "identical" for file in outcome.files)
         say("Everything is identical or within tolerance.", style="bold", before=1)

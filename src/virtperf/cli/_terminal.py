@@ -1,6 +1,7 @@
 """What commands print: tables and lines that are safe for a terminal and readable in a pipe.
 
-Every command imports this module, and `virtperf --help` all of them: rich is imported where it is used.
+Every command imports this module, and `virtperf --help` all of them: rich is imported where it is
+used.
 """
 
 from __future__ import annotations
@@ -49,7 +50,11 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def show(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", right: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    right: Sequence[str] = (),
 ) -> None:
     """A table with its title above it; the columns named in `right` are flush right."""
     from rich.table import Table
@@ -57,7 +62,9 @@ def show(
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
-        table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+        table.add_column(
+            Text(column), justify="right" if column in right else "left", overflow="fold"
+        )
     for row in rows:
         table.add_row(*(Text(clean(cell)) for cell in row))
     if title:
@@ -67,7 +74,9 @@ def show(
 
 @contextmanager
 def status(title: str) -> Iterator[Callable[[str], None]]:
-    """A status line on a terminal, nothing elsewhere; what it yields is told in words what is being done."""
+    """A status line on a terminal, nothing elsewhere; what it yields is told in words what is being
+    done.
+    """
     if not sys.stderr.isatty():
         yield lambda _: None
         return

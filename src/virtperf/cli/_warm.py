@@ -1,4 +1,6 @@
-"""The process from which `virtperf pipeline` forks DVC, stages and kernels of notebooks (`virtperf.core.warm`)."""
+"""The process from which `virtperf pipeline` forks DVC, stages and kernels of notebooks
+(`virtperf.core.warm`).
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rawperf import all_formats
 from virtperf.cli import main as virtperf
 from virtperf.core.warm import ADDRESS, KERNEL, OTHER, ask, say
-from virtperf.formats import all_formats
 
 OF_DVC = ("dvc.commands.repro", "dvc.repo.reproduce")
 OF_OTHERS = (
-    "virtperf.reconstruct.stage", "virtperf.ingest.stage",
-    "virtperf.summarize.stage", "virtperf.verdicts.from_runs", "virtperf.render.execute", "virtperf.render.report",
-    "virtperf.render.site.build", "virtperf.synthesis.loaded", "virtperf.exhibits.loaded", "virtperf.exhibits.plot",
-    "virtperf.models", "ipykernel.ipkernel", "matplotlib_inline.backend_inline", "statsmodels.api",
+    "virtperf.reconstruct.stage",
+    "virtperf.runs.ingest.stage",
+    "virtperf.runs.summarize.stage",
+    "virtperf.verdicts.from_runs",
+    "virtperf.report.html.execute",
+    "virtperf.report.html.report",
+    "virtperf.report.html.site.build",
+    "virtperf.report.synthesis.loaded",
+    "virtperf.report.loaded",
+    "virtperf.report.plot",
+    "virtperf.models",
+    "ipykernel.ipkernel",
+    "matplotlib_inline.backend_inline",
+    "statsmodels.api",
     "statsmodels.formula.api",
-)  # fmt: skip
+)
 """What DVC, and what the stages and the notebooks import when they begin."""
 
 PLAIN = re.compile(r"virtperf( [\w./=-]+)*")
@@ -38,9 +50,13 @@ PLAIN = re.compile(r"virtperf( [\w./=-]+)*")
 
 
 def main() -> None:
-    """Fork a process for every command that is asked for, until whoever started this one has ended."""
+    """Fork a process for every command that is asked for, until whoever started this one has
+    ended.
+    """
     listener, address = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # those who ask are interrupted themselves, and so are the commands
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # those who ask are interrupted themselves, and so are the commands
     gc.set_threshold(50_000, 20, 20)  # commands make many objects, end soon, and leave few cycles
     _load(OF_DVC)
     ready = False
@@ -50,7 +66,9 @@ def main() -> None:
             _load(OF_OTHERS)
             all_formats()  # found by entry points, and the declared ones in their files
             ready = True
-        multiprocessing.get_context("fork").Process(target=_serve, args=(listener, connection, address)).start()
+        multiprocessing.get_context("fork").Process(
+            target=_serve, args=(listener, connection, address)
+        ).start()
         connection.close()
     listener.close()  # commands that are still running ask in vain
 
@@ -63,7 +81,9 @@ def _load(modules: Sequence[str]) -> None:
 
 
 def _serve(listener: socket.socket, connection: socket.socket, address: str) -> None:
-    """Run one command with the files, folder and environment that were sent, and send its status."""
+    """Run one command with the files, folder and environment that were sent, and send its
+    status.
+    """
     listener.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with connection:
@@ -96,7 +116,9 @@ def _run(words: Sequence[str], address: str) -> int:
     try:
         if words[0] == "dvc":
             return _dvc(words[1:], address)
-        return _kernel(words[1:]) if words[0] == KERNEL else virtperf(words[1:], prog_name="virtperf")
+        return (
+            _kernel(words[1:]) if words[0] == KERNEL else virtperf(words[1:], prog_name="virtperf")
+        )
     except SystemExit as err:
         return err.code if isinstance(err.code, int) else int(err.code is not None)
     except BaseException:  # as the interpreter would end
@@ -122,7 +144,9 @@ def _dvc(words: Sequence[str], address: str) -> int:
 
     started = run._run
 
-    def forked(executable: str, command: str, *, cwd: str, env: Mapping[str, str], **others: Any) -> None:
+    def forked(
+        executable: str, command: str, *, cwd: str, env: Mapping[str, str], **others: Any
+    ) -> None:
         if not PLAIN.fullmatch(command):
             started(executable, command, cwd=cwd, env=env, **others)
             return

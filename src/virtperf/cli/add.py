@@ -11,8 +11,8 @@ import click
 from virtperf.core.paths import Layout
 
 if TYPE_CHECKING:
-    from virtperf.intake.describe import Question
-    from virtperf.intake.preview import Preview
+    from virtperf.runs.intake.describe import Question
+    from virtperf.runs.intake.preview import Preview
     from virtperf.study.definition import Study
 
 LARGE = 1_000_000
@@ -27,63 +27,139 @@ def add() -> None:
 @add.command()
 @click.argument("study_id", metavar="STUDY")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--factor", "factors", multiple=True, metavar="NAME=LEVEL", help="Once for each factor of the study.")
-@click.option("--name", metavar="RUN", help="The run's name; default: that of run.yaml, or of the folder.")
-@click.option("--start", metavar="TIME", help="Start by the clock of the system under test, as in 2009-01-31T14:00:00.")
-@click.option("--duration", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Length of the run.")
-@click.option("--warmup", type=click.FloatRange(0), metavar="SECONDS", help="Warm-up that the procedure declares.")
-@click.option("--window", nargs=2, type=click.FloatRange(0), metavar="BEGIN END", help="Measurement window, seconds.")
-@click.option("--clients", type=click.IntRange(1), help="Simulated clients of all drivers together.")
-@click.option("--replicate", type=click.IntRange(1), help="Number of the run among those of its condition.")
-@click.option("--file", "files", nargs=2, multiple=True, metavar="PATTERN KEY=VALUE,...",
-              help="What files do not say: start_s, interval_s, at_s, format, entity, as in run.yaml.")  # fmt: skip
-@click.option("--example", is_flag=True, help="The run is made up: it is drawn on request and counts in no verdict.")
-@click.option("--yes", is_flag=True, help="Ask nothing, and copy the run if nothing is wrong with it.")
+@click.option(
+    "--factor",
+    "factors",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Once for each factor of the study.",
+)
+@click.option(
+    "--name", metavar="RUN", help="The run's name; default: that of run.yaml, or of the folder."
+)
+@click.option(
+    "--start",
+    metavar="TIME",
+    help="Start by the clock of the system under test, as in 2009-01-31T14:00:00.",
+)
+@click.option(
+    "--duration",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Length of the run.",
+)
+@click.option(
+    "--warmup",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Warm-up that the procedure declares.",
+)
+@click.option(
+    "--window",
+    nargs=2,
+    type=click.FloatRange(0),
+    metavar="BEGIN END",
+    help="Measurement window, seconds.",
+)
+@click.option(
+    "--clients", type=click.IntRange(1), help="Simulated clients of all drivers together."
+)
+@click.option(
+    "--replicate", type=click.IntRange(1), help="Number of the run among those of its condition."
+)
+@click.option(
+    "--file",
+    "files",
+    nargs=2,
+    multiple=True,
+    metavar="PATTERN KEY=VALUE,...",
+    help="What files do not say: start_s, interval_s, at_s, format, entity, as in run.yaml.",
+)
+@click.option(
+    "--example",
+    is_flag=True,
+    help="The run is made up: it is drawn on request and counts in no verdict.",
+)
+@click.option(
+    "--yes", is_flag=True, help="Ask nothing, and copy the run if nothing is wrong with it."
+)
 @click.pass_obj
 def run(
-    layout: Layout, study_id: str, folder: Path, factors: Sequence[str], name: str | None, start: str | None,
-    duration: float | None, warmup: float | None, window: tuple[float, float] | None, clients: int | None,
-    replicate: int | None, files: Sequence[tuple[str, str]], example: bool, yes: bool,
-) -> None:  # fmt: skip
+    layout: Layout,
+    study_id: str,
+    folder: Path,
+    factors: Sequence[str],
+    name: str | None,
+    start: str | None,
+    duration: float | None,
+    warmup: float | None,
+    window: tuple[float, float] | None,
+    clients: int | None,
+    replicate: int | None,
+    files: Sequence[tuple[str, str]],
+    example: bool,
+    yes: bool,
+) -> None:
     """Check a folder of raw files and copy it to data/measured/STUDY.
 
-    Raw files are what tools wrote, unedited; subfolders say whose they are (guests/web1/sar.txt). A run.yaml in the
-    folder is checked and kept; without one it is made from the options, from questions on a terminal, from the study's
-    procedure and from the files' own clocks. What the pipeline would make of the run is shown before anything is
-    copied. Without a terminal and without --yes it is only shown. The folder itself is never changed.
+    Raw files are what tools wrote, unedited; subfolders say whose they are (guests/web1/sar.txt). A
+    run.yaml in the folder is checked and kept; without one it is made from the options, from
+    questions on a terminal, from the study's procedure and from the files' own clocks. What the
+    pipeline would make of the run is shown before anything is copied. Without a terminal and
+    without --yes it is only shown. The folder itself is never changed.
     """
     import tempfile
 
     from virtperf.cli import _terminal
     from virtperf.core.params import load_parameters
-    from virtperf.ingest.folder import RUN_FILE
-    from virtperf.intake.describe import describe
-    from virtperf.intake.given import Given, parse_factor, parse_files, parse_start
-    from virtperf.intake.preview import preview
-    from virtperf.intake.snapshot import accept, refuse_twins, run_name, snapshot
+    from virtperf.runs.ingest.folder import RUN_FILE
+    from virtperf.runs.intake.describe import describe
+    from virtperf.runs.intake.given import Given, parse_factor, parse_files, parse_start
+    from virtperf.runs.intake.preview import preview
+    from virtperf.runs.intake.snapshot import accept, refuse_twins, run_name, snapshot
     from virtperf.study.definition import load_study
 
     study = load_study(layout.known(study_id))
     target = layout.measured(study_id) / run_name(folder, name)
     described = (folder / RUN_FILE).is_file()
-    options = {"--factor": factors, "--start": start, "--duration": duration, "--warmup": warmup, "--window": window,
-               "--clients": clients, "--replicate": replicate, "--file": files, "--example": example}  # fmt: skip
+    options = {
+        "--factor": factors,
+        "--start": start,
+        "--duration": duration,
+        "--warmup": warmup,
+        "--window": window,
+        "--clients": clients,
+        "--replicate": replicate,
+        "--file": files,
+        "--example": example,
+    }
     used = [option for option, value in options.items() if value]
     if described and used:
-        raise click.UsageError(f"the folder has a run.yaml, which says it: {', '.join(used)} can't be given too.")
+        raise click.UsageError(
+            f"the folder has a run.yaml, which says it: {', '.join(used)} can't be given too."
+        )
     with tempfile.TemporaryDirectory(prefix="virtperf-") as temporary:
         copy = Path(temporary) / "runs" / target.name
         raw = snapshot(folder, copy)
-        roots = {"measured": layout.measured(study_id), "simulated": layout.reconstructed(study_id) / "runs"}
+        roots = {
+            "measured": layout.measured(study_id),
+            "simulated": layout.reconstructed(study_id) / "runs",
+        }
         warnings = refuse_twins(copy, roots)
         notes: Sequence[str] = ()
         assumed: set[str] = set()
         if not described:
             given = Given(
-                dict(parse_factor(study, text) for text in factors), parse_files(files, raw),
-                parse_start(start) if start else None, duration, warmup, window, clients, replicate,
+                dict(parse_factor(study, text) for text in factors),
+                parse_files(files, raw),
+                parse_start(start) if start else None,
+                duration,
+                warmup,
+                window,
+                clients,
+                replicate,
                 "example" if example else "measured",
-            )  # fmt: skip
+            )
             assumed = set(study.factors) - set(given.factors)
             ask = _asked if _terminal.interactive() and not yes else None
             notes = describe(study, copy, raw, given, layout.measured(study_id), ask)
@@ -106,16 +182,21 @@ def _asked(question: Question) -> str:
     return str(click.prompt(question.text, type=kind, default=question.default))
 
 
-def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]) -> None:
+def _show(
+    study: Study, found: Preview, notes: Sequence[str], warnings: Sequence[str], assumed: Set[str]
+) -> None:
     from virtperf.cli._terminal import say, show, warn
-    from virtperf.exhibits.wording import number
+    from virtperf.report.wording import number
 
     info = found.run
     factors = ", ".join(
         f"{name} {level}{' (default)' if name in assumed and level == study.factors[name].default else ''}"
         for name, level in info["factors"].items()
     )
-    say(f"{info['run_id']}: a run of {study.id}, {info['provenance']}, replicate {info['replicate']}", style="bold")
+    say(
+        f"{info['run_id']}: a run of {study.id}, {info['provenance']}, replicate {info['replicate']}",
+        style="bold",
+    )
     say(factors)
     begin, end = info["window_s"]
     say(f"start {info['start']}, {info['duration_s']:g} s long, warm-up {info['warmup_s']:g} s")
@@ -124,17 +205,34 @@ def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence
         say(f"  {note}")
     times = found.samples.dropna(subset=["t_s"]).groupby("file")["t_s"].agg(["min", "max"])
     files = [
-        (f["path"], f["format"] or "not read", f["entity"] or "host", f["clock"] or "", f["records"], f["samples"],
-         *(f"{t:g}" for t in times[times.index == f["path"]].to_numpy().ravel()))
+        (
+            f["path"],
+            f["format"] or "not read",
+            f["entity"] or "host",
+            f["clock"] or "",
+            f["records"],
+            f["samples"],
+            *(f"{t:g}" for t in times[times.index == f["path"]].to_numpy().ravel()),
+        )
         for f in info["files"]
-    ]  # fmt: skip
+    ]
     columns = ("file", "format", "of", "clock", "records", "samples", "first at s", "last at s")
     show(columns, files, title="Files", right=columns[4:])
     metrics = [
-        (name, found.units[str(name)], len(group[["entity_kind", "entity"]].drop_duplicates()), len(group))
+        (
+            name,
+            found.units[str(name)],
+            len(group[["entity_kind", "entity"]].drop_duplicates()),
+            len(group),
+        )
         for name, group in found.samples.groupby("metric")
     ]
-    show(("metric", "unit", "entities", "samples"), metrics, title="Metrics", right=("entities", "samples"))
+    show(
+        ("metric", "unit", "entities", "samples"),
+        metrics,
+        title="Metrics",
+        right=("entities", "samples"),
+    )
     rows = []
     for row in found.quantities.to_dict("records"):
         kind = study.quantities[str(row["quantity"])]
@@ -145,14 +243,27 @@ def _show(study: Study, found: Preview, notes: Sequence[str], warnings: Sequence
         # one run has no scale of a relative quantity: its value is in the unit of its metric
         unit = found.units.get(str(row["metric"]), "") if kind.references else kind.unit
         rows.append((row["quantity"], value, "" if missing else unit, row["note"]))
-    show(("quantity", "value in the window", "unit", "note"), rows, title=f"What {study.id} takes from it")
+    show(
+        ("quantity", "value in the window", "unit", "note"),
+        rows,
+        title=f"What {study.id} takes from it",
+    )
     for row in found.audits.to_dict("records"):
         seen, expected = number(row["value"]), number(row["expected"])
-        say(f"audit {row['audit']} does not pass: {seen}, expected {expected} ({row['note']})", style="yellow")
+        say(
+            f"audit {row['audit']} does not pass: {seen}, expected {expected} ({row['note']})",
+            style="yellow",
+        )
     warn(warnings)
 
 
 def _large(copy: Path, where: Path) -> None:
-    large = sorted(str(p.relative_to(copy)) for p in copy.rglob("*") if p.is_file() and p.stat().st_size > LARGE)
+    large = sorted(
+        str(p.relative_to(copy))
+        for p in copy.rglob("*")
+        if p.is_file() and p.stat().st_size > LARGE
+    )
     if large:
-        click.echo(f"Large files ({', '.join(large[:5])}): keep them out of git with `dvc add {where}`.")
+        click.echo(
+            f"Large files ({', '.join(large[:5])}): keep them out of git with `dvc add {where}`."
+        )

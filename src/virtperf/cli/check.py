@@ -11,12 +11,14 @@ from virtperf.core.paths import Layout
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @click.pass_obj
 def check(layout: Layout, studies: tuple[str, ...]) -> None:
-    """Check everything that people write by hand: all problems at once, each with file, line and remedy.
+    """Check everything that people write by hand: all problems at once, each with file, line and
+    remedy.
 
-    Definitions, claims, tables, notebooks and the run.yaml of measured runs, of the given studies or of all; and
-    data/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is computed and nothing is changed; raw
-    files are not read.
-    Ends with status 1 if there is a problem. What a new study's files still say in place of the paper is counted.
+    Definitions, claims, tables, notebooks and the run.yaml of measured runs, of the given studies
+    or of all; and data/metrics.yaml, data/readings.yaml, params.yaml and pipelines. Nothing is
+    computed and nothing is changed; raw files are not read.
+    Ends with status 1 if there is a problem. What a new study's files still say in place of the
+    paper is counted.
     """
     from virtperf.check.everything import check_everything, placeholders
 

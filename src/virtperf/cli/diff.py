@@ -19,15 +19,22 @@ from virtperf.core.paths import Layout
 @options
 @click.pass_obj
 def diff(
-    layout: Layout, first: str, second: str, studies: Sequence[str], output: Path | None, tolerances: Path | None,
-    jobs: int, as_json: bool,
-) -> None:  # fmt: skip
-    """Show which claims, tables and figures moved between two revisions, for whoever reviews the change.
+    layout: Layout,
+    first: str,
+    second: str,
+    studies: Sequence[str],
+    output: Path | None,
+    tolerances: Path | None,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Show which claims, tables and figures moved between two revisions, for whoever reviews the
+    change.
 
-    REV1 and REV2 are git revisions, folders of results (written with a slash, such as ./other), or a dot for the
-    working tree. A revision is written out by `git worktree` into a temporary folder and replayed from its own inputs
-    by its own package; a folder's results are taken as they stand. Measured runs that DVC keeps are taken from the
-    working tree if it has the same ones.
+    REV1 and REV2 are git revisions, folders of results (written with a slash, such as ./other), or
+    a dot for the working tree. A revision is written out by `git worktree` into a temporary folder
+    and replayed from its own inputs by its own package; a folder's results are taken as they stand.
+    Measured runs that DVC keeps are taken from the working tree if it has the same ones.
 
     The status is 0 whether or not something moved, 1 when a replay failed.
 
@@ -39,5 +46,13 @@ def diff(
     from virtperf.verify.run import tolerances_of
 
     with status("comparing") as progress:
-        outcome = run(layout, first, second, studies, tolerances_of(layout, tolerances), jobs=jobs, progress=progress)
+        outcome = run(
+            layout,
+            first,
+            second,
+            studies,
+            tolerances_of(layout, tolerances),
+            jobs=jobs,
+            progress=progress,
+        )
     report(outcome, "diff", output or layout.root / "reports" / "diff.json", as_json=as_json)

@@ -23,26 +23,42 @@ EXIT_FAILED = 3
 
 @click.command()
 @click.argument("study_id", metavar="STUDY")
-@click.option("--dry-run", is_flag=True, help="Print the plan, its commands and the time it takes; measure nothing.")
-@click.option("--only", multiple=True, metavar="NAME|FACTOR=LEVEL",
-              help="Only this experiment, or runs at this level; may be given several times.")  # fmt: skip
-@click.option("--replicates", type=click.IntRange(1, 1000), help="Runs of each condition, in place of measure.yaml's.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print the plan, its commands and the time it takes; measure nothing.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME|FACTOR=LEVEL",
+    help="Only this experiment, or runs at this level; may be given several times.",
+)
+@click.option(
+    "--replicates",
+    type=click.IntRange(1, 1000),
+    help="Runs of each condition, in place of measure.yaml's.",
+)
 @click.pass_obj
-def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], replicates: int | None) -> None:
+def measure(
+    layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], replicates: int | None
+) -> None:
     """Measure the runs of a study that are missing, as data/measured/STUDY/measure.yaml says.
 
-    Conditions come in shuffled complete blocks. Each run is set up, its monitors run around its workload, and its
-    folder appears whole in data/measured/STUDY or not at all. It may be stopped or killed at any time: the next start
-    clears away what was left and goes on. A run whose commands fail is kept in .measure/failed there, the others go on,
-    and the command ends with status 3. Disturbed runs are kept and flagged.
+    Conditions come in shuffled complete blocks. Each run is set up, its monitors run around its
+    workload, and its folder appears whole in data/measured/STUDY or not at all. It may be stopped
+    or killed at any time: the next start clears away what was left and goes on. A run whose
+    commands fail is kept in .measure/failed there, the others go on, and the command ends with
+    status 3. Disturbed runs are kept and flagged.
 
-    `virtperf power` says how many replicates a question needs; docs/measure.md explains measure.yaml.
+    `virtperf power` says how many replicates a question needs; docs/measure.md explains
+        measure.yaml.
     """
     from virtperf.cli._terminal import say
-    from virtperf.exhibits.wording import plural
     from virtperf.measure.definition import FILE
     from virtperf.measure.harness import Harness, Interrupted
     from virtperf.measure.plan import load_definition, plan
+    from virtperf.report.wording import plural
     from virtperf.study.definition import load_study
 
     place = layout.measured(study_id)
@@ -54,8 +70,12 @@ def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], r
     tried = harness.attempts()
     given_up = [run for run in missing if tried[run.run_id] >= run.experiment.attempts]
     todo = [run for run in missing if run not in given_up]
-    words = f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
-    sure = "about" if {run.experiment.name for run in todo} <= harness.beyond().keys() else "at least"
+    words = (
+        f"{plural(len(runs), 'run')}, {len(runs) - len(missing)} measured, {len(todo)} to measure"
+    )
+    sure = (
+        "about" if {run.experiment.name for run in todo} <= harness.beyond().keys() else "at least"
+    )
     say(f"{words}, {sure} {_duration(harness.expected_s(*todo))}", style="bold")
     if dry_run:
         _show(harness, runs, todo)
@@ -66,10 +86,15 @@ def measure(layout: Layout, study_id: str, dry_run: bool, only: Sequence[str], r
     except Interrupted as err:
         say("stopped; the run under way was removed, those before it are kept", err=True)
         raise SystemExit(128 + err.number) from None
-    say(f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed", style="bold")
+    say(
+        f"{done.measured} measured ({done.disturbed} disturbed), {done.failed} failed", style="bold"
+    )
     for run in given_up:
         where = f"{place / '.measure' / 'failed' / run.run_id}-*"
-        say(f"{run.run_id}: given up after {tried[run.run_id]} attempts; remove {where} to try again", err=True)
+        say(
+            f"{run.run_id}: given up after {tried[run.run_id]} attempts; remove {where} to try again",
+            err=True,
+        )
     if done.failed or given_up:
         raise SystemExit(EXIT_FAILED)
 
@@ -83,15 +108,24 @@ def _show(harness: Harness, runs: Sequence[PlannedRun], todo: Sequence[PlannedRu
     from virtperf.measure.harness import OWN
 
     waiting = {run.run_id for run in todo}
-    states = ["to measure" if r.run_id in waiting else "measured" if harness.present(r) else "given up" for r in runs]
-    rows = [(n, run.run_id, state, _duration(harness.expected_s(run)))
-            for n, (run, state) in enumerate(zip(runs, states, strict=True), start=1)]  # fmt: skip
+    states = [
+        "to measure" if r.run_id in waiting else "measured" if harness.present(r) else "given up"
+        for r in runs
+    ]
+    rows = [
+        (n, run.run_id, state, _duration(harness.expected_s(run)))
+        for n, (run, state) in enumerate(zip(runs, states, strict=True), start=1)
+    ]
     show(("", "run", "state", "takes"), rows, right=("", "takes"))
     for experiment in dict.fromkeys(run.experiment.name for run in runs):
         run = next(run for run in runs if run.experiment.name == experiment)
         folder = harness.runs / OWN / "running" / run.run_id
         say(f"commands of {run.run_id}", style="bold", before=1)
-        for call in (call for phase in PHASES for call in run.calls(phase, harness.runs, harness.root, folder)):
+        for call in (
+            call
+            for phase in PHASES
+            for call in run.calls(phase, harness.runs, harness.root, folder)
+        ):
             say(f"{call.name}: {shlex.join(call.argv)}{f' > {call.output}' if call.output else ''}")
 
 
@@ -107,7 +141,9 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
-    """A bar with the time left on a terminal, elsewhere one line a run. What it yields takes events."""
+    """A bar with the time left on a terminal, elsewhere one line a run. What it yields takes
+    events.
+    """
     from rich.text import Text
 
     from virtperf.cli._terminal import clean, console
@@ -120,7 +156,14 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
     if not sys.stderr.isatty():
         yield lambda event: line(event, console())
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+    )
 
     class Left(ProgressColumn):
         """Time until the end, by how long runs took so far."""
@@ -134,8 +177,12 @@ def _progress(of: int, left_s: float) -> Iterator[Callable[[Event], None]]:
         task = bar.add_task("", total=of, until=time.monotonic() + left_s)
 
         def tell(event: Event) -> None:
-            bar.update(task, completed=event.number - (not event.words), description=event.run_id,
-                       until=time.monotonic() + event.left_s)  # fmt: skip
+            bar.update(
+                task,
+                completed=event.number - (not event.words),
+                description=event.run_id,
+                until=time.monotonic() + event.left_s,
+            )
             if not event.fine:
                 line(event, bar.console)
 

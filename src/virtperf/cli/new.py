@@ -14,18 +14,26 @@ def new() -> None:
 
 @new.command()
 @click.argument("study_id", metavar="ID")
-@click.option("--title", default="", help="The study's title; default: one that says that it is to be replaced.")
-@click.option("--measured", is_flag=True, help="A study that begins with measurements, not with a paper.")
+@click.option(
+    "--title",
+    default="",
+    help="The study's title; default: one that says that it is to be replaced.",
+)
+@click.option(
+    "--measured", is_flag=True, help="A study that begins with measurements, not with a paper."
+)
 @click.pass_obj
 def study(layout: Layout, study_id: str, title: str, measured: bool) -> None:
     """Write the files of a new study, which `dvc repro` runs through at once.
 
-    ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything in the files that
-    has to be replaced says EXAMPLE; nothing in them was published by anybody.
+    ID is short and stays: lower-case letters, digits and hyphens, perhaps with the year. Everything
+    in the files that has to be replaced says EXAMPLE; nothing in them was published by anybody.
     """
-    from virtperf.new_study.write import write_study
+    from virtperf.study.new.write import write_study
 
     for path in write_study(layout, study_id, title, measured=measured):
         click.echo(path.relative_to(layout.root))
     steps = ["check", *(["measure"] if measured else []), "pipeline", "keep-outputs"]
-    click.echo(f"\nReplace what says EXAMPLE, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}")
+    click.echo(
+        f"\nReplace what says EXAMPLE, then: {'; '.join(f'virtperf {step} {study_id}' for step in steps)}"
+    )

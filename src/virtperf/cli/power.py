@@ -18,28 +18,75 @@ SHOWN = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 @click.option("--y", metavar="COLUMN", help="What the pilot runs observed.")
 @click.option("--group", metavar="COLUMN", help="The condition of each pilot run.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these pilot runs.")
-@click.option("--cv", type=click.FloatRange(0, min_open=True), metavar="PERCENT",
-              help="Standard deviation between runs, % of the mean; instead of pilot runs.")  # fmt: skip
-@click.option("--effect", type=click.FloatRange(-100, min_open=True), metavar="PERCENT",
-              help="The true change between the two conditions; for an equivalence 0 unless given.")  # fmt: skip
-@click.option("--margin", type=click.FloatRange(0, min_open=True), metavar="PERCENT",
-              help="Show that the change is smaller than this.")  # fmt: skip
-@click.option("--low", type=click.FloatRange(0), metavar="RATIO", help="The smallest ratio that a claim allows.")
-@click.option("--high", type=click.FloatRange(0), metavar="RATIO", help="The largest ratio that a claim allows.")
-@click.option("--power", "target", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8,
-              show_default=True, help="Probability of an answer.")  # fmt: skip
-@click.option("--level", type=click.FloatRange(0.5, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level of the interval that decides.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path),
-              help="A picture of the power against the number of runs (SVG, PDF or PNG).")  # fmt: skip
+@click.option(
+    "--cv",
+    type=click.FloatRange(0, min_open=True),
+    metavar="PERCENT",
+    help="Standard deviation between runs, % of the mean; instead of pilot runs.",
+)
+@click.option(
+    "--effect",
+    type=click.FloatRange(-100, min_open=True),
+    metavar="PERCENT",
+    help="The true change between the two conditions; for an equivalence 0 unless given.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, min_open=True),
+    metavar="PERCENT",
+    help="Show that the change is smaller than this.",
+)
+@click.option(
+    "--low",
+    type=click.FloatRange(0),
+    metavar="RATIO",
+    help="The smallest ratio that a claim allows.",
+)
+@click.option(
+    "--high",
+    type=click.FloatRange(0),
+    metavar="RATIO",
+    help="The largest ratio that a claim allows.",
+)
+@click.option(
+    "--power",
+    "target",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Probability of an answer.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of the interval that decides.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A picture of the power against the number of runs (SVG, PDF or PNG).",
+)
 def power(
-    file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None,
-    effect: float | None, margin: float | None, low: float | None, high: float | None, target: float, level: float,
+    file: str | None,
+    y: str | None,
+    group: str | None,
+    where: tuple[str, ...],
+    cv: float | None,
+    effect: float | None,
+    margin: float | None,
+    low: float | None,
+    high: float | None,
+    target: float,
+    level: float,
     output: Path | None,
-) -> None:  # fmt: skip
+) -> None:
     """Say how many runs of each of two conditions answer a question about the ratio of their means.
 
-    The spread between runs comes from pilot runs (FILE: CSV, Parquet or JSON) or is stated with --cv.
+    The spread between runs comes from pilot runs (FILE: CSV, Parquet or JSON) or is stated with
+    --cv.
 
     \b
         virtperf power --cv 3 --effect 5
@@ -47,8 +94,8 @@ def power(
         virtperf power --cv 3 --effect -18 --low 0.80 --high 0.84
     """
     from virtperf.cli._terminal import say, show
-    from virtperf.exhibits.wording import number
     from virtperf.models.power import power_table, runs_needed
+    from virtperf.report.wording import number
 
     spread, source = _spread(file, y, group, where, cv)
     question, asked = _question(effect, margin, low, high)
@@ -61,15 +108,21 @@ def power(
     rows = [(str(n), f"{100 * p:.1f} %") for n, p in table.itertuples(index=False)]
     show(("runs of each", "power"), rows, right=("runs of each", "power"))
     words = f"a power of {100 * target:g} %"
-    say(f"{needed} runs of each condition for {words}" if needed else f"1000 runs of each condition lack {words}",
-        style="bold")  # fmt: skip
+    say(
+        f"{needed} runs of each condition for {words}"
+        if needed
+        else f"1000 runs of each condition lack {words}",
+        style="bold",
+    )
     if output is not None:
-        _draw(power_table(range(2, max(10, 2 * (needed or 50)) + 1), **options), target, asked, output)
+        _draw(
+            power_table(range(2, max(10, 2 * (needed or 50)) + 1), **options), target, asked, output
+        )
 
 
 def _spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
-) -> tuple[float, str]:  # fmt: skip
+) -> tuple[float, str]:
     from virtperf.cli.fit import read_samples
     from virtperf.models.power import relative_spread
 
@@ -81,24 +134,36 @@ def _spread(
         raise click.UsageError("pilot runs need --y, the column of what they observed.")
     samples, _ = read_samples(str(file), y, group, where)
     found, df = relative_spread(*(s.y for s in samples))
-    return found, f"{df + len(samples)} pilot runs of {len(samples)} condition{'s' if len(samples) > 1 else ''}"
+    return (
+        found,
+        f"{df + len(samples)} pilot runs of {len(samples)} condition{'s' if len(samples) > 1 else ''}",
+    )
 
 
 def _question(
     effect: float | None, margin: float | None, low: float | None, high: float | None
-) -> tuple[dict[str, object], str]:  # fmt: skip
+) -> tuple[dict[str, object], str]:
     if margin is not None and (low is not None or high is not None):
-        raise click.UsageError("--margin asks for equivalence, --low and --high for a claim: choose one.")
+        raise click.UsageError(
+            "--margin asks for equivalence, --low and --high for a claim: choose one."
+        )
     if margin is not None:
         change = effect or 0.0
         asked = f"to show that a change of {change:g} % is smaller than {margin:g} %"
         return {"question": "equivalence", "effect": change / 100, "margin": margin / 100}, asked
     if effect is None:
-        raise click.UsageError("--effect says which change is to be seen, --margin which one is small enough.")
+        raise click.UsageError(
+            "--effect says which change is to be seen, --margin which one is small enough."
+        )
     if low is None and high is None:
-        return {"question": "difference", "effect": effect / 100}, f"to see a change of {effect:g} %"
+        return {
+            "question": "difference",
+            "effect": effect / 100,
+        }, f"to see a change of {effect:g} %"
     least, most = low or 0.0, float("inf") if high is None else high
-    asked = f"to decide a claim of a ratio from {least:g} to {most:g}, when it is {1 + effect / 100:g}"
+    asked = (
+        f"to decide a claim of a ratio from {least:g} to {most:g}, when it is {1 + effect / 100:g}"
+    )
     return {"question": "claim", "effect": effect / 100, "low": least, "high": most}, asked
 
 
@@ -108,7 +173,9 @@ def _draw(table: pd.DataFrame, target: float, title: str, output: Path) -> None:
 
     with mpl.rc_context({"svg.hashsalt": "power", "font.size": 11}):
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-        axes = figure.add_subplot(xlabel="runs of each condition", ylabel="power, %", title=f"Runs {title}")
+        axes = figure.add_subplot(
+            xlabel="runs of each condition", ylabel="power, %", title=f"Runs {title}"
+        )
         axes.plot(table["runs"], 100 * table["power"], marker="o", markersize=3, color="#0072B2")
         axes.axhline(100 * target, color="#666666", linestyle="--", linewidth=1)
         axes.set_ylim(0, 102)

@@ -14,49 +14,67 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from virtperf.cli._preview import Seen
-    from virtperf.ingest.tidy import RawTables
+    from virtperf.runs.ingest.tidy import RawTables
 
 SUFFIXES = (".csv", ".parquet", ".json")
 MOST_FIELDS = 30
 MEANING = {
-    "time-of-day": "seconds since midnight", "elapsed": "seconds since the tool began",
-    "sample": "the sample's number", "interval": "seconds since the first sample", "none": "not given",
-}  # fmt: skip
+    "time-of-day": "seconds since midnight",
+    "elapsed": "seconds since the tool began",
+    "sample": "the sample's number",
+    "interval": "seconds since the first sample",
+    "none": "not given",
+}
 
 
 @click.command()
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option(
-    "--format", "format_name", metavar="NAME|FILE.yaml",
+    "--format",
+    "format_name",
+    metavar="NAME|FILE.yaml",
     help="Name of the format, or a file that declares one; default: recognised by content.",
-)  # fmt: skip
-@click.option("--study", "study_id", metavar="STUDY", help="A study whose declared inputs come first.")
+)
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, allow_dash=True),
+    "--study", "study_id", metavar="STUDY", help="A study whose declared inputs come first."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
     help="The table's file: .csv, .parquet or .json; - writes CSV to standard output.",
-)  # fmt: skip
+)
 @click.option(
-    "--metrics", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    "--metrics",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A metric dictionary; default: data/metrics.yaml of the repository, if there is one.",
-)  # fmt: skip
+)
 @click.option(
-    "--interval", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    "--interval",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
     help="Time between samples, for files that only number them.",
-)  # fmt: skip
+)
 @click.pass_obj
 def read(
-    layout: Layout, file: str, format_name: str | None, study_id: str | None, output: str | None, metrics: Path | None,
+    layout: Layout,
+    file: str,
+    format_name: str | None,
+    study_id: str | None,
+    output: str | None,
+    metrics: Path | None,
     interval: float | None,
-) -> None:  # fmt: skip
+) -> None:
     """Read one raw file as a tidy table: FILE is a path, or - for standard input.
 
-    A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is where it stands;
-    metric, metric_value and metric_unit are what the metric dictionary makes of it, counters as rates a second. Without
-    -o a preview and a summary are shown. Works anywhere; no study is needed. A file of your own format is read by a
-    declaration of a few lines (docs/formats/declared.md): try it by --format FILE.yaml.
+    A row is one number: report, entity_kind, entity, field, t and value are the tool's own, line is
+    where it stands; metric, metric_value and metric_unit are what the metric dictionary makes of
+    it, counters as rates a second. Without -o a preview and a summary are shown. Works anywhere; no
+    study is needed. A file of your own format is read by a declaration of a few lines
+    (docs/formats/declared.md): try it by --format FILE.yaml.
     """
-    from virtperf.ingest.inputs import declared_inputs, dictionary_of
-    from virtperf.ingest.tidy import RawTables, opened
+    from virtperf.runs.ingest.inputs import declared_inputs, dictionary_of
+    from virtperf.runs.ingest.tidy import RawTables, opened
 
     if output not in (None, "-") and Path(output).suffix not in SUFFIXES:
         raise click.UsageError(f"-o {output}: the name must end in {', '.join(SUFFIXES)}")
@@ -67,7 +85,12 @@ def read(
     translation = None if dictionary is None else dictionary_of(dictionary, inputs)
     with opened(file) as stream:
         raw = RawTables(
-            stream, file=file, format_name=format_name, interval_s=interval, inputs=inputs, dictionary=translation
+            stream,
+            file=file,
+            format_name=format_name,
+            interval_s=interval,
+            inputs=inputs,
+            dictionary=translation,
         )
         _write(raw, file, output) if output else _preview(raw, file, dictionary is not None)
 
@@ -75,9 +98,9 @@ def read(
 def _write(raw: RawTables, file: str, output: str) -> None:
     import io
 
+    from rawperf.core.files import replaced_file
     from virtperf.cli._terminal import say, warn
-    from virtperf.core.files import replaced_file
-    from virtperf.ingest.tidy import TABLE, write_json
+    from virtperf.runs.ingest.tidy import TABLE, write_json
 
     count = 0
 
@@ -110,13 +133,15 @@ def _write(raw: RawTables, file: str, output: str) -> None:
 def _preview(raw: RawTables, file: str, translated: bool) -> None:
     from virtperf.cli._preview import Seen
     from virtperf.cli._terminal import say, show, warn
-    from virtperf.exhibits.wording import number, plural
+    from virtperf.report.wording import number, plural
 
     seen = Seen()
     for table in raw.tables():
         seen.add(table)
     say(f"{file}: {raw.title} (format {raw.format}{_certainty(raw)})")
-    say(f"{plural(seen.records, 'record')} of {plural(len(seen.entities), 'entity', 'entities')}; {_span(raw, seen)}")
+    say(
+        f"{plural(seen.records, 'record')} of {plural(len(seen.entities), 'entity', 'entities')}; {_span(raw, seen)}"
+    )
     for name, value in raw.info.items():
         say(f"  {name}: {value}")
     warn(raw.warnings)
@@ -124,14 +149,20 @@ def _preview(raw: RawTables, file: str, translated: bool) -> None:
         say("No metric dictionary here, so the tool's own fields only (--metrics names one).")
     first = seen.first
     always = ("entity_kind", "entity", "field", "value")
-    columns = [c for c in first.columns if c in always or (first[c].notna() & ~first[c].isin(["", 0])).any()]
+    columns = [
+        c
+        for c in first.columns
+        if c in always or (first[c].notna() & ~first[c].isin(["", 0])).any()
+    ]
     numeric = ("t", "value", "line", "metric_value", "samples", "mean", "lowest", "highest")
     rows = [[_cell(v) for v in row] for row in first[columns].itertuples(index=False)]
     show(columns, rows, title=f"The first of {plural(seen.records, 'record')}", right=numeric)
     fields = seen.fields()
     rows = [
         [report, kind, name, metric or "-", unit or "as printed", samples, *map(number, numbers)]
-        for report, kind, name, metric, unit, samples, *numbers in fields.head(MOST_FIELDS).itertuples(index=False)
+        for report, kind, name, metric, unit, samples, *numbers in fields.head(
+            MOST_FIELDS
+        ).itertuples(index=False)
     ]
     columns = ["report", "of", "field", "metric", "unit", "samples", "mean", "lowest", "highest"]
     show(columns, rows, title="Fields", right=numeric)
@@ -159,6 +190,6 @@ def _span(raw: RawTables, seen: Seen) -> str:
 
 
 def _cell(value: object) -> object:
-    from virtperf.exhibits.wording import number
+    from virtperf.report.wording import number
 
     return (number(value, 10) if value == value else "") if isinstance(value, float) else value

@@ -17,8 +17,8 @@ def synthesis(layout: Layout) -> None:
     Reads data/synthesis.yaml and what the stages wrote for every study that it names.
     """
     from virtperf.core.params import load_parameters
-    from virtperf.render.execute import execute
-    from virtperf.render.report import render
+    from virtperf.report.html.execute import execute
+    from virtperf.report.html.report import render
 
     level = load_parameters(layout.parameters).level
     execute(layout.notebook(NAME), layout.executed(NAME), {"level": level})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.near import near
+from rawperf.core.errors import VirtperfError
+from rawperf.core.near import near
 from virtperf.core.paths import Layout
 
 
@@ -14,25 +14,28 @@ from virtperf.core.paths import Layout
 @click.option("--json", "as_json", is_flag=True, help="Print the trace as JSON.")
 @click.pass_obj
 def trace(layout: Layout, key: str, as_json: bool) -> None:
-    """Say where a plotted value comes from: KEY is STUDY/FIGURE/SERIES/X, for example study/figure-5/xen/12.
+    """Say where a plotted value comes from: KEY is STUDY/FIGURE/SERIES/X, for example
+    study/figure-5/xen/12.
 
-    Printed are the formula, the runs with their raw files, lines and window, the runs that were left out and why, and
-    the claims of the paper that set the lower and the upper limit. A part of a key (STUDY/FIGURE, or a study
-    alone) lists the keys that begin so. The key of a printed table is STUDY/TABLE, for example study/table-4: the file
-    that holds its cells, line by line.
+    Printed are the formula, the runs with their raw files, lines and window, the runs that were
+    left out and why, and the claims of the paper that set the lower and the upper limit. A part of
+    a key (STUDY/FIGURE, or a study alone) lists the keys that begin so. The key of a printed table
+    is STUDY/TABLE, for example study/table-4: the file that holds its cells, line by line.
     """
     from dataclasses import asdict
 
-    from virtperf.core.files import json_text
+    from rawperf.core.files import json_text
     from virtperf.core.params import load_parameters
-    from virtperf.exhibits.data import load
-    from virtperf.exhibits.trace import table_text, table_traces, trace_text, traces
+    from virtperf.report.data import load
+    from virtperf.report.trace import table_text, table_traces, trace_text, traces
 
     study = key.partition("/")[0]
     layout.known(study)
     parameters = load_parameters(layout.parameters)
     data = load(study, layout.root / "data")
-    entries = {entry.key: entry for entry in traces(data, assumptions=parameters.report.assumptions)}
+    entries = {
+        entry.key: entry for entry in traces(data, assumptions=parameters.report.assumptions)
+    }
     tables = {table.key: table for table in table_traces(data)}
     said = {c.id: c.says for c in data.claims or ()}
     if key in entries or key in tables:

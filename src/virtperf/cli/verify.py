@@ -15,29 +15,38 @@ from virtperf.core.paths import Layout
 @click.command()
 @click.argument("studies", metavar="[STUDY]...", nargs=-1)
 @click.option(
-    "--against", metavar="REV|FOLDER", default="",
+    "--against",
+    metavar="REV|FOLDER",
+    default="",
     help="Compare with a git revision, replayed by its own package, or with a folder of results (written with a "
     "slash, such as ./other), instead of with what is stored here.",
-)  # fmt: skip
+)
 @options
 @click.pass_obj
 def verify(
-    layout: Layout, studies: Sequence[str], against: str, output: Path | None, tolerances: Path | None, jobs: int,
+    layout: Layout,
+    studies: Sequence[str],
+    against: str,
+    output: Path | None,
+    tolerances: Path | None,
+    jobs: int,
     as_json: bool,
-) -> None:  # fmt: skip
-    """Replay studies from what people wrote in a clean place, and compare everything with what is stored.
+) -> None:
+    """Replay studies from what people wrote in a clean place, and compare everything with what is
+    stored.
 
-    Published tables and claims, measured runs, notebooks and parameters are copied into a temporary folder and all
-    stages run there; no stored result and no cache is used. Compared are the stages' tables, every number and word of
-    the exhibits and their drawings (identical, within tolerance, moved, missing or new), and every output file. What
-    dvc.lock records of stored files (hash, size, number) is compared with the files, and the outputs that notebooks
-    keep with those of the replay.
+    Published tables and claims, measured runs, notebooks and parameters are copied into a temporary
+    folder and all stages run there; no stored result and no cache is used. Compared are the stages'
+    tables, every number and word of the exhibits and their drawings (identical, within tolerance,
+    moved, missing or new), and every output file. What dvc.lock records of stored files (hash,
+    size, number) is compared with the files, and the outputs that notebooks keep with those of the
+    replay.
 
-    Writes verify.json: what was replayed, by which versions of which packages, and every item that is not identical.
-    The same results give the same document.
+    Writes verify.json: what was replayed, by which versions of which packages, and every item that
+    is not identical. The same results give the same document.
 
-    The status is 0 when everything is identical or within tolerance, 1 when it is not or a replay failed. Tolerances
-    are declared in tolerances.yaml.
+    The status is 0 when everything is identical or within tolerance, 1 when it is not or a replay
+    failed. Tolerances are declared in tolerances.yaml.
 
     \b
         virtperf verify                          every study against what is stored

@@ -6,26 +6,35 @@ import click
 
 from virtperf.core.paths import Layout
 
-_TITLES = {"cpu": "virtual CPUs for each real CPU:", "memory": "memory needed or defined for each byte of real memory:"}
+_TITLES = {
+    "cpu": "virtual CPUs for each real CPU:",
+    "memory": "memory needed or defined for each byte of real memory:",
+}
 _RATIO = click.FloatRange(min=0, min_open=True)
 
 
 @click.command("what-if")
 @click.option("--cpu-ratio", type=_RATIO, help="Virtual CPUs for each real CPU, such as 2.")
-@click.option("--memory-ratio", type=_RATIO, help="Memory needed or defined for each byte of real memory, such as 1.5.")
+@click.option(
+    "--memory-ratio",
+    type=_RATIO,
+    help="Memory needed or defined for each byte of real memory, such as 1.5.",
+)
 @click.pass_obj
 def what_if(layout: Layout, cpu_ratio: float | None, memory_ratio: float | None) -> None:
-    """Say what every study allows or measured at an overcommitment ratio: throughput, CPU cost, response time.
+    """Say what every study allows or measured at an overcommitment ratio: throughput, CPU cost,
+    response time.
 
-    Values are relative to the condition that stands beside the system. Of a ratio that a study tested they are its own
-    range or interval; of one between two tested ones, all values from the smallest to the largest on both sides, which
-    holds if the curve runs one way between them. Beyond the tested ratios nothing is said.
+    Values are relative to the condition that stands beside the system. Of a ratio that a study
+    tested they are its own range or interval; of one between two tested ones, all values from the
+    smallest to the largest on both sides, which holds if the curve runs one way between them.
+    Beyond the tested ratios nothing is said.
 
     \b
         virtperf what-if --cpu-ratio 2 --memory-ratio 1.5
     """
     from virtperf.core.params import load_parameters
-    from virtperf.synthesis.loaded import load_synthesis
+    from virtperf.report.synthesis.loaded import load_synthesis
 
     asked = {"cpu": cpu_ratio, "memory": memory_ratio}
     if all(ratio is None for ratio in asked.values()):

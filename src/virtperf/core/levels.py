@@ -1,4 +1,6 @@
-"""Levels of factors as text and back: the one codec of the project, for files, for claims and for the command line."""
+"""Levels of factors as text and back: the one codec of the project, for files, for claims and for
+the command line.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 def parse_level(text: str) -> Level:
-    """The level that a text stands for: ``12`` an int, ``12.5`` a float, ``zvm`` a str; so is ``"12"`` in quotes."""
+    """The level that a text stands for: ``12`` an int, ``12.5`` a float, ``zvm`` a str; so is
+    ``"12"`` in quotes.
+    """
     text = text.strip()
     if _WHOLE.fullmatch(text):
         return int(text)

@@ -1,4 +1,6 @@
-"""The one mean: a value with its standard error, degrees of freedom and interval, and the runs behind it."""
+"""The one mean: a value with its standard error, degrees of freedom and interval, and the runs
+behind it.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,15 @@ from scipy import special
 from virtperf.core.provenance import Origin
 
 CAP = 1.5
-"""Degrees of freedom of a comparison are at most so many times the fewest of any mean. Welch's alone are too many where
-few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 % miss, with the cap at most 7 %."""
+"""Degrees of freedom of a comparison are at most so many times the fewest of any mean. Welch's
+alone are too many where few runs stand beside many: of 95 % intervals from 2 and 10 runs up to 12 %
+miss, with the cap at most 7 %."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval (Student's t) at a confidence level; error and limits are NaN where none can be had.
+    """A mean with its interval (Student's t) at a confidence level; error and limits are NaN where
+    none can be had.
 
     `n`: runs, or samples of one run.
     `method`: how the error was made: ``runs`` (spread over runs), or that of the one run's samples.
@@ -38,29 +42,57 @@ class Mean:
         """The same mean with an interval of another confidence level."""
         if level == self.level:
             return self
-        return student(self.value, self.se, self.df, level=level, n=self.n, method=self.method, origin=self.origin)
+        return student(
+            self.value,
+            self.se,
+            self.df,
+            level=level,
+            n=self.n,
+            method=self.method,
+            origin=self.origin,
+        )
 
     def scaled(self, factor: float) -> Mean:
         """The same mean in a unit that is `factor` times smaller."""
         low, high = sorted((factor * self.low, factor * self.high))
-        return replace(self, value=factor * self.value, se=abs(factor) * self.se, low=low, high=high)
+        return replace(
+            self, value=factor * self.value, se=abs(factor) * self.se, low=low, high=high
+        )
 
 
 def student(
-    value: float, se: float, df: float, *, level: float, n: int, method: str, origin: Origin | None = None
+    value: float,
+    se: float,
+    df: float,
+    *,
+    level: float,
+    n: int,
+    method: str,
+    origin: Origin | None = None,
 ) -> Mean:
     """A mean from its standard error: the interval is Student's t with `df` degrees of freedom."""
-    half = float(special.stdtrit(df, (1 + level) / 2)) * se if math.isfinite(se) and df > 0 else math.nan
+    half = (
+        float(special.stdtrit(df, (1 + level) / 2)) * se
+        if math.isfinite(se) and df > 0
+        else math.nan
+    )
     return Mean(value, se, df, value - half, value + half, level, n, method, origin)
 
 
 def over_runs(
-    values: Sequence[float], errors: Sequence[float], dfs: Sequence[float], *, level: float, method: str = "one run"
+    values: Sequence[float],
+    errors: Sequence[float],
+    dfs: Sequence[float],
+    *,
+    level: float,
+    method: str = "one run",
 ) -> Mean:
-    """The mean over the runs of one condition, from means, standard errors and degrees of freedom of each.
+    """The mean over the runs of one condition, from means, standard errors and degrees of freedom
+    of each.
 
-    With two or more runs the error is their spread over ``sqrt(n)`` with ``n - 1`` degrees of freedom, since run-to-run
-    variation is what a reader wants to see past. One run has the error and degrees of freedom of its own samples.
+    With two or more runs the error is their spread over ``sqrt(n)`` with ``n - 1`` degrees of
+    freedom, since run-to-run variation is what a reader wants to see past. One run has the error
+    and degrees of freedom of its own samples.
     """
     x = np.asarray(values, dtype=float)
     if len(x) > 1:
@@ -72,7 +104,8 @@ def over_runs(
 def satterthwaite(variances: Sequence[float], dfs: Sequence[float]) -> float:
     """Degrees of freedom of a sum of independent terms (Welch and Satterthwaite).
 
-    ``sum(v)**2 / sum(v**2 / df)`` over the terms whose variance is not zero; where all are zero, the fewest of any.
+    ``sum(v)**2 / sum(v**2 / df)`` over the terms whose variance is not zero; where all are zero,
+        the fewest of any.
     """
     v, df = np.asarray(variances, dtype=float), np.asarray(dfs, dtype=float)
     if not v.sum():

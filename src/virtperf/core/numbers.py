@@ -11,7 +11,9 @@ PROSE_SIGNIFICANT = 3  # in captions, where nobody computes on
 
 
 def number(value: float | None, digits: int = SIGNIFICANT) -> str:
-    """A number in plain ASCII, rounded to `digits` significant digits: ``66``, ``65.9``, ``11264``, ``0.001234``."""
+    """A number in plain ASCII, rounded to `digits` significant digits: ``66``, ``65.9``, ``11264``,
+    ``0.001234``.
+    """
     if value is None or math.isnan(value):
         return "n/a"
     if math.isinf(value):
@@ -37,7 +39,9 @@ def pretty(value: float | None, digits: int = SIGNIFICANT) -> str:
 
 
 def interval(low: float, high: float, unit: str = "") -> str:
-    """An interval in words: ``40 to 52 %``, ``40 % or more``, ``at most 52``, ``exactly 100``, ``anything``."""
+    """An interval in words: ``40 to 52 %``, ``40 % or more``, ``at most 52``, ``exactly 100``,
+    ``anything``.
+    """
     no_low, no_high = not math.isfinite(low), not math.isfinite(high)
     if no_low and no_high:
         return "anything"
@@ -48,7 +52,9 @@ def interval(low: float, high: float, unit: str = "") -> str:
     if pretty(low) == pretty(high):
         same = math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12)
         return f"{'exactly' if same else 'about'} {pretty(low)}{unit}"
-    if max(abs(float(number(v)) - v) for v in (low, high)) > (high - low) / 20:  # 1,470.5 to 1,471.5
+    if (
+        max(abs(float(number(v)) - v) for v in (low, high)) > (high - low) / 20
+    ):  # 1,470.5 to 1,471.5
         _, first, last = as_precise((low + high) / 2, low, high)
         return f"{first} to {last}{unit}"
     return f"{pretty(low)} to {pretty(high)}{unit}"
@@ -57,8 +63,9 @@ def interval(low: float, high: float, unit: str = "") -> str:
 def as_precise(value: float, low: float, high: float) -> tuple[str, str, str]:
     """A value and its limits, all with the decimals that the interval's half width deserves.
 
-    Of a half width from 1 to 3 (times a power of ten) two digits count, of a larger one the first: 12.345 from 11.9
-    to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. A value without finite limits has three significant digits.
+    Of a half width from 1 to 3 (times a power of ten) two digits count, of a larger one the first:
+    12.345 from 11.9 to 12.8 is ``12.3``, from 12.2 to 12.5 ``12.35``. A value without finite limits
+    has three significant digits.
     """
     ends = [v for v in (low, high) if math.isfinite(v)]
     width = max((abs(v - value) for v in ends), default=0.0)

@@ -1,4 +1,6 @@
-"""One function for many tasks: in this process, in several, or on a running Dask cluster, with equal results."""
+"""One function for many tasks: in this process, in several, or on a running Dask cluster, with
+equal results.
+"""
 
 from __future__ import annotations
 
@@ -12,39 +14,49 @@ from typing import Any
 
 import psutil
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 
 Map = Callable[[Callable[..., Any], Sequence[Any]], Iterator[Any]]
-"""``map(function, tasks)`` gives ``function(task, *shared)`` of every task, in the order of the tasks."""
+"""``map(function, tasks)`` gives ``function(task, *shared)`` of every task, in the order of the
+tasks.
+"""
 PROCESS_BYTES = 600_000_000
 """Memory that a process may need; no more of them are started than there is room for."""
 CONNECT_S = 10
 
 
 @contextmanager
-def workers(*shared: Any, jobs: int | None = None, scheduler: str = "", preload: str = __name__) -> Iterator[Map]:
+def workers(
+    *shared: Any, jobs: int | None = None, scheduler: str = "", preload: str = __name__
+) -> Iterator[Map]:
     """Workers for the length of a block; `shared` is what every call gets after its task.
 
-    `jobs`: processes of this machine; 1: this process alone. Default: one a processor, as many as memory allows.
-    `scheduler`: the address of a running Dask cluster (``tcp://host:8786``), which then does the work; its workers need
-        the same package and the repository at the same path. A worker that is lost has its tasks done by others.
-    `preload`: a module that processes import before they begin, where they are not forked from this one.
+    `jobs`: processes of this machine; 1: this process alone. Default: one a processor, as many as
+        memory allows.
+    `scheduler`: the address of a running Dask cluster (``tcp://host:8786``), which then does the
+        work; its workers need the same package and the repository at the same path. A worker that
+        is lost has its tasks done by others.
+    `preload`: a module that processes import before they begin, where they are not forked from this
+        one.
 
-    Raises `VirtperfError`: the cluster can't be reached or Dask is not installed; a process of this machine was killed.
-    What a function raises comes out where its result is asked for.
+    Raises `VirtperfError`: the cluster can't be reached or Dask is not installed; a process of this
+    machine was killed. What a function raises comes out where its result is asked for.
     """
     if scheduler:
         with _client(scheduler) as client:
-            # A task has side effects (files that it writes), so that equal ones are never taken for one.
+            # A task has side effects (files that it writes), so that equal ones are never taken for
+            # one.
             yield lambda function, tasks: (
-                done.result() for done in client.map(partial(_called, function, shared), list(tasks), pure=False)
+                done.result()
+                for done in client.map(partial(_called, function, shared), list(tasks), pure=False)
             )
         return
     count = jobs or most_processes()
     if count == 1:
         yield lambda function, tasks: (function(task, *shared) for task in tasks)
         return
-    # A process without other threads can be forked itself; else they are forked from one that has imported the module.
+    # A process without other threads can be forked itself; else they are forked from one that has
+    # imported the module.
     context = get_context("fork" if psutil.Process().num_threads() == 1 else "forkserver")
     context.set_forkserver_preload([preload])
     try:
@@ -84,12 +96,14 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError as err:
         raise VirtperfError(
-            "a cluster needs Dask, which is not installed", remedy="install the package with its extra: virtperf[dask]"
+            "a cluster needs Dask, which is not installed",
+            remedy="install the package with its extra: virtperf[dask]",
         ) from err
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, ImportError) as err:
         raise VirtperfError(
-            "the Dask cluster can't be reached", expected="the address of its scheduler, such as tcp://host:8786",
+            "the Dask cluster can't be reached",
+            expected="the address of its scheduler, such as tcp://host:8786",
             found=f"{address}: {err}",
-        ) from err  # fmt: skip
+        ) from err

@@ -7,16 +7,18 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from virtperf.core.errors import ParameterError, Report, stop
-from virtperf.core.model import Flag, Model, Number, Whole, load_model, problems
-from virtperf.core.yamlio import Document
+from rawperf.core.errors import ParameterError, Report, stop
+from rawperf.core.model import Flag, Model, Number, Whole, load_model, problems
+from rawperf.core.yamlio import Document
 
 Reading = Literal["strict", "default", "lenient"]
 """How words that stand for a number are read (`study.readings`)."""
 
 
 class ReconstructParameters(Model):
-    """How the text is read, and how raw run folders are simulated around the centre of what it allows."""
+    """How the text is read, and how raw run folders are simulated around the centre of what it
+    allows.
+    """
 
     readings: Reading = "default"
     assumptions_off: tuple[str, ...] = ()
@@ -52,14 +54,20 @@ class NotebookParameters(ReportParameters):
 
 
 def load_parameters(path: Path, report: Report = stop) -> Parameters:
-    """Read `params.yaml`; raises `StudyError` with file and line, and the closest known name for an unknown one."""
+    """Read `params.yaml`; raises `StudyError` with file and line, and the closest known name for an
+    unknown one.
+    """
     return load_model(path, Parameters, report)[0]
 
 
 def notebook_parameters(values: dict[str, Any]) -> NotebookParameters:
-    """Check a notebook's parameters before a kernel starts; raises `ParameterError` for the first that is wrong."""
+    """Check a notebook's parameters before a kernel starts; raises `ParameterError` for the first
+    that is wrong.
+    """
     try:
         return NotebookParameters.model_validate(values)
     except ValidationError as err:
         first = next(iter(problems(err, NotebookParameters, Document(values, Path(), {}))))
-        raise first.restated(ParameterError, problem=f"parameter {first.problem}", file=None, line=None) from err
+        raise first.restated(
+            ParameterError, problem=f"parameter {first.problem}", file=None, line=None
+        ) from err

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of one repository below `root`, which holds `data/` and `params.yaml`; nothing is created here."""
+    """The folders of one repository below `root`, which holds `data/` and `params.yaml`; nothing is
+    created here.
+    """
 
     root: Path
 
@@ -19,7 +21,9 @@ class Layout:
         return self.root / "data" / "published" / study
 
     def measured(self, study: str) -> Path:
-        """Run folders that people add, and a measured study's definition; no stage ever writes here."""
+        """Run folders that people add, and a measured study's definition; no stage ever writes
+        here.
+        """
         return self.root / "data" / "measured" / study
 
     def reconstructed(self, study: str) -> Path:
@@ -52,7 +56,9 @@ class Layout:
         return self.root / "pipelines" / study / "dvc.yaml"
 
     def key_numbers(self, study: str) -> Path:
-        """What `dvc metrics` and `dvc plots` show of a study; beside it stands a CSV file of the same name."""
+        """What `dvc metrics` and `dvc plots` show of a study; beside it stands a CSV file of the
+        same name.
+        """
         return self.root / "metrics" / f"{study}.json"
 
     @property
@@ -74,20 +80,30 @@ class Layout:
 
     def studies(self) -> list[str]:
         """Ids of all studies: of papers, and those that begin with measurements."""
-        return sorted({p.parent.name for root in ("published", "measured")
-                       for p in (self.root / "data" / root).glob("*/study.yaml")})  # fmt: skip
+        return sorted(
+            {
+                p.parent.name
+                for root in ("published", "measured")
+                for p in (self.root / "data" / root).glob("*/study.yaml")
+            }
+        )
 
     def definition(self, study: str) -> Path:
-        """The folder of a study's study.yaml: `published` of a paper's, `measured` of one that begins with runs."""
+        """The folder of a study's study.yaml: `published` of a paper's, `measured` of one that
+        begins with runs.
+        """
         measured = self.measured(study)
         return measured if (measured / "study.yaml").is_file() else self.published(study)
 
     def known(self, study: str) -> Path:
-        """`definition` of a study that exists; raises `VirtperfError` listing the known ones for any other."""
+        """`definition` of a study that exists; raises `VirtperfError` listing the known ones for
+        any other.
+        """
         studies = self.studies()
         if study not in studies:
             raise VirtperfError(
-                f"there is no study {study!r}", expected=f"one of {', '.join(studies)}" if studies else None,
+                f"there is no study {study!r}",
+                expected=f"one of {', '.join(studies)}" if studies else None,
                 remedy="run virtperf in the repository's folder, or name that folder by --root",
-            )  # fmt: skip
+            )
         return self.definition(study)

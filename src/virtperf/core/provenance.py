@@ -1,7 +1,7 @@
 """What a number rests on: a word that travels with every value, and the runs behind it.
 
-Frames carry it in their columns `provenance`, `run_id`, `exhibit` and `study`; means, estimates and exhibit records
-carry an `Origin`. Nobody passes it as an argument.
+Frames carry it in their columns `provenance`, `run_id`, `exhibit` and `study`; means, estimates and
+exhibit records carry an `Origin`. Nobody passes it as an argument.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import pandas as pd
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 
 
 class Provenance(StrEnum):
@@ -25,7 +25,10 @@ class Provenance(StrEnum):
     REDRAWN = "redrawn", "drawn by us from the paper's words; the paper's picture is not available"
     RECONSTRUCTED = "reconstructed", "computed from the paper's claims only, not measured"
     MEASURED = "measured", "from raw files that a tool wrote on a real or emulated machine"
-    SIMULATED = "simulated", "from raw files that were simulated from the paper's text; not a measurement"
+    SIMULATED = (
+        "simulated",
+        "from raw files that were simulated from the paper's text; not a measurement",
+    )
     EXAMPLE = "example", "made up for documentation; decides no verdict"
     OWN = "own data", "from a file that is not a run of this study"
 
@@ -36,7 +39,9 @@ class Provenance(StrEnum):
 
 
 class ProvenanceError(VirtperfError):
-    """Values of different provenances in one estimate, or a provenance that does not belong to its runs."""
+    """Values of different provenances in one estimate, or a provenance that does not belong to its
+    runs.
+    """
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,9 @@ class Origin:
 
 
 def together(origins: Iterable[Origin | None]) -> Origin | None:
-    """The origin of a value computed from several, None where none has one; raises `ProvenanceError` for a mixture."""
+    """The origin of a value computed from several, None where none has one; raises
+    `ProvenanceError` for a mixture.
+    """
     parts = list(origins)
     known = [part for part in parts if part is not None]
     if not known:
@@ -66,22 +73,26 @@ def together(origins: Iterable[Origin | None]) -> Origin | None:
     if len(kinds) > 1 or len(known) < len(parts):
         words = [*map(str, kinds), *(["unknown"] if len(known) < len(parts) else [])]
         raise ProvenanceError(
-            f"one estimate would mix {' and '.join(words)} values", expected="values of one provenance",
+            f"one estimate would mix {' and '.join(words)} values",
+            expected="values of one provenance",
             remedy="choose one, for example frame[frame['provenance'] == 'measured'].",
-        )  # fmt: skip
+        )
     studies = dict.fromkeys(part.study for part in known if part.study)
     return Origin(
-        known[0].provenance, " ".join(studies), tuple(sorted({run for part in known for run in part.runs})),
+        known[0].provenance,
+        " ".join(studies),
+        tuple(sorted({run for part in known for run in part.runs})),
         tuple(dict.fromkeys(e for part in known for e in part.exhibits)),
         tuple(dict.fromkeys(f for part in known for f in part.files)),
-    )  # fmt: skip
+    )
 
 
 def origin_of(frame: pd.DataFrame) -> Origin | None:
-    """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and `file`.
+    """The origin of a tidy frame: its columns `provenance`, `run_id`, `exhibit`, `study` and
+    `file`.
 
-    None for a frame without the column `provenance`, or without rows. Raises `ProvenanceError`: the rows have several
-    provenances, or a word that is none.
+    None for a frame without the column `provenance`, or without rows. Raises `ProvenanceError`: the
+    rows have several provenances, or a word that is none.
     """
     if "provenance" not in frame.columns or frame.empty:
         return None
@@ -89,12 +100,19 @@ def origin_of(frame: pd.DataFrame) -> Origin | None:
     unknown = [kind for kind in kinds if kind not in set(Provenance)]
     if unknown:
         raise ProvenanceError(
-            f"{unknown[0]!r} is no provenance", expected=f"one of {', '.join(Provenance)}", found=unknown[0]
+            f"{unknown[0]!r} is no provenance",
+            expected=f"one of {', '.join(Provenance)}",
+            found=unknown[0],
         )
     columns: dict[str, tuple[str, ...]] = {}
     for name in ("study", "run_id", "exhibit", "file"):
         values = frame[name].dropna().astype(str) if name in frame.columns else ()
         columns[name] = tuple(dict.fromkeys(value for value in values if value))
-    runs, files = tuple(sorted(columns["run_id"])), columns["file"] if Provenance.OWN in kinds else ()
+    runs, files = (
+        tuple(sorted(columns["run_id"])),
+        columns["file"] if Provenance.OWN in kinds else (),
+    )
     study = " ".join(columns["study"])
-    return together(Origin(Provenance(kind), study, runs, columns["exhibit"], files) for kind in kinds)
+    return together(
+        Origin(Provenance(kind), study, runs, columns["exhibit"], files) for kind in kinds
+    )

@@ -1,4 +1,6 @@
-"""A table between two stages: its columns with their types, written and read by the same declaration."""
+"""A table between two stages: its columns with their types, written and read by the same
+declaration.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.files import replaced_file
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import replaced_file
+from rawperf.core.tables import rounded
 from virtperf.core.levels import level_text, parse_level
-from virtperf.core.tables import rounded
 
 
 class Kind(StrEnum):
@@ -26,16 +28,23 @@ class Kind(StrEnum):
     NUMBER = "number"  # float64, NaN (null) where there is nothing; infinities stay
     WHOLE = "whole"  # int64
     TRUTH = "truth"  # bool
-    LEVEL = "level"  # int, float or str as the study writes it; text, as `levels.level_text` makes it
+    LEVEL = (
+        "level"  # int, float or str as the study writes it; text, as `levels.level_text` makes it
+    )
     NAMES = "names"  # list of str, perhaps empty; list of string
     NUMBERS = "numbers"  # list of float, perhaps empty, infinities stay; list of float64
 
 
 _CODED = pa.dictionary(pa.int32(), pa.string())  # in memory; a file says string
 _ARROW = {
-    Kind.TEXT: _CODED, Kind.NUMBER: pa.float64(), Kind.WHOLE: pa.int64(), Kind.TRUTH: pa.bool_(),
-    Kind.LEVEL: _CODED, Kind.NAMES: pa.list_(pa.string()), Kind.NUMBERS: pa.list_(pa.float64()),
-}  # fmt: skip
+    Kind.TEXT: _CODED,
+    Kind.NUMBER: pa.float64(),
+    Kind.WHOLE: pa.int64(),
+    Kind.TRUTH: pa.bool_(),
+    Kind.LEVEL: _CODED,
+    Kind.NAMES: pa.list_(pa.string()),
+    Kind.NUMBERS: pa.list_(pa.float64()),
+}
 _DTYPES: dict[Kind, Any] = {Kind.WHOLE: "int64", Kind.TRUTH: "bool", Kind.TEXT: "str"}
 ROW_GROUP = 1 << 20
 """Rows of a group, the last one of a file excepted."""
@@ -43,9 +52,11 @@ ROW_GROUP = 1 << 20
 
 @dataclass(frozen=True)
 class Table:
-    """The declaration of one Parquet file: its name, the stage that writes it, its columns in their order.
+    """The declaration of one Parquet file: its name, the stage that writes it, its columns in their
+    order.
 
-    `factors_before`: the study's factors stand before this column, as columns of levels; "" for a table without them.
+    `factors_before`: the study's factors stand before this column, as columns of levels; "" for a
+        table without them.
     `digits`: significant digits of numbers; None keeps them as they are.
     """
 
@@ -56,15 +67,19 @@ class Table:
     digits: int | None = 10
 
     def kinds(self, factors: Sequence[str] = ()) -> dict[str, Kind]:
-        """All columns with the study's factors in their place; raises `VirtperfError` where two have one name."""
+        """All columns with the study's factors in their place; raises `VirtperfError` where two
+        have one name.
+        """
         if not self.factors_before:
             return dict(self.columns)
         taken = [name for name in factors if name in self.columns]
         if taken:
             raise VirtperfError(
-                f"a factor is called {taken[0]!r}, as a column of {self.file} is", file="study.yaml",
-                expected=f"none of {', '.join(self.columns)}", remedy="give the factor another name.",
-            )  # fmt: skip
+                f"a factor is called {taken[0]!r}, as a column of {self.file} is",
+                file="study.yaml",
+                expected=f"none of {', '.join(self.columns)}",
+                remedy="give the factor another name.",
+            )
         found: dict[str, Kind] = {}
         for name, kind in self.columns.items():
             if name == self.factors_before:
@@ -72,38 +87,63 @@ class Table:
             found[name] = kind
         return found
 
-    def frame(self, rows: Iterable[Mapping[str, Any]] = (), factors: Sequence[str] = ()) -> pd.DataFrame:
-        """The rows as a frame with these columns, typed and rounded as in the file; without rows an empty one."""
+    def frame(
+        self, rows: Iterable[Mapping[str, Any]] = (), factors: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """The rows as a frame with these columns, typed and rounded as in the file; without rows an
+        empty one.
+        """
         kinds = self.kinds(factors)
         table = pd.DataFrame(list(rows), columns=list(kinds))
-        return pd.DataFrame({name: self._typed(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
+        return pd.DataFrame(
+            {name: self._typed(table[name], kind) for name, kind in kinds.items()},
+            columns=list(kinds),
+        )
 
-    def write_parts(self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()) -> None:
-        """Write the file of frames one below the other; a row group ends with a frame, or with `ROW_GROUP` rows."""
+    def write_parts(
+        self, frames: Iterable[pd.DataFrame], out: BinaryIO, factors: Sequence[str] = ()
+    ) -> None:
+        """Write the file of frames one below the other; a row group ends with a frame, or with
+        `ROW_GROUP` rows.
+        """
         kinds = self.kinds(factors)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
         whole = [name for name, kind in kinds.items() if kind is Kind.WHOLE]
         with pq.ParquetWriter(
-            out, schema, compression="zstd", write_page_checksum=True, store_schema=False,
-            use_dictionary=[name for name, kind in kinds.items() if kind in (Kind.TEXT, Kind.LEVEL, Kind.NUMBER)],
+            out,
+            schema,
+            compression="zstd",
+            write_page_checksum=True,
+            store_schema=False,
+            use_dictionary=[
+                name for name, kind in kinds.items() if kind in (Kind.TEXT, Kind.LEVEL, Kind.NUMBER)
+            ],
             column_encoding=dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
-        ) as writer:  # fmt: skip
+        ) as writer:
             for frame in frames:
-                arrays = [_array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()]
+                arrays = [
+                    _array(self._typed(frame[name], kind), kind) for name, kind in kinds.items()
+                ]
                 writer.write_table(pa.table(arrays, schema=schema), row_group_size=ROW_GROUP)
 
     def write(self, frame: pd.DataFrame, path: Path, factors: Sequence[str] = ()) -> None:
-        """Write the file of a frame that has these columns; the bytes depend on nothing but its cells."""
+        """Write the file of a frame that has these columns; the bytes depend on nothing but its
+        cells.
+        """
         with replaced_file(path) as out:
             self.write_parts([frame], out, factors)
 
     def read(self, path: Path, factors: Sequence[str] = ()) -> pd.DataFrame:
         """Read a file that `write` wrote; raises as `read_arrow` does."""
         table, kinds = self.read_arrow(path, factors), self.kinds(factors)
-        return pd.DataFrame({name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds))
+        return pd.DataFrame(
+            {name: _series(table[name], kind) for name, kind in kinds.items()}, columns=list(kinds)
+        )
 
     def read_arrow(self, path: Path, factors: Sequence[str] = ()) -> pa.Table:
-        """As `read`, as an Arrow table; raises `VirtperfError` for what can't be read or has not these columns."""
+        """As `read`, as an Arrow table; raises `VirtperfError` for what can't be read or has not
+        these columns.
+        """
         kinds = self.kinds(factors)
         try:
             table = pq.read_table(path, page_checksum_verification=True)
@@ -111,40 +151,61 @@ class Table:
             names = table.column_names
         except (pa.ArrowException, OSError, UnicodeDecodeError) as err:
             raise self._unreadable("it can't be read as Parquet", path, str(err)) from err
-        wrong = [n for n in kinds if n not in names or not _fits(table.schema.field(n).type, kinds[n])]
+        wrong = [
+            n for n in kinds if n not in names or not _fits(table.schema.field(n).type, kinds[n])
+        ]
         extra = [name for name in names if name not in kinds]
         if wrong or extra:
             missing = [name for name in wrong if name not in names]
-            mistyped = [f"{name} ({table.schema.field(name).type})" for name in wrong if name not in missing]
+            mistyped = [
+                f"{name} ({table.schema.field(name).type})" for name in wrong if name not in missing
+            ]
             parts = (("missing", missing), ("of another type", mistyped), ("unknown", extra))
             said = "; ".join(f"{word}: {', '.join(columns)}" for word, columns in parts if columns)
-            raise self._unreadable("its columns are not those of this version and study", path, said)
+            raise self._unreadable(
+                "its columns are not those of this version and study", path, said
+            )
         return table
 
     def _unreadable(self, problem: str, path: Path, found: str) -> VirtperfError:
         place = "/".join(path.parts[-2:])
-        return VirtperfError(problem, file=place, found=found, remedy=f"run the stage {self.stage} again.")
+        return VirtperfError(
+            problem, file=place, found=found, remedy=f"run the stage {self.stage} again."
+        )
 
     def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
         if kind is Kind.NUMBER:
             values = column.astype("float64")
-            return values if self.digits is None else pd.Series(rounded(values, self.digits), index=column.index)
+            return (
+                values
+                if self.digits is None
+                else pd.Series(rounded(values, self.digits), index=column.index)
+            )
         if kind is Kind.LEVEL:
             return _levels(column.tolist(), column.index)
         if kind is Kind.NAMES:
             return pd.Series([list(cell) for cell in column], index=column.index, dtype="object")
         if kind is Kind.NUMBERS:
-            cells = [list(map(float, cell if self.digits is None else rounded(cell, self.digits))) for cell in column]
+            cells = [
+                list(map(float, cell if self.digits is None else rounded(cell, self.digits)))
+                for cell in column
+            ]
             return pd.Series(cells, index=column.index, dtype="object")
         coded = kind is Kind.TEXT and isinstance(column.dtype, pd.CategoricalDtype)
         return column if coded else column.astype(_DTYPES[kind])
 
 
 def _levels(values: list[Any], index: Any = None) -> pd.Series:
-    """A column of levels: int64, float64 or str where all are of one type, else objects, each of its own type."""
+    """A column of levels: int64, float64 or str where all are of one type, else objects, each of
+    its own type.
+    """
     plain = [v.item() if hasattr(v, "item") else v for v in values]
     types = {type(v) for v in plain}
-    dtype = {int: "int64", float: "float64", str: "str"}.get(types.pop(), "object") if len(types) == 1 else "object"
+    dtype = (
+        {int: "int64", float: "float64", str: "str"}.get(types.pop(), "object")
+        if len(types) == 1
+        else "object"
+    )
     return pd.Series(plain, index=index, dtype=dtype)
 
 

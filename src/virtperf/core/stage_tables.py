@@ -1,7 +1,9 @@
-"""Every table that one stage writes and another reads. Each is one Parquet file a study, named by its declaration.
+"""Every table that one stage writes and another reads. Each is one Parquet file a study, named by
+its declaration.
 
-The columns of a study's factors are typed as the study writes their levels. Ids in one cell are a list, never joined
-text. Whatever the package draws or judges comes from these tables; `exhibits.data` reads them all.
+The columns of a study's factors are typed as the study writes their levels. Ids in one cell are a
+list, never joined text. Whatever the package draws or judges comes from these tables;
+`exhibits.data` reads them all.
 """
 
 from __future__ import annotations
@@ -10,116 +12,313 @@ from virtperf.core.schema import Kind, Table
 
 TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES, NUMBERS = Kind
 
-# ---- reconstruct: data/reconstructed/<study> ------------------------------------------------------------------------
+# ---- reconstruct: data/reconstructed/<study>
+# ------------------------------------------------------------------------
 
-POINTS = Table("points.parquet", "reconstruct", {
-    "exhibit": TEXT, "series": TEXT, "x": LEVEL, "quantity": TEXT, "low": NUMBER, "high": NUMBER,
-    "low_text": NUMBER, "high_text": NUMBER, "pieces": NUMBERS, "pieces_text": NUMBERS, "low_by": NAMES,
-    "high_by": NAMES,
-}, digits=7)  # fmt: skip
-"""One row a plotted point: the range that the claims and our assumptions allow (low, high), what the text alone allows
-(low_text, high_text), the claims that set low and high. Where nothing sets a limit it is infinite. `pieces` and
-`pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending order, the union over
-all cheapest ways to resolve contradictions."""
+POINTS = Table(
+    "points.parquet",
+    "reconstruct",
+    {
+        "exhibit": TEXT,
+        "series": TEXT,
+        "x": LEVEL,
+        "quantity": TEXT,
+        "low": NUMBER,
+        "high": NUMBER,
+        "low_text": NUMBER,
+        "high_text": NUMBER,
+        "pieces": NUMBERS,
+        "pieces_text": NUMBERS,
+        "low_by": NAMES,
+        "high_by": NAMES,
+    },
+    digits=7,
+)
+"""One row a plotted point: the range that the claims and our assumptions allow (low, high), what
+the text alone allows (low_text, high_text), the claims that set low and high. Where nothing sets a
+limit it is infinite. `pieces` and
+`pieces_text` are the same ranges where they have gaps: low1, high1, low2, high2, ... in ascending
+order, the union over all cheapest ways to resolve contradictions."""
 
-RANGES = Table("ranges.parquet", "reconstruct", {
-    "derived": TEXT, "gives": TEXT, "label": TEXT, "exhibits": NAMES, "kind": TEXT, "unit": TEXT, "low": NUMBER,
-    "high": NUMBER, "low_text": NUMBER, "high_text": NUMBER, "pieces": NUMBERS, "pieces_text": NUMBERS,
-    "levels": NAMES, "levels_text": NAMES, "method": TEXT, "data_sets": WHOLE, "note": TEXT, "printed": NUMBERS,
-}, digits=6)  # fmt: skip
-"""One row a derived number (`derived` of study.yaml; `gives` where a declaration has several): its range with and
-without our assumptions, as in `POINTS`. For an argmax, `levels` are those at which the largest value can be. The method
-is "exact", or "searched" over so many data sets: the number takes at least these values. `printed`: the paper's
-numbers for it."""
+RANGES = Table(
+    "ranges.parquet",
+    "reconstruct",
+    {
+        "derived": TEXT,
+        "gives": TEXT,
+        "label": TEXT,
+        "exhibits": NAMES,
+        "kind": TEXT,
+        "unit": TEXT,
+        "low": NUMBER,
+        "high": NUMBER,
+        "low_text": NUMBER,
+        "high_text": NUMBER,
+        "pieces": NUMBERS,
+        "pieces_text": NUMBERS,
+        "levels": NAMES,
+        "levels_text": NAMES,
+        "method": TEXT,
+        "data_sets": WHOLE,
+        "note": TEXT,
+        "printed": NUMBERS,
+    },
+    digits=6,
+)
+"""One row a derived number (`derived` of study.yaml; `gives` where a declaration has several): its
+range with and without our assumptions, as in `POINTS`. For an argmax, `levels` are those at which
+the largest value can be. The method is "exact", or "searched" over so many data sets: the number
+takes at least these values. `printed`: the paper's numbers for it."""
 
-CLAIMS = Table("claims.parquet", "reconstruct", {
-    "claim": TEXT, "kind": TEXT, "text_verdict": TEXT, "verdict_with_assumptions": TEXT, "value": NUMBER, "low": NUMBER,
-    "high": NUMBER, "implied_low": NUMBER, "implied_high": NUMBER, "information": NUMBER, "conflicts": NAMES,
-    "dropped": TRUTH,
-}, digits=7)  # fmt: skip
-"""One row a claim: its verdict by the text alone and with our assumptions, its own limits, those that the other claims
-imply by the text alone, the claims that it contradicts, and whether it is set aside. Limits that nothing sets are
-infinite; a value, low and high that a claim does not have are missing."""
+CLAIMS = Table(
+    "claims.parquet",
+    "reconstruct",
+    {
+        "claim": TEXT,
+        "kind": TEXT,
+        "text_verdict": TEXT,
+        "verdict_with_assumptions": TEXT,
+        "value": NUMBER,
+        "low": NUMBER,
+        "high": NUMBER,
+        "implied_low": NUMBER,
+        "implied_high": NUMBER,
+        "information": NUMBER,
+        "conflicts": NAMES,
+        "dropped": TRUTH,
+    },
+    digits=7,
+)
+"""One row a claim: its verdict by the text alone and with our assumptions, its own limits, those
+that the other claims imply by the text alone, the claims that it contradicts, and whether it is set
+aside. Limits that nothing sets are infinite; a value, low and high that a claim does not have are
+missing."""
 
-READINGS = Table("readings.parquet", "reconstruct", {
-    "reading": TEXT, "kind": TEXT, "name": TEXT, "verdict": TEXT, "verdict_read": TEXT, "low": NUMBER, "high": NUMBER,
-    "low_read": NUMBER, "high_read": NUMBER,
-}, digits=7)  # fmt: skip
-"""One row a verdict or range, by the text alone, that differs under a reading of words that is not in force: a claim
-(kind "verdict") or a plotted point's quantity ("range"), as it is in force and as it would be read. Infinite ends are
-open; what a row of the other kind would have is empty or missing."""
+READINGS = Table(
+    "readings.parquet",
+    "reconstruct",
+    {
+        "reading": TEXT,
+        "kind": TEXT,
+        "name": TEXT,
+        "verdict": TEXT,
+        "verdict_read": TEXT,
+        "low": NUMBER,
+        "high": NUMBER,
+        "low_read": NUMBER,
+        "high_read": NUMBER,
+    },
+    digits=7,
+)
+"""One row a verdict or range, by the text alone, that differs under a reading of words that is not
+in force: a claim (kind "verdict") or a plotted point's quantity ("range"), as it is in force and as
+it would be read. Infinite ends are open; what a row of the other kind would have is empty or
+missing."""
 
 TRUTH_VALUES = Table("truth.parquet", "reconstruct", {"quantity": TEXT, "value": NUMBER}, digits=7)
 """One row a quantity: the value around which its simulated runs are made."""
 
-# ---- ingest: data/samples/<study>/<run_id>.parquet ------------------------------------------------------------------
+# ---- ingest: data/samples/<study>/<run_id>.parquet
+# ------------------------------------------------------------------
 
-SAMPLES = Table("<run_id>.parquet", "ingest", {
-    "run_id": TEXT, "source": TEXT, "entity_kind": TEXT, "entity": TEXT, "metric": TEXT, "t_s": NUMBER, "value": NUMBER,
-    "file": TEXT, "line": WHOLE,
-}, digits=None)  # fmt: skip
-"""One row a sample, sorted by these columns: `t_s` in seconds from the run's start, missing for a total of the run;
-`file` within the run's folder; `line` the line that holds the number, 0 where the format does not say. A rate has the
-line of its later counter, a sum that of its first part."""
+SAMPLES = Table(
+    "<run_id>.parquet",
+    "ingest",
+    {
+        "run_id": TEXT,
+        "source": TEXT,
+        "entity_kind": TEXT,
+        "entity": TEXT,
+        "metric": TEXT,
+        "t_s": NUMBER,
+        "value": NUMBER,
+        "file": TEXT,
+        "line": WHOLE,
+    },
+    digits=None,
+)
+"""One row a sample, sorted by these columns: `t_s` in seconds from the run's start, missing for a
+total of the run;
+`file` within the run's folder; `line` the line that holds the number, 0 where the format does not
+say. A rate has the line of its later counter, a sum that of its first part."""
 
-# ---- summarize: data/runs/<study> -----------------------------------------------------------------------------------
+# ---- summarize: data/runs/<study>
+# -----------------------------------------------------------------------------------
 
-SERIES = Table("series.parquet", "summarize", {
-    "run_id": TEXT, "provenance": TEXT, "replicate": WHOLE, "source": TEXT, "entity_kind": TEXT, "entity": TEXT,
-    "metric": TEXT, "unit": TEXT, "n": WHOLE, "value": NUMBER, "se": NUMBER, "df": NUMBER, "low": NUMBER,
-    "high": NUMBER, "method": TEXT, "declared_warmup_s": NUMBER, "warmup_s": NUMBER, "begin_s": NUMBER,
-    "stationarity": TEXT, "flags": TEXT,
-}, factors_before="source")  # fmt: skip
+SERIES = Table(
+    "series.parquet",
+    "summarize",
+    {
+        "run_id": TEXT,
+        "provenance": TEXT,
+        "replicate": WHOLE,
+        "source": TEXT,
+        "entity_kind": TEXT,
+        "entity": TEXT,
+        "metric": TEXT,
+        "unit": TEXT,
+        "n": WHOLE,
+        "value": NUMBER,
+        "se": NUMBER,
+        "df": NUMBER,
+        "low": NUMBER,
+        "high": NUMBER,
+        "method": TEXT,
+        "declared_warmup_s": NUMBER,
+        "warmup_s": NUMBER,
+        "begin_s": NUMBER,
+        "stationarity": TEXT,
+        "flags": TEXT,
+    },
+    factors_before="source",
+)
 """One row a run, entity and metric: its steady-state mean over `n` samples from `begin_s` on."""
 
-OBSERVATIONS = Table("observations.parquet", "summarize", {
-    "run_id": TEXT, "provenance": TEXT, "replicate": WHOLE, "quantity": TEXT, "value": NUMBER, "se": NUMBER,
-    "df": NUMBER, "low": NUMBER, "high": NUMBER, "n": WHOLE, "method": TEXT, "begin_s": NUMBER, "relative": NUMBER,
-    "relative_se": NUMBER, "relative_df": NUMBER, "metric": TEXT, "source": TEXT, "entity_kind": TEXT,
-    "entities": WHOLE, "stationarity": TEXT, "note": TEXT,
-}, factors_before="quantity")  # fmt: skip
-"""One row a run and quantity, in the quantity's unit. `relative` is in the unit of the quantity's reference points,
-missing for a quantity without them. Where the run can't tell, value is missing and `note` says why."""
+OBSERVATIONS = Table(
+    "observations.parquet",
+    "summarize",
+    {
+        "run_id": TEXT,
+        "provenance": TEXT,
+        "replicate": WHOLE,
+        "quantity": TEXT,
+        "value": NUMBER,
+        "se": NUMBER,
+        "df": NUMBER,
+        "low": NUMBER,
+        "high": NUMBER,
+        "n": WHOLE,
+        "method": TEXT,
+        "begin_s": NUMBER,
+        "relative": NUMBER,
+        "relative_se": NUMBER,
+        "relative_df": NUMBER,
+        "metric": TEXT,
+        "source": TEXT,
+        "entity_kind": TEXT,
+        "entities": WHOLE,
+        "stationarity": TEXT,
+        "note": TEXT,
+    },
+    factors_before="quantity",
+)
+"""One row a run and quantity, in the quantity's unit. `relative` is in the unit of the quantity's
+reference points, missing for a quantity without them. Where the run can't tell, value is missing
+and `note` says why."""
 
-MEANS = Table("means.parquet", "summarize", {
-    "quantity": TEXT, "provenance": TEXT, "scale": TEXT, "value": NUMBER, "se": NUMBER, "df": NUMBER, "low": NUMBER,
-    "high": NUMBER, "level": NUMBER, "n": WHOLE, "method": TEXT, "runs": NAMES,
-}, factors_before="provenance")  # fmt: skip
-"""One row a quantity, its factor levels, a provenance and a scale: the mean over `n` runs (`core.mean`). The scale is
-"own" (the unit in which runs observe it) or "relative" (that of the quantity's reference points)."""
+MEANS = Table(
+    "means.parquet",
+    "summarize",
+    {
+        "quantity": TEXT,
+        "provenance": TEXT,
+        "scale": TEXT,
+        "value": NUMBER,
+        "se": NUMBER,
+        "df": NUMBER,
+        "low": NUMBER,
+        "high": NUMBER,
+        "level": NUMBER,
+        "n": WHOLE,
+        "method": TEXT,
+        "runs": NAMES,
+    },
+    factors_before="provenance",
+)
+"""One row a quantity, its factor levels, a provenance and a scale: the mean over `n` runs
+(`core.mean`). The scale is "own" (the unit in which runs observe it) or "relative" (that of the
+quantity's reference points)."""
 
-LINEAGE = Table("lineage.parquet", "summarize", {
-    "run_id": TEXT, "quantity": TEXT, "metric": TEXT, "source": TEXT, "entity_kind": TEXT, "entities": NAMES,
-    "role": TEXT, "begin_s": NUMBER, "end_s": NUMBER, "file": TEXT, "first_line": WHOLE, "last_line": WHOLE,
-    "samples": WHOLE,
-})  # fmt: skip
-"""One row a run, quantity and raw file: the samples that an observation rests on. Role "of" is the observed metric,
-"per" the one that it is divided by. Samples count after `begin_s` up to `end_s`; a total has the declared window.
-Lines are 0 where the format does not say."""
+LINEAGE = Table(
+    "lineage.parquet",
+    "summarize",
+    {
+        "run_id": TEXT,
+        "quantity": TEXT,
+        "metric": TEXT,
+        "source": TEXT,
+        "entity_kind": TEXT,
+        "entities": NAMES,
+        "role": TEXT,
+        "begin_s": NUMBER,
+        "end_s": NUMBER,
+        "file": TEXT,
+        "first_line": WHOLE,
+        "last_line": WHOLE,
+        "samples": WHOLE,
+    },
+)
+"""One row a run, quantity and raw file: the samples that an observation rests on. Role "of" is the
+observed metric, "per" the one that it is divided by. Samples count after `begin_s` up to `end_s`; a
+total has the declared window. Lines are 0 where the format does not say."""
 
-TIMELINES = Table("timelines.parquet", "summarize", {
-    "exhibit": TEXT, "series": TEXT, "unit": TEXT, "provenance": TEXT, "run_id": TEXT, "t_s": NUMBER, "value": NUMBER,
-})  # fmt: skip
-"""One row a sample of a figure over time, summed over its entities: of every provenance the first run at the figure's
-condition, in the order measured, simulated, example."""
+TIMELINES = Table(
+    "timelines.parquet",
+    "summarize",
+    {
+        "exhibit": TEXT,
+        "series": TEXT,
+        "unit": TEXT,
+        "provenance": TEXT,
+        "run_id": TEXT,
+        "t_s": NUMBER,
+        "value": NUMBER,
+    },
+)
+"""One row a sample of a figure over time, summed over its entities: of every provenance the first
+run at the figure's condition, in the order measured, simulated, example."""
 
-THUMBNAILS = Table("thumbnails.parquet", "summarize", {
-    "run_id": TEXT, "metric": TEXT, "step": WHOLE, "value": NUMBER,
-}, digits=5)  # fmt: skip
-"""At most 80 steps a run over its whole length: the first metric that the study's quantities observe in it."""
+THUMBNAILS = Table(
+    "thumbnails.parquet",
+    "summarize",
+    {
+        "run_id": TEXT,
+        "metric": TEXT,
+        "step": WHOLE,
+        "value": NUMBER,
+    },
+    digits=5,
+)
+"""At most 80 steps a run over its whole length: the first metric that the study's quantities
+observe in it.
+"""
 
-AUDITS = Table("audits.parquet", "summarize", {
-    "run_id": TEXT, "provenance": TEXT, "audit": TEXT, "value": NUMBER, "expected": NUMBER, "low": NUMBER,
-    "high": NUMBER, "status": TEXT, "note": TEXT,
-})  # fmt: skip
+AUDITS = Table(
+    "audits.parquet",
+    "summarize",
+    {
+        "run_id": TEXT,
+        "provenance": TEXT,
+        "audit": TEXT,
+        "value": NUMBER,
+        "expected": NUMBER,
+        "low": NUMBER,
+        "high": NUMBER,
+        "status": TEXT,
+        "note": TEXT,
+    },
+)
 """One row a run and audit: what was found, what was expected, between which limits it may lie."""
 
-# ---- judge: data/verdicts/<study> -----------------------------------------------------------------------------------
+# ---- judge: data/verdicts/<study>
+# -----------------------------------------------------------------------------------
 
-VERDICTS = Table("verdicts.parquet", "judge", {
-    "claim": TEXT, "text_verdict": TEXT, "measured_verdict": TEXT, "estimate": NUMBER, "estimate_low": NUMBER,
-    "estimate_high": NUMBER, "runs_needed": NUMBER, "reason": TEXT,
-}, digits=7)  # fmt: skip
-"""One row a claim: its verdict by the text and by measured runs, its number from measured runs with the interval that
-decides, how many runs of every condition would decide where it is undecided (infinite for more than 1,000), the reason.
-Limits are missing where runs were not repeated, and infinite where a divisor is not clearly different from zero."""
+VERDICTS = Table(
+    "verdicts.parquet",
+    "judge",
+    {
+        "claim": TEXT,
+        "text_verdict": TEXT,
+        "measured_verdict": TEXT,
+        "estimate": NUMBER,
+        "estimate_low": NUMBER,
+        "estimate_high": NUMBER,
+        "runs_needed": NUMBER,
+        "reason": TEXT,
+    },
+    digits=7,
+)
+"""One row a claim: its verdict by the text and by measured runs, its number from measured runs with
+the interval that decides, how many runs of every condition would decide where it is undecided
+(infinite for more than 1,000), the reason. Limits are missing where runs were not repeated, and
+infinite where a divisor is not clearly different from zero."""

@@ -1,4 +1,6 @@
-"""Commands run by processes that are forked from one which has loaded what they need: none loads it again."""
+"""Commands run by processes that are forked from one which has loaded what they need: none loads it
+again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ KILLED = 137
 ADDRESS = "VIRTPERF_WARM"
 """Variable in the environment of forked commands: where they can ask for others."""
 KERNEL = "kernel"
-"""A command beside virtperf's and DVC's: a notebook's kernel, which ends when nobody is left who asked for it."""
+"""A command beside virtperf's and DVC's: a notebook's kernel, which ends when nobody is left who
+asked for it.
+"""
 DVC, OTHER = b"d", b"o"
 """The byte that a command begins with: DVC needs little, the others much to be loaded."""
 NUMBER = 4
@@ -30,7 +34,8 @@ NUMBER = 4
 def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> Iterator[str]:
     """A process that forks commands, for the length of a block; yields the address for `ask`.
 
-    `module`: what it runs: with the number of a listening socket and its address as arguments, until its input ends.
+    `module`: what it runs: with the number of a listening socket and its address as arguments,
+        until its input ends.
     `environment`: its whole environment.
     `lock`: an open file that it inherits.
     """
@@ -40,15 +45,20 @@ def warm(module: str, root: Path, environment: Mapping[str, str], lock: int) -> 
             listener.bind(address)
             listener.listen(128)
             process = subprocess.Popen(  # noqa: S603 - this interpreter
-                [sys.executable, "-P", "-m", module, str(listener.fileno()), address], cwd=root, env=environment,
-                stdin=subprocess.PIPE, pass_fds=(listener.fileno(), lock),
-            )  # fmt: skip
+                [sys.executable, "-P", "-m", module, str(listener.fileno()), address],
+                cwd=root,
+                env=environment,
+                stdin=subprocess.PIPE,
+                pass_fds=(listener.fileno(), lock),
+            )
         with process:  # its input ends with the block
             yield address
 
 
 class Command:
-    """A command that a forked process runs, with what `subprocess.Popen` has; `pid` is 0 where it ended at once."""
+    """A command that a forked process runs, with what `subprocess.Popen` has; `pid` is 0 where it
+    ended at once.
+    """
 
     stdin = stdout = stderr = None
 
@@ -94,12 +104,21 @@ def say(asked: socket.socket, number: int) -> None:
 
 
 def ask(
-    address: str, words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: int, stderr: int
+    address: str,
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    stdout: int,
+    stderr: int,
 ) -> Command:
-    """Have a command run by a process of its own; `environment` is what differs from that of the process that forks."""
+    """Have a command run by a process of its own; `environment` is what differs from that of the
+    process that forks.
+    """
     asked = socket.socket(socket.AF_UNIX)
     asked.connect(address)
     socket.send_fds(asked, [DVC if words[0] == "dvc" else OTHER], [stdout, stderr])
-    asked.sendall(json.dumps([list(words), os.fspath(folder.absolute()), dict(environment)]).encode())
+    asked.sendall(
+        json.dumps([list(words), os.fspath(folder.absolute()), dict(environment)]).encode()
+    )
     asked.shutdown(socket.SHUT_WR)
     return Command(asked)

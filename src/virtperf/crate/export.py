@@ -1,7 +1,9 @@
-"""A repository's state as an RO-Crate 1.1: a folder of files with one that says what they are and how they were made.
+"""A repository's state as an RO-Crate 1.1: a folder of files with one that says what they are and
+how they were made.
 
-Whoever archives results needs a list of files with sizes and hashes, what each folder rests on, and which command made
-what from what. All of it is known from git and from the stages; no library is needed to write one JSON file.
+Whoever archives results needs a list of files with sizes and hashes, what each folder rests on, and
+which command made what from what. All of it is known from git and from the stages; no library is
+needed to write one JSON file.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.files import json_text
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import json_text
+from rawperf.core.yamlio import load_yaml
 from virtperf.core.paths import Layout
-from virtperf.core.yamlio import load_yaml
 from virtperf.pipeline.stages import Stage, load_stages
 from virtperf.verify.files import against_locks
 from virtperf.verify.revisions import git
@@ -33,10 +35,18 @@ PROVENANCES = {
     "reconstructed": "Computed from published claims alone. Never a measurement.",
 }
 _MEDIA = {
-    ".csv": "text/csv", ".html": "text/html", ".ipynb": "application/x-ipynb+json", ".json": "application/json",
-    ".md": "text/markdown", ".parquet": "application/vnd.apache.parquet", ".py": "text/x-python",
-    ".svg": "image/svg+xml", ".yaml": "application/yaml", ".lock": "text/plain", ".txt": "text/plain",
-}  # fmt: skip
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".ipynb": "application/x-ipynb+json",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+    ".py": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".yaml": "application/yaml",
+    ".lock": "text/plain",
+    ".txt": "text/plain",
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,9 @@ def export(layout: Layout, out: Path, progress: Callable[[str], None] = lambda _
             target.chmod(0o755 if os.access(root / path, os.X_OK) else 0o644)
             entities.append(_file(path, target))
             size += target.stat().st_size
-        (fresh / METADATA).write_text(json_text(_metadata(layout, root, stages, set(paths), entities, warnings)))
+        (fresh / METADATA).write_text(
+            json_text(_metadata(layout, root, stages, set(paths), entities, warnings))
+        )
         fresh.chmod(0o755)
         if out.exists():
             out.rmdir()
@@ -97,7 +109,11 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def _kept(root: Path) -> list[str]:
-    names = [name for name in _git(root, "ls-files", "-z").split("\0") if name and not name.startswith(".dvc")]
+    names = [
+        name
+        for name in _git(root, "ls-files", "-z").split("\0")
+        if name and not name.startswith(".dvc")
+    ]
     return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
 
 
@@ -108,7 +124,11 @@ def _outputs(root: Path, stages: list[Stage]) -> tuple[list[str], list[str]]:
         path = root / out
         files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
         names = [p.relative_to(root) for p in files]
-        made += [n.as_posix() for n in names if not any(p.match(left) for p in (n, *n.parents) for left in LEFT_OUT)]
+        made += [
+            n.as_posix()
+            for n in names
+            if not any(p.match(left) for p in (n, *n.parents) for left in LEFT_OUT)
+        ]
         if not path.exists():
             missing.append(out)
     return made, missing
@@ -119,39 +139,66 @@ def _file(path: str, copy: Path) -> dict[str, Any]:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     media = _MEDIA.get(copy.suffix, "application/octet-stream")
     return {
-        "@id": path, "@type": "File", "contentSize": str(copy.stat().st_size), "sha256": digest, "encodingFormat": media
-    }  # fmt: skip
+        "@id": path,
+        "@type": "File",
+        "contentSize": str(copy.stat().st_size),
+        "sha256": digest,
+        "encodingFormat": media,
+    }
 
 
 def _metadata(
-    layout: Layout, root: Path, stages: list[Stage], paths: set[str], files: list[dict[str, Any]], warnings: list[str]
+    layout: Layout,
+    root: Path,
+    stages: list[Stage],
+    paths: set[str],
+    files: list[dict[str, Any]],
+    warnings: list[str],
 ) -> dict[str, Any]:
     cited = load_yaml(root / "CITATION.cff").data
     commit, date = _git(root, "log", "-1", "--format=%H %cs").split()
     changed = bool(_git(root, "status", "--porcelain", "--untracked-files=no").strip())
     people = [
-        {"@id": f"#author-{k}", "@type": "Person" if "family-names" in entry else "Organization",
-         "name": " ".join(str(entry[part]) for part in ("given-names", "family-names", "name") if part in entry)}
+        {
+            "@id": f"#author-{k}",
+            "@type": "Person" if "family-names" in entry else "Organization",
+            "name": " ".join(
+                str(entry[part])
+                for part in ("given-names", "family-names", "name")
+                if part in entry
+            ),
+        }
         for k, entry in enumerate(cited.get("authors", ()), start=1)
-    ]  # fmt: skip
+    ]
     folders = [
         {"@id": f"data/{word}/", "@type": "Dataset", "name": word, "description": text}
-        for word, text in PROVENANCES.items() if any(path.startswith(f"data/{word}/") for path in paths)
-    ]  # fmt: skip
-    papers = [_paper(layout, study) for study in layout.studies() if layout.published(study).is_dir()]
+        for word, text in PROVENANCES.items()
+        if any(path.startswith(f"data/{word}/") for path in paths)
+    ]
+    papers = [
+        _paper(layout, study) for study in layout.studies() if layout.published(study).is_dir()
+    ]
     actions = [action for stage in stages if (action := _action(stage, paths)) is not None]
     description = f"{' '.join(str(cited.get('abstract', '')).split())} Commit {commit}"
     description += ", with changes that are not committed." if changed else "."
     whole: dict[str, Any] = {
-        "@id": "./", "@type": "Dataset", "name": cited["title"], "description": "; ".join([description, *warnings]),
+        "@id": "./",
+        "@type": "Dataset",
+        "name": cited["title"],
+        "description": "; ".join([description, *warnings]),
         "license": {"@id": f"https://spdx.org/licenses/{cited['license']}"},
-        "datePublished": str(cited.get("date-released", date)), "author": _refs(people),
-        "hasPart": _refs([*folders, *files]), "mentions": _refs(actions), "isBasedOn": _refs(papers),
-    }  # fmt: skip
+        "datePublished": str(cited.get("date-released", date)),
+        "author": _refs(people),
+        "hasPart": _refs([*folders, *files]),
+        "mentions": _refs(actions),
+        "isBasedOn": _refs(papers),
+    }
     about = {
-        "@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"},
+        "@id": METADATA,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
         "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-    }  # fmt: skip
+    }
     graph = [about, whole, *people, *papers, *folders, *actions, *files]
     return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
 
@@ -167,16 +214,24 @@ def _action(stage: Stage, paths: set[str]) -> dict[str, Any] | None:
     """Which command made which files from which; None where none of them is in the crate."""
 
     def inside(names: tuple[str, ...]) -> list[dict[str, str]]:
-        return [{"@id": p} for name in names for p in sorted(paths) if p == name or p.startswith(f"{name}/")]
+        return [
+            {"@id": p}
+            for name in names
+            for p in sorted(paths)
+            if p == name or p.startswith(f"{name}/")
+        ]
 
     result = inside(stage.outs)
     if not result:
         return None
     commands = "; ".join(" ".join(command) for command in stage.commands)
     return {
-        "@id": f"#run-{stage.study or 'all'}-{stage.name}", "@type": "CreateAction", "name": commands,
-        "object": inside(tuple(dep for dep in stage.deps if not dep.startswith("src/"))), "result": result,
-    }  # fmt: skip
+        "@id": f"#run-{stage.study or 'all'}-{stage.name}",
+        "@type": "CreateAction",
+        "name": commands,
+        "object": inside(tuple(dep for dep in stage.deps if not dep.startswith("src/"))),
+        "result": result,
+    }
 
 
 def _refs(entities: list[dict[str, Any]]) -> list[dict[str, str]]:

@@ -1,4 +1,6 @@
-"""Commands with their values filled in. A value never becomes part of a shell's text, and no path leaves its folder."""
+"""Commands with their values filled in. A value never becomes part of a shell's text, and no path
+leaves its folder.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from pathlib import PurePosixPath
 from string import Formatter
 from typing import Any
 
-from virtperf.core.model import Level
-from virtperf.core.near import near
+from rawperf.core.model import Level
+from rawperf.core.near import near
 from virtperf.measure.definition import Command, Commands
 
 Values = Mapping[str, Level]
@@ -34,7 +36,8 @@ def calls(phase: str, commands: Commands, values: Values) -> Iterator[Call]:
     Raises
     ------
     ValueError
-        A placeholder that has no value, a count that is no number, a path that leads out of the run folder.
+        A placeholder that has no value, a count that is no number, a path that leads out of the run
+        folder.
     """
     started = 0
     for command in commands:
@@ -44,7 +47,11 @@ def calls(phase: str, commands: Commands, values: Values) -> Iterator[Call]:
 
 
 def _count(command: Command, values: Values) -> int:
-    count = values.get(command.count, command.count) if isinstance(command.count, str) else command.count or 1
+    count = (
+        values.get(command.count, command.count)
+        if isinstance(command.count, str)
+        else command.count or 1
+    )
     if not isinstance(count, int) or not 0 <= count <= 10_000:
         raise ValueError(f"count is {count!r}, which is no number and no factor whose level is one")
     return count
@@ -58,26 +65,40 @@ def _call(name: str, command: Command, values: Values) -> Call:
     files = []
     for file in command.files:
         said = file.model_dump(exclude_unset=True)
-        entry = {key: filled(text, values) if isinstance(text, str) else text for key, text in said.items()}
+        entry = {
+            key: filled(text, values) if isinstance(text, str) else text
+            for key, text in said.items()
+        }
         files.append({**entry, "path": _inside(entry["path"])})
     return Call(name, argv, variables, output, tuple(files), command.stop, command.timeout_s)
 
 
 def filled(text: str, values: Values) -> str:
-    """The text with ``{name}`` replaced by values; ``{{`` and ``}}`` are braces. Raises `ValueError`."""
+    """The text with ``{name}`` replaced by values; ``{{`` and ``}}`` are braces. Raises
+    `ValueError`.
+    """
     result = ""
     for literal, name, spec, conversion in Formatter().parse(text):
         result += literal
         if name is None:
             continue
         if spec or conversion or name not in values:
-            raise ValueError(f"{{{name}}} is no value here: {near(name, values)} Braces are written {{{{ and }}}}")
+            raise ValueError(
+                f"{{{name}}} is no value here: {near(name, values)} Braces are written {{{{ and }}}}"
+            )
         result += str(values[name])
     return result
 
 
 def _inside(path: str) -> str:
     parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts or any(part.startswith(".") for part in parts):
-        raise ValueError(f"{path!r} is no place for a raw file: it leads out of the run folder, or is hidden")
+    if (
+        not parts
+        or path.startswith("/")
+        or ".." in parts
+        or any(part.startswith(".") for part in parts)
+    ):
+        raise ValueError(
+            f"{path!r} is no place for a raw file: it leads out of the run folder, or is hidden"
+        )
     return path

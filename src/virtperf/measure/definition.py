@@ -1,4 +1,6 @@
-"""`measure.yaml`: what sets a condition, which monitors run, which workload, how long, and what disturbs a run."""
+"""`measure.yaml`: what sets a condition, which monitors run, which workload, how long, and what
+disturbs a run.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Positive, Whole
-from virtperf.ingest.runs import RawFile, Seconds
+from rawperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Positive, Whole
+from virtperf.runs.ingest.runs import RawFile, Seconds
 from virtperf.study.parts import Id, RunBlock
 
 FILE = "measure.yaml"
@@ -19,16 +21,22 @@ PHASES: tuple[Phase, ...] = ("setup", "monitors", "workload", "collect", "teardo
 
 
 class Command(Model):
-    """A program to start: a list of arguments, or text that is split as a shell would, but given to none.
+    """A program to start: a list of arguments, or text that is split as a shell would, but given to
+    none.
 
-    With `shell` the text goes to ``sh -c`` as it stands. Values reach it as environment variables, never as part of it.
+    With `shell` the text goes to ``sh -c`` as it stands. Values reach it as environment variables,
+    never as part of it.
     """
 
     run: Annotated[tuple[Annotated[Level, AfterValidator(str)], ...], Field(min_length=1)]
     shell: Flag = False
-    output: Annotated[str, Field(min_length=1)] | None = None  # file of the run folder that standard output goes to
+    output: Annotated[str, Field(min_length=1)] | None = (
+        None  # file of the run folder that standard output goes to
+    )
     files: tuple[RawFile, ...] = ()  # what run.yaml says of files that the command writes
-    count: str | Count | None = None  # start so many at once, or as many as this factor's level; {n} counts from 1
+    count: str | Count | None = (
+        None  # start so many at once, or as many as this factor's level; {n} counts from 1
+    )
     stop: Signal | None = None  # the signal that ends it; a workload without one ends by itself
     timeout_s: Positive = 600.0
 
@@ -52,7 +60,9 @@ Commands = tuple[Command, ...]
 
 
 class Quiet(Model):
-    """Wait before a run until other processes use less than `cpus` processors for `for_s` seconds."""
+    """Wait before a run until other processes use less than `cpus` processors for `for_s`
+    seconds.
+    """
 
     cpus: Positive
     for_s: Positive = 2.0
@@ -62,10 +72,14 @@ class Quiet(Model):
 class Rules(Model):
     """The most that may be observed in the window; above it the run is flagged."""
 
-    steal_percent: NotNegative | None = None  # of all processor time, what the hypervisor gave to others
+    steal_percent: NotNegative | None = (
+        None  # of all processor time, what the hypervisor gave to others
+    )
     others_cpus: NotNegative | None = None  # processors that were busy with anything but the run
     thermal_throttles: NotNegative | None = None  # how often processors were slowed down for heat
-    quota_throttles: NotNegative | None = None  # how often the harness's own control group had used up its quota
+    quota_throttles: NotNegative | None = (
+        None  # how often the harness's own control group had used up its quota
+    )
 
 
 class Settings(Model):
@@ -73,9 +87,13 @@ class Settings(Model):
 
     replicates: Annotated[Count, Field(le=1000)] = 3
     attempts: Count = 2  # at a run that fails, one each time the harness is started
-    lead_s: Seconds = 0.0  # between the start of the monitors, which is t = 0, and that of the workload
+    lead_s: Seconds = (
+        0.0  # between the start of the monitors, which is t = 0, and that of the workload
+    )
     warmup_s: Seconds = 0.0  # from the start of the workload
-    window_s: Annotated[Seconds, Field(gt=0)] | None = None  # without it the window ends when the workload does
+    window_s: Annotated[Seconds, Field(gt=0)] | None = (
+        None  # without it the window ends when the workload does
+    )
     grace_s: Positive = 5.0  # what a monitor may take to end after its signal; then it is killed
     wait_quiet: Quiet | None = None
     disturbed: Rules = Rules()

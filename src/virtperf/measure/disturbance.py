@@ -1,4 +1,6 @@
-"""What else the machine did during a run: time stolen by the hypervisor, processors busy for others, throttling."""
+"""What else the machine did during a run: time stolen by the hypervisor, processors busy for
+others, throttling.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Counters:
-    """Sums since the machine was started, in seconds of processor time; None where it does not count them."""
+    """Sums since the machine was started, in seconds of processor time; None where it does not
+    count them.
+    """
 
     at: float
     busy: float
@@ -43,7 +47,13 @@ def counters(ours: Callable[[], float]) -> Counters:
     busy = sum(spent[name] for name in BUSY)
     heat = _sum(SYSTEM.glob("devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"))
     return Counters(
-        time.monotonic(), busy, sum(spent.values()), spent["steal"], ours(), heat, _sum(_quota_files(), "nr_throttled ")
+        time.monotonic(),
+        busy,
+        sum(spent.values()),
+        spent["steal"],
+        ours(),
+        heat,
+        _sum(_quota_files(), "nr_throttled "),
     )
 
 
@@ -71,7 +81,9 @@ def _sum(files: Iterator[Path], label: str = "") -> int | None:
 
 
 def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
-    """What was observed between two readings, by the names of the rules; without what the machine does not count."""
+    """What was observed between two readings, by the names of the rules; without what the machine
+    does not count.
+    """
     total, wall = end.total - begin.total, end.at - begin.at
     found = {}
     if total > 0 and wall > 0:
@@ -87,7 +99,11 @@ def disturbance(begin: Counters, end: Counters) -> dict[str, float]:
 def broken(rules: Rules, found: dict[str, float]) -> list[str]:
     """The rules that do not hold, in words."""
     limits = {name: getattr(rules, name) for name in WORDS}
-    return [WORDS[n].format(limit) for n, limit in limits.items() if limit is not None and found.get(n, 0) > limit]
+    return [
+        WORDS[n].format(limit)
+        for n, limit in limits.items()
+        if limit is not None and found.get(n, 0) > limit
+    ]
 
 
 def uncounted() -> list[str]:
@@ -96,8 +112,15 @@ def uncounted() -> list[str]:
     return [name for name in ("thermal_throttles", "quota_throttles") if getattr(now, name) is None]
 
 
-def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], None], say: Callable[[str], None]) -> bool:
-    """Wait until others use little; whether they did in the end. `say` is told once, where there is need to wait."""
+def quiet(
+    wanted: Quiet,
+    ours: Callable[[], float],
+    pause: Callable[[float], None],
+    say: Callable[[str], None],
+) -> bool:
+    """Wait until others use little; whether they did in the end. `say` is told once, where there is
+    need to wait.
+    """
     until, said = time.monotonic() + wanted.timeout_s, False
     while True:
         begin = counters(ours)
@@ -107,5 +130,7 @@ def quiet(wanted: Quiet, ours: Callable[[], float], pause: Callable[[float], Non
         if time.monotonic() >= until:
             return False
         if not said:
-            say(f"waits until other processes use less than {wanted.cpus:g} processors, at most {wanted.timeout_s:g} s")
+            say(
+                f"waits until other processes use less than {wanted.cpus:g} processors, at most {wanted.timeout_s:g} s"
+            )
             said = True

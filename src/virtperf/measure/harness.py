@@ -1,4 +1,6 @@
-"""The plan carried out: what is missing is measured, what fails is kept apart, what was interrupted is cleared away."""
+"""The plan carried out: what is missing is measured, what fails is kept apart, what was interrupted
+is cleared away.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.files import json_text, write_atomically
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import json_text, write_atomically
 from virtperf.core.turn import turn
 from virtperf.measure.commands import calls
 from virtperf.measure.definition import PHASES, Definition
@@ -83,7 +85,11 @@ class Harness:
     def __post_init__(self) -> None:
         self.runs, self.root = self.runs.absolute(), self.root.absolute()
         own = self.runs / OWN
-        self._running, self._failed, self._times = own / "running", own / "failed", own / "times.json"
+        self._running, self._failed, self._times = (
+            own / "running",
+            own / "failed",
+            own / "times.json",
+        )
         self._state = self._running / "state.json"
 
     def present(self, run: PlannedRun) -> bool:
@@ -96,12 +102,16 @@ class Harness:
         return Counter(re.sub(r"-\d+$", "", path.name) for path in folders)
 
     def expected_s(self, *runs: PlannedRun) -> float:
-        """Seconds that runs take: what is declared, and what the last run of each one's experiment took beyond it."""
+        """Seconds that runs take: what is declared, and what the last run of each one's experiment
+        took beyond it.
+        """
         beyond = self.beyond()
         return sum(run.experiment.expected_s + beyond.get(run.experiment.name, 0.0) for run in runs)
 
     def beyond(self) -> dict[str, float]:
-        """Seconds that the last run of each experiment took beyond what is declared, such as for its setup."""
+        """Seconds that the last run of each experiment took beyond what is declared, such as for
+        its setup.
+        """
         try:
             times = json.loads(self._times.read_text(encoding="utf-8"))
             return {str(name): float(seconds) for name, seconds in times.items()}
@@ -110,20 +120,28 @@ class Harness:
 
     def missing_programs(self, runs: Sequence[PlannedRun]) -> list[str]:
         """Programs, called by a name alone, that are not there."""
-        started = [call for run in runs for p in PHASES for call in run.calls(p, self.runs, self.root, self.runs)]
+        started = [
+            call
+            for run in runs
+            for p in PHASES
+            for call in run.calls(p, self.runs, self.root, self.runs)
+        ]
         named = {call.argv[0] for call in started}
         return sorted(name for name in named if "/" not in name and shutil.which(name) is None)
 
-    def measure(self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]) -> Outcome:
+    def measure(
+        self, runs: Sequence[PlannedRun], tell: Callable[[Event], None], say: Callable[[str], None]
+    ) -> Outcome:
         """Measure these runs in their order.
 
-        `tell` is told when a run begins and ends; `say` takes a line about what an interrupted harness had left, and
-        what a run waits for.
+        `tell` is told when a run begins and ends; `say` takes a line about what an interrupted
+        harness had left, and what a run waits for.
 
         Raises
         ------
         VirtperfError
-            Another harness is at work here, a program is missing, a process can't be ended, the disk is full.
+            Another harness is at work here, a program is missing, a process can't be ended, the
+            disk is full.
         Interrupted
             A signal came. The run under way was stopped and removed.
         """
@@ -132,17 +150,33 @@ class Harness:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):
-                    raise VirtperfError(f"not found: {', '.join(missing)}", remedy="install it, or mend measure.yaml")
+                    raise VirtperfError(
+                        f"not found: {', '.join(missing)}",
+                        remedy="install it, or mend measure.yaml",
+                    )
                 for name in uncounted():
                     if any(getattr(run.experiment.disturbed, name) is not None for run in runs):
-                        say(f"disturbed: this machine does not count {name}, so the rule says nothing")
-                tools = {name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()}
+                        say(
+                            f"disturbed: this machine does not count {name}, so the rule says nothing"
+                        )
+                tools = {
+                    name: next(calls(name, (c,), {})) for name, c in self.definition.tools.items()
+                }
                 described = {"tools": versions(tools), "machine": machine()} if runs else {}
                 for number, run in enumerate(runs, start=1):
                     check()
                     tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number - 1 :])))
                     words, fine = self._one(run, described, check, outcome, say)
-                    tell(Event(run.run_id, number, len(runs), self.expected_s(*runs[number:]), words, fine))
+                    tell(
+                        Event(
+                            run.run_id,
+                            number,
+                            len(runs),
+                            self.expected_s(*runs[number:]),
+                            words,
+                            fine,
+                        )
+                    )
             except OSError as err:
                 if err.errno in FULL:
                     raise self._full(err.strerror) from err
@@ -150,9 +184,13 @@ class Harness:
         return outcome
 
     def _one(
-        self, run: PlannedRun, described: dict[str, Any], check: Callable[[], None], outcome: Outcome,
+        self,
+        run: PlannedRun,
+        described: dict[str, Any],
+        check: Callable[[], None],
+        outcome: Outcome,
         say: Callable[[str], None],
-    ) -> tuple[str, bool]:  # fmt: skip
+    ) -> tuple[str, bool]:
         """Measure one run; returns what to say of it, and whether all is well."""
         began = time.monotonic()
         try:
@@ -163,7 +201,9 @@ class Harness:
             self._record(run, {})
             record = partial(self._record, run)
             processes = Processes(folder, logs, str(self._running), record, check)
-            measurement = Measurement(self.study, run, folder, self.runs, self.root, processes, described, say)
+            measurement = Measurement(
+                self.study, run, folder, self.runs, self.root, processes, described, say
+            )
             try:
                 flags = measurement.make()
             except Failure as err:
@@ -189,7 +229,9 @@ class Harness:
         write_atomically(self._state, json_text(known))
 
     def _keep(self, run: PlannedRun, reason: str) -> Path:
-        """Keep a failed run's files, with what its programs printed; returns where, relative to the repository."""
+        """Keep a failed run's files, with what its programs printed; returns where, relative to the
+        repository.
+        """
         if shutil.disk_usage(self.runs).free < LEAST_FREE:
             raise self._full(os.strerror(FULL[0]))
         kept = self._failed / f"{run.run_id}-{self.attempts()[run.run_id] + 1}"
@@ -202,13 +244,18 @@ class Harness:
         """Make room where the run under way had taken it; returns what to raise."""
         shutil.rmtree(self._running, ignore_errors=True)
         return VirtperfError(
-            f"{why or 'the disk is full'}; the run under way was removed, those before it are kept", file=self.runs,
+            f"{why or 'the disk is full'}; the run under way was removed, those before it are kept",
+            file=self.runs,
             remedy="make room, then start again",
-        )  # fmt: skip
+        )
 
     def _recover(self, say: Callable[[str], None]) -> None:
-        """Clear away what a harness that was killed had left: processes, what its setup had made, half a folder."""
-        for begun in self._times.parent.glob(f".{self._times.name}.*"):  # killed while it wrote how long runs take
+        """Clear away what a harness that was killed had left: processes, what its setup had made,
+        half a folder.
+        """
+        for begun in self._times.parent.glob(
+            f".{self._times.name}.*"
+        ):  # killed while it wrote how long runs take
             begun.unlink()
         if not self._running.is_dir():
             return
@@ -223,7 +270,9 @@ class Harness:
         known = [run for run in plan(self.definition, self.study, replicate) if run.run_id == name]
         if known and folder.is_dir():
             processes = Processes(folder, logs, str(self._running), partial(self._record, known[0]))
-            Measurement(self.study, known[0], folder, self.runs, self.root, processes, {}).tear_down()
+            Measurement(
+                self.study, known[0], folder, self.runs, self.root, processes, {}
+            ).tear_down()
         shutil.rmtree(self._running)
         if name and not (self.runs / name).exists():
             say(f"{name} was interrupted: its processes ({ended}) were stopped, its folder removed")
@@ -234,7 +283,9 @@ def _taken(who: str) -> None:
 
 
 def _settle(folder: Path) -> None:
-    """Bring a run folder to the disk, so that no crash of the machine leaves empty files behind a name."""
+    """Bring a run folder to the disk, so that no crash of the machine leaves empty files behind a
+    name.
+    """
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
@@ -243,10 +294,12 @@ def _settle(folder: Path) -> None:
 
 @contextmanager
 def _signals() -> Iterator[Callable[[], None]]:
-    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has come.
+    """Signals that ask for an end are remembered; what it yields raises `Interrupted` once one has
+    come.
 
-    A handler also gives programs that are started the default: they would inherit that a shell's background job ignores
-    SIGINT, and monitors that are stopped by it would never end. Such a job goes on ignoring it itself.
+    A handler also gives programs that are started the default: they would inherit that a shell's
+    background job ignores SIGINT, and monitors that are stopped by it would never end. Such a job
+    goes on ignoring it itself.
     """
     came: list[int] = []
 
@@ -254,7 +307,10 @@ def _signals() -> Iterator[Callable[[], None]]:
         if came:
             raise Interrupted(came[0])
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
     for number, handler in before.items():
         ignored = handler == signal.SIG_IGN
         signal.signal(number, (lambda *_: None) if ignored else (lambda got, _: came.append(got)))

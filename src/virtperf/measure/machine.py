@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 from cpuinfo import get_cpu_info
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.model import Level
+from rawperf.core.errors import VirtperfError
+from rawperf.core.model import Level
 from virtperf.measure.commands import Call
 from virtperf.measure.processes import CLOCK
 
@@ -24,7 +24,8 @@ LONGEST = 200
 
 
 def machine() -> dict[str, Level]:
-    """Facts by name, such as ``cpu``, ``cores``, ``kernel``, ``memory_mb``; without those that the machine hides.
+    """Facts by name, such as ``cpu``, ``cores``, ``kernel``, ``memory_mb``; without those that the
+    machine hides.
 
     `processors` are logical ones; of `governor` and `microcode` all that occur are named.
     """
@@ -36,8 +37,16 @@ def machine() -> dict[str, Level]:
         "processors": psutil.cpu_count(),
         "cores": psutil.cpu_count(logical=False),
         "cpu_mhz": round(hertz[0] / 1e6) if hertz else None,
-        "microcode": _all(line.partition(":")[2] for line in _lines(PROCESSOR_LIST) if line.startswith("microcode")),
-        "governor": _all(line for p in PROCESSORS.glob("cpu[0-9]*/cpufreq/scaling_governor") for line in _lines(p)),
+        "microcode": _all(
+            line.partition(":")[2]
+            for line in _lines(PROCESSOR_LIST)
+            if line.startswith("microcode")
+        ),
+        "governor": _all(
+            line
+            for p in PROCESSORS.glob("cpu[0-9]*/cpufreq/scaling_governor")
+            for line in _lines(p)
+        ),
         "virtualization": _virtualization("hypervisor" in cpu.get("flags", ())),
         "memory_mb": psutil.virtual_memory().total // 2**20,
         "swap_mb": psutil.swap_memory().total // 2**20,
@@ -59,28 +68,37 @@ def versions(tools: Mapping[str, Call]) -> dict[str, str]:
     for name, call in tools.items():
         try:
             done = subprocess.run(  # noqa: S603 - what measure.yaml says
-                call.argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=False,
+                call.argv,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=PATIENCE_S,
+                check=False,
                 env={**os.environ, **CLOCK},
-            )  # fmt: skip
+            )
             lines = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").splitlines()
         except (OSError, ValueError, subprocess.TimeoutExpired) as err:
             raise VirtperfError(f"the version of {name} can't be had: {err}") from err
         text = next((line.strip() for line in lines if line.strip()), "")
         if not text:
             raise VirtperfError(
-                f"the version of {name} can't be had", found=f"status {done.returncode}, nothing printed"
+                f"the version of {name} can't be had",
+                found=f"status {done.returncode}, nothing printed",
             )
         found[name] = text.replace(str(Path.home()), "~")[:LONGEST]
     return found
 
 
 def _virtualization(hypervisor: bool) -> str:
-    """What the system runs in, as systemd calls it; without systemd only whether there is a hypervisor."""
+    """What the system runs in, as systemd calls it; without systemd only whether there is a
+    hypervisor.
+    """
     program = shutil.which("systemd-detect-virt")
     if program is None:
         return "hypervisor" if hypervisor else ""
     around = [
-        subprocess.run([program, kind], capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout.strip()  # noqa: S603
+        subprocess.run(  # noqa: S603
+            [program, kind], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        ).stdout.strip()
         for kind in ("--vm", "--container")
     ]
     return ", ".join(name for name in around if name != "none") or "none"

@@ -1,4 +1,6 @@
-"""Which runs there are to be, in which order: complete blocks, each shuffled, one experiment after the other."""
+"""Which runs there are to be, in which order: complete blocks, each shuffled, one experiment after
+the other.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from virtperf.core.errors import Report, StudyError, VirtperfError, stop
-from virtperf.core.model import Level, load_model
-from virtperf.core.near import near
-from virtperf.core.yamlio import Document
+from rawperf.core.errors import Report, StudyError, VirtperfError, stop
+from rawperf.core.model import Level, load_model
+from rawperf.core.near import near
+from rawperf.core.yamlio import Document
 from virtperf.measure.commands import Call, calls
 from virtperf.measure.definition import PHASES, Definition, Experiment, Phase, Settings
 from virtperf.study.definition import Study, run_levels
 
 FIELDS = ".fields.yaml"
-"""File of the run folder in which commands may say fields of run.yaml that are known only afterwards."""
+"""File of the run folder in which commands may say fields of run.yaml that are known only
+afterwards.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,24 @@ class PlannedRun:
         experiment = self.experiment
         window = experiment.window_s or 0.0
         return {
-            **self.levels, "experiment": experiment.name, "run": self.run_id, "replicate": self.replicate,
-            "seed": self.seed, "warmup_s": _short(experiment.warmup_s), "window_s": _short(window),
-            "seconds": _short(experiment.warmup_s + window), "run_dir": str(folder), "here": str(here),
-            "root": str(root), "fields": str(folder / FIELDS),
-        }  # fmt: skip
+            **self.levels,
+            "experiment": experiment.name,
+            "run": self.run_id,
+            "replicate": self.replicate,
+            "seed": self.seed,
+            "warmup_s": _short(experiment.warmup_s),
+            "window_s": _short(window),
+            "seconds": _short(experiment.warmup_s + window),
+            "run_dir": str(folder),
+            "here": str(here),
+            "root": str(root),
+            "fields": str(folder / FIELDS),
+        }
 
     def calls(self, phase: Phase, here: Path, root: Path, folder: Path) -> list[Call]:
-        """The commands of a phase with their values; raises `ValueError` as `commands.calls` does."""
+        """The commands of a phase with their values; raises `ValueError` as `commands.calls`
+        does.
+        """
         return list(calls(phase, getattr(self.experiment, phase), self.values(here, root, folder)))
 
 
@@ -59,7 +73,8 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
     Raises
     ------
     StudyError
-        With file and line: against the model, an unknown factor, level or placeholder, no workload, a name given twice.
+        With file and line: against the model, an unknown factor, level or placeholder, no workload,
+        a name given twice.
     """
     definition, document = load_model(path, Definition, report, aliases=False)
     given = {name: getattr(definition, name) for name in Settings.model_fields}
@@ -83,10 +98,15 @@ def load_definition(path: Path, study: Study, report: Report = stop) -> Definiti
     return definition
 
 
-def _problems(experiment: Experiment, position: int, study: Study, document: Document) -> Iterator[StudyError]:
+def _problems(
+    experiment: Experiment, position: int, study: Study, document: Document
+) -> Iterator[StudyError]:
     place = ("experiments", position)
     fine = True
-    for part, levels in (("at", {f: (v,) for f, v in experiment.at.items()}), ("over", experiment.over)):
+    for part, levels in (
+        ("at", {f: (v,) for f, v in experiment.at.items()}),
+        ("over", experiment.over),
+    ):
         for factor, level in ((f, level) for f, listed in levels.items() for level in listed):
             if wrong := study.level_problem(factor, level):
                 fine = False
@@ -95,11 +115,15 @@ def _problems(experiment: Experiment, position: int, study: Study, document: Doc
         return
     runs = list(_conditions(experiment, study, 1, 0))
     if missing := [factor for factor, level in runs[0].levels.items() if level is None]:
-        yield document.error(f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place)
+        yield document.error(
+            f"{experiment.name}: no level for {', '.join(missing)}, which has no default", *place
+        )
         return
     own = {*replace(runs[0], levels={}).values(Path("/"), Path("/"), Path("/")), "n"}
     if taken := sorted(own & study.factors.keys()):
-        problem = f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
+        problem = (
+            f"the study has a factor {taken[0]!r}, which is the name of a value of the harness"
+        )
         yield document.error(problem, *place)
     if not experiment.workload:
         yield document.error(f"{experiment.name} has no workload", *place)
@@ -120,8 +144,9 @@ def plan(
 ) -> list[PlannedRun]:
     """All runs in the order in which they are measured, whether or not they are there.
 
-    Block k of an experiment is one run of each of its conditions in an order that depends on the seed, the experiment
-    and k alone: more replicates, or fewer conditions, leave the order of the others as it is.
+    Block k of an experiment is one run of each of its conditions in an order that depends on the
+    seed, the experiment and k alone: more replicates, or fewer conditions, leave the order of the
+    others as it is.
 
     Parameters
     ----------
@@ -145,7 +170,9 @@ def plan(
     return planned
 
 
-def _conditions(experiment: Experiment, study: Study, block: int, seed: int) -> Iterator[PlannedRun]:
+def _conditions(
+    experiment: Experiment, study: Study, block: int, seed: int
+) -> Iterator[PlannedRun]:
     for written in run_levels(experiment):
         named = [_slug(factor, written[factor]) for factor in experiment.over]
         run_id = "-".join([experiment.name, *named, f"r{block}"])
@@ -160,18 +187,28 @@ def _slug(factor: str, level: Level) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
 
 
-def _chosen(definition: Definition, study: Study, only: Sequence[str]) -> Callable[[PlannedRun], bool]:
+def _chosen(
+    definition: Definition, study: Study, only: Sequence[str]
+) -> Callable[[PlannedRun], bool]:
     experiments = {text for text in only if "=" not in text}
     names = [experiment.name for experiment in definition.experiments]
     if unknown := sorted(experiments - set(names)):
-        raise VirtperfError(f"--only: there is no experiment {unknown[0]!r}", remedy=near(unknown[0], names))
+        raise VirtperfError(
+            f"--only: there is no experiment {unknown[0]!r}", remedy=near(unknown[0], names)
+        )
     levels: dict[str, set[str]] = {}
     for text in (t for t in only if "=" in t):
         factor, level = text.split("=", 1)
         known = list(map(str, study.factors[factor].levels)) if factor in study.factors else []
         if level not in known:
-            what, among = (f"level {level!r} of {factor}", known) if known else (f"factor {factor!r}", [*study.factors])
-            raise VirtperfError(f"--only: there is no {what}", remedy=near(level if known else factor, among))
+            what, among = (
+                (f"level {level!r} of {factor}", known)
+                if known
+                else (f"factor {factor!r}", [*study.factors])
+            )
+            raise VirtperfError(
+                f"--only: there is no {what}", remedy=near(level if known else factor, among)
+            )
         levels.setdefault(factor, set()).add(level)
 
     def chosen(run: PlannedRun) -> bool:

@@ -1,7 +1,9 @@
-"""Processes of a run: started in sessions of their own, found again after the harness was killed, stopped, counted.
+"""Processes of a run: started in sessions of their own, found again after the harness was killed,
+stopped, counted.
 
-A process is the run's if its environment has the mark that the harness gives to whatever it starts, or if it stands in
-a session that the harness began (a program such as sudo clears the environment and stays in the session).
+A process is the run's if its environment has the mark that the harness gives to whatever it starts,
+or if it stands in a session that the harness began (a program such as sudo clears the environment
+and stays in the session).
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from typing import IO
 
 import psutil
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 from virtperf.measure.commands import Call
 
 MARK = "VIRTPERF_RUN"
 CLOCK = {"TZ": "UTC", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
-"""All tools print the same clock: run.yaml's `start` is in it, and no change of the hour falls into a run."""
+"""All tools print the same clock: run.yaml's `start` is in it, and no change of the hour falls into
+a run.
+"""
 LOOK_S = 0.02
 SAME_S = 1.0  # a start time that was read twice
 LAST_S = 10.0  # what a process may take to end once it is killed
@@ -67,8 +71,8 @@ class Started:
 class Processes:
     """What one run starts.
 
-    `record` keeps `sessions` for a later harness, each time before the next program is started. `check` is called while
-    something is waited for, and raises what is to end the run.
+    `record` keeps `sessions` for a later harness, each time before the next program is started.
+    `check` is called while something is waited for, and raises what is to end the run.
     """
 
     folder: Path  # of the run: where programs run, and where their output goes
@@ -85,9 +89,14 @@ class Processes:
         try:
             with self._file(call, "stdout") as out, self._file(call, "stderr") as err:
                 process = subprocess.Popen(  # noqa: S603 - what measure.yaml says
-                    call.argv, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                    call.argv,
+                    cwd=self.folder,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
                     start_new_session=True,
-                )  # fmt: skip
+                )
         except (OSError, ValueError) as problem:
             if getattr(problem, "errno", None) in FULL:
                 raise
@@ -127,7 +136,9 @@ class Processes:
             time.sleep(min(LOOK_S, left))
 
     def stop(self, started: Started, name: str, grace_s: float) -> bool:
-        """Send a signal to a program and what it started; whether it then ended in time. Else it is killed."""
+        """Send a signal to a program and what it started; whether it then ended in time. Else it is
+        killed.
+        """
         for number, patience_s in ((signal.Signals[name], grace_s), (signal.SIGKILL, LAST_S)):
             if started.look():
                 break
@@ -136,7 +147,9 @@ class Processes:
             except ProcessLookupError:
                 pass
             except PermissionError as err:
-                raise VirtperfError(f"{started.call.name} can't be stopped: it runs as another user") from err
+                raise VirtperfError(
+                    f"{started.call.name} can't be stopped: it runs as another user"
+                ) from err
             until = time.monotonic() + patience_s
             while not started.look() and time.monotonic() < until:
                 time.sleep(LOOK_S)
@@ -151,7 +164,9 @@ class Processes:
             started.look()
 
     def cpu_s(self) -> float:
-        """Processor time, in seconds, of the harness and all processes of the run, ended ones included."""
+        """Processor time, in seconds, of the harness and all processes of the run, ended ones
+        included.
+        """
         used = sum(os.times()[:4])
         for process in members(self.mark, self.sessions):
             try:
@@ -176,7 +191,9 @@ def members(mark: str, sessions: Sessions) -> Iterator[psutil.Process]:
 
 
 def _same(sid: int, created: float) -> bool:
-    """Whether a session is still the one that was begun then: no number is given again while its session lives."""
+    """Whether a session is still the one that was begun then: no number is given again while its
+    session lives.
+    """
     try:
         return abs(psutil.Process(sid).create_time() - created) < SAME_S
     except psutil.Error:
@@ -184,7 +201,8 @@ def _same(sid: int, created: float) -> bool:
 
 
 def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
-    """End all processes of a run, first by SIGTERM, after `grace_s` by SIGKILL; returns how many there were.
+    """End all processes of a run, first by SIGTERM, after `grace_s` by SIGKILL; returns how many
+    there were.
 
     Raises
     ------
@@ -198,7 +216,9 @@ def end_all(mark: str, sessions: Sessions, grace_s: float) -> int:
         for process in left:
             try:
                 if late > LAST_S:
-                    raise VirtperfError(f"process {process.pid} of a run does not end, although it was killed")
+                    raise VirtperfError(
+                        f"process {process.pid} of a run does not end, although it was killed"
+                    )
                 if late >= 0:
                     process.kill()
                 elif process.pid not in found:

@@ -12,25 +12,29 @@ from typing import Any
 
 import yaml
 
-from virtperf.core.errors import VirtperfError
-from virtperf.core.model import Level, Model, load_model
-from virtperf.ingest.folder import RUN_FILE, raw_files
-from virtperf.ingest.runs import load_run
+from rawperf.core.errors import VirtperfError
+from rawperf.core.model import Level, Model, load_model
 from virtperf.measure.commands import Call
 from virtperf.measure.definition import PHASES, Phase
 from virtperf.measure.disturbance import broken, counters, disturbance, quiet
 from virtperf.measure.plan import FIELDS, PlannedRun
 from virtperf.measure.processes import LOOK_S, Failure, Processes, Started
+from virtperf.runs.ingest.folder import RUN_FILE, raw_files
+from virtperf.runs.ingest.runs import load_run
 from virtperf.study.definition import Study
 
 EARLY = 0.02
-"""A workload may end this share of its time before the window does: programs measure time themselves."""
+"""A workload may end this share of its time before the window does: programs measure time
+themselves.
+"""
 EARLY_S = 0.05
 HEAD = "# Written by `virtperf measure`. docs/run-folders.md explains every field.\n"
 
 
 class Said(Model):
-    """Fields of run.yaml that commands may say, since they are known only afterwards; a reader of runs checks them."""
+    """Fields of run.yaml that commands may say, since they are known only afterwards; a reader of
+    runs checks them.
+    """
 
     start: Any = None
     duration_s: Any = None
@@ -74,7 +78,9 @@ class Measurement:
         """
         experiment = self.planned.experiment
         wanted, own = experiment.wait_quiet, self.processes
-        if wanted and not quiet(wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")):
+        if wanted and not quiet(
+            wanted, own.cpu_s, own.pause, lambda words: self.say(f"{self.planned.run_id} {words}")
+        ):
             words = f"others did not come below {wanted.cpus:g} processors in {wanted.timeout_s:g} s before it"
             self.flags.append(words)
         try:
@@ -91,7 +97,9 @@ class Measurement:
         return self.flags
 
     def tear_down(self) -> Failure | None:
-        """Run the teardown, all of it, and end what is left; the first failure, which does not hide another."""
+        """Run the teardown, all of it, and end what is left; the first failure, which does not hide
+        another.
+        """
         failure = None
         self.processes.check = lambda: None  # no signal and no full disk cuts it short
         self.processes.record = lambda _: None
@@ -109,7 +117,9 @@ class Measurement:
         return self.planned.calls(phase, self.here, self.root, self.folder)
 
     def _measure(self) -> dict[str, Any]:
-        """Monitors and workload; returns start, duration_s, warmup_s and window_s as run.yaml has them."""
+        """Monitors and workload; returns start, duration_s, warmup_s and window_s as run.yaml has
+        them.
+        """
         experiment = self.planned.experiment
         zero, start = time.monotonic(), datetime.now(UTC).replace(tzinfo=None)
         self.monitors = [self.processes.start(call) for call in self._calls("monitors")]
@@ -137,9 +147,11 @@ class Measurement:
         self.found = disturbance(before, after)
         self.flags += broken(experiment.disturbed, self.found)
         return {
-            "start": start.isoformat(timespec="milliseconds"), "duration_s": round(time.monotonic() - zero, 3),
-            "warmup_s": round(begin - zero, 3), "window_s": [round(begin - zero, 3), round(end - zero, 3)],
-        }  # fmt: skip
+            "start": start.isoformat(timespec="milliseconds"),
+            "duration_s": round(time.monotonic() - zero, 3),
+            "warmup_s": round(begin - zero, 3),
+            "window_s": [round(begin - zero, 3), round(end - zero, 3)],
+        }
 
     def _watch(self, until: float, due: float = 0.0, *, to_end: bool = False) -> None:
         """Wait for a moment, and with `to_end` for the end of the workload.
@@ -147,8 +159,8 @@ class Measurement:
         Raises
         ------
         Failure
-            A monitor failed; a part of the workload failed, ended before `due` or although it is to be stopped, or had
-            not ended in time.
+            A monitor failed; a part of the workload failed, ended before `due` or although it is to
+            be stopped, or had not ended in time.
         """
         while True:
             now = time.monotonic()
@@ -161,8 +173,12 @@ class Measurement:
                 if started.ended is not None and started.ended < due:
                     raise Failure(f"{started.name} ended {due - started.ended:.2f} s too early")
                 if to_end and not started.call.stop and now > until + started.call.timeout_s:
-                    raise Failure(f"{started.name} had not ended {started.call.timeout_s:g} s after the window's end")
-            if now >= until and not (to_end and any(s.ended is None and not s.call.stop for s in self.workload)):
+                    raise Failure(
+                        f"{started.name} had not ended {started.call.timeout_s:g} s after the window's end"
+                    )
+            if now >= until and not (
+                to_end and any(s.ended is None and not s.call.stop for s in self.workload)
+            ):
                 return
             self.processes.pause(LOOK_S if now >= until else min(LOOK_S, until - now))
 
@@ -179,22 +195,32 @@ class Measurement:
         """Write run.yaml, and see whether a reader of run folders takes it."""
         files = [file for phase in PHASES for call in self._calls(phase) for file in call.files]
         run: dict[str, Any] = {
-            "study": self.study.id, "run": self.planned.run_id, "provenance": "measured",
-            "factors": dict(self.planned.levels), "replicate": self.planned.replicate, **times,
-            **deepcopy(self.described), "disturbance": self.found, "disturbed": self.flags,
-        }  # fmt: skip
+            "study": self.study.id,
+            "run": self.planned.run_id,
+            "provenance": "measured",
+            "factors": dict(self.planned.levels),
+            "replicate": self.planned.replicate,
+            **times,
+            **deepcopy(self.described),
+            "disturbance": self.found,
+            "disturbed": self.flags,
+        }
         said = self.folder / FIELDS
         try:
             if said.is_file():
                 later = load_model(said, Said, aliases=False)[0].model_dump(exclude_unset=True)
                 files += later.pop("files", ())
                 run["tools"] |= later.pop("tools", {})
-                if "machine" in later:  # another one than this, whose disturbances say nothing of it
+                if (
+                    "machine" in later
+                ):  # another one than this, whose disturbances say nothing of it
                     del run["disturbance"]
                 run |= later
                 said.unlink()
             run["files"] = files
-            text = yaml.safe_dump(run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
+            text = yaml.safe_dump(
+                run, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
+            )
             (self.folder / RUN_FILE).write_text(f"{HEAD}{text}", encoding="utf-8")
             load_run(self.folder, self.study, "measured", raw_files(self.folder))
         except VirtperfError as err:

@@ -1,4 +1,6 @@
-"""All positions of a kink at once: the residual sum of squares as a function of the breakpoint, gap by gap."""
+"""All positions of a kink at once: the residual sum of squares as a function of the breakpoint, gap
+by gap.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,14 @@ from virtperf.models.checks import Array
 
 @dataclass(frozen=True, eq=False)
 class Kinks:
-    """The model ``y = Z b + d max(x - psi, 0)`` for every psi, with Z a constant or a straight line.
+    """The model ``y = Z b + d max(x - psi, 0)`` for every psi, with Z a constant or a straight
+    line.
 
-    Between two neighbouring distinct x, ``t_j <= psi <= t_{j+1}``, the kink's column is ``p - (psi - t_j) q`` with
-    fixed vectors p and q, both taken orthogonal to Z. So the sum of squares that it explains,
-    ``(p'e - s q'e)**2 / (p'p - 2 s p'q + s**2 q'q)``, is maximised and solved for in closed form (Hudson 1966).
+    Between two neighbouring distinct x, ``t_j <= psi <= t_{j+1}``, the kink's column is ``p - (psi
+    - t_j) q`` with fixed vectors p and q, both taken orthogonal to Z. So the sum of squares that it
+        explains,
+    ``(p'e - s q'e)**2 / (p'p - 2 s p'q + s**2 q'q)``, is maximised and solved for in closed form
+        (Hudson 1966).
 
     Parameters
     ----------
@@ -52,7 +57,8 @@ class Kinks:
         """Prepare the search; `sloped` gives the first piece a slope of its own."""
         knots = np.unique(x)
         root = np.sqrt(weights)
-        # Each sloping piece needs two distinct x; a first piece without slope may shrink to the first x.
+        # Each sloping piece needs two distinct x; a first piece without slope may shrink to the
+        # first x.
         first, last = (1 if sloped else 0), len(knots) - 2
         columns = [np.ones(len(x)), x - x.mean()] if sloped else [np.ones(len(x))]
         basis = np.linalg.qr(root[:, None] * np.column_stack(columns))[0]
@@ -64,7 +70,9 @@ class Kinks:
         return cls(knots, first, last, p, q, basis, root, e, rank)
 
     def best(self) -> tuple[float, tuple[str, ...]]:
-        """Return the breakpoint of the smallest residual sum of squares, and warnings about its place."""
+        """Return the breakpoint of the smallest residual sum of squares, and warnings about its
+        place.
+        """
         offset, explained = self.peaks(self.e[None, :])
         j = int(np.argmax(explained[0]))
         gap = self.first + j
@@ -73,15 +81,17 @@ class Kinks:
             if psi in (self.knots[self.first], self.knots[self.last]):
                 return psi, ("the breakpoint is at the end of the range in which it can be found",)
             return psi, ("the breakpoint is one of the x: delta intervals are unreliable there",)
-        # The normal equations lose half of the digits; a QR solution of the same gap gives them back.
+        # The normal equations lose half of the digits; a QR solution of the same gap gives them
+        # back.
         a, b = np.linalg.lstsq(np.column_stack((self.p[gap], self.q[gap])), self.e, rcond=None)[0]
         return float(self.knots[gap] - b / a), ()
 
     def limits(self, rss: float) -> tuple[float, float, tuple[str, ...]]:
         """Return the outermost breakpoints whose residual sum of squares is at most `rss`.
 
-        A gap that holds a single distinct x outside says nothing about the position: if its inner end is accepted, the
-        whole gap is. If a curve without a kink inside the data is accepted, the limit is infinite.
+        A gap that holds a single distinct x outside says nothing about the position: if its inner
+        end is accepted, the whole gap is. If a curve without a kink inside the data is accepted,
+        the limit is infinite.
         """
         need = float(self.e @ self.e) - rss
         if need <= 0:
@@ -108,7 +118,8 @@ class Kinks:
         return low, high, tuple(notes)
 
     def excess(self, psi: float, df: int, noise: Array | None = None) -> Array:
-        """Return ``(RSS(psi) - RSS) / (RSS / df)``, how much worse the best kink at psi is than the best of all.
+        """Return ``(RSS(psi) - RSS) / (RSS / df)``, how much worse the best kink at psi is than the
+        best of all.
 
         Parameters
         ----------
@@ -117,8 +128,9 @@ class Kinks:
         df : int
             Residual degrees of freedom.
         noise : ndarray, shape (m, n), optional
-            Standard normal numbers: instead of the data's own value, shape (1,), those of m data sets, shape (m,), with
-            the kink at psi that is best for the data, and their noise around it.
+            Standard normal numbers: instead of the data's own value, shape (1,), those of m data
+            sets, shape (m,), with the kink at psi that is best for the data, and their noise around
+            it.
         """
         column = self._columns(np.clip([psi], self.knots[self.first], self.knots[self.last]))[0]
         length = max(float(column @ column), np.finfo(float).tiny)
@@ -134,7 +146,9 @@ class Kinks:
             return (best - at_psi) / np.maximum(left, np.finfo(float).tiny) * df
 
     def largest_f(self, y: Array, df: int) -> Array:
-        """Return the largest F statistic of a kink for each row of weighted values, shape (m, n)."""
+        """Return the largest F statistic of a kink for each row of weighted values, shape (m,
+        n).
+        """
         e = _residual(y, self.basis)
         explained = self.peaks(e)[1].max(axis=1)
         left = np.einsum("ij,ij->i", e, e) - explained
@@ -142,10 +156,11 @@ class Kinks:
             return explained / np.maximum(left, np.finfo(float).tiny) * df
 
     def accepted(self, e: Array, need: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Places in the gaps that bound where a kink explains `need` of the sum of squares, and which of them count.
+        """Places in the gaps that bound where a kink explains `need` of the sum of squares, and
+        which of them count.
 
-        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and the two roots. Of m
-        residuals e, shape (m, n), and needs both have the shape (4, m, gaps).
+        Within a gap these are the s with ``(p'e - s q'e)**2 >= need |p - s q|**2``: its ends, and
+        the two roots. Of m residuals e, shape (m, n), and needs both have the shape (4, m, gaps).
         """
         p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe, least = e @ p.T, e @ q.T, need[:, None]
@@ -153,7 +168,9 @@ class Kinks:
         with np.errstate(divide="ignore", invalid="ignore"):
             # The stable form of the quadratic formula for a s**2 - 2 b s + c.
             big = b + np.copysign(np.sqrt(np.maximum(b * b - a * c, 0.0)), b)
-            places = np.stack((np.zeros_like(a), np.broadcast_to(length, a.shape), big / a, c / big))
+            places = np.stack(
+                (np.zeros_like(a), np.broadcast_to(length, a.shape), big / a, c / big)
+            )
             counting = (places >= 0) & (places <= length)
             counting[:2] = (c >= 0, (a * length - 2 * b) * length + c >= 0)
             counting[2:] &= b * b >= a * c
@@ -164,10 +181,17 @@ class Kinks:
         gaps = slice(self.first, self.last)
         p, q = self.p[gaps], self.q[gaps]
         products = [np.einsum("ij,ij->i", u, v) for u, v in ((p, p), (p, q), (q, q))]
-        return p, q, np.diff(self.knots[self.first : self.last + 1]), (products[0], products[1], products[2])
+        return (
+            p,
+            q,
+            np.diff(self.knots[self.first : self.last + 1]),
+            (products[0], products[1], products[2]),
+        )
 
     def peaks(self, e: Array) -> tuple[Array, Array]:
-        """Return offset and explained sum of squares of the best kink in each gap, for each row of e: (m, gaps)."""
+        """Return offset and explained sum of squares of the best kink in each gap, for each row of
+        e: (m, gaps).
+        """
         p, q, length, (pp, pq, qq) = self._gaps()
         pe, qe = e @ p.T, e @ q.T
         alpha, beta = qq * pe - pq * qe, pp * qe - pq * pe
@@ -177,7 +201,9 @@ class Kinks:
             best = np.where((offset > 0) & (offset < length), (alpha * pe + beta * qe) / det, -1.0)
             at_start = pe**2 / pp
             at_end = (pe - length * qe) ** 2 / (pp - 2 * length * pq + length**2 * qq)
-        best, at_start, at_end = (np.nan_to_num(v, nan=-1.0, posinf=-1.0) for v in (best, at_start, at_end))
+        best, at_start, at_end = (
+            np.nan_to_num(v, nan=-1.0, posinf=-1.0) for v in (best, at_start, at_end)
+        )
         edge = np.where(at_start >= at_end, 0.0, length)
         inner = best >= np.maximum(at_start, at_end)
         return np.where(inner, offset, edge), np.where(inner, best, np.maximum(at_start, at_end))

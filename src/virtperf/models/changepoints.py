@@ -1,13 +1,17 @@
-"""Where the distribution of a series changes: E-divisive with a permutation test, for revisions or dates.
+"""Where the distribution of a series changes: E-divisive with a permutation test, for revisions or
+dates.
 
-It is the method of MongoDB's and Apache Otava's watch over benchmark results. No package with maintenance offers it;
+It is the method of MongoDB's and Apache Otava's watch over benchmark results. No package with
+maintenance offers it;
 `ruptures` has other costs and no test.
 
 References
 ----------
-Matteson, D. S., James, N. A. (2014). A nonparametric approach for multiple change point analysis of multivariate data.
+Matteson, D. S., James, N. A. (2014). A nonparametric approach for multiple change point analysis of
+multivariate data.
     J. Am. Stat. Assoc. 109, 334-345.
-Daly, D., et al. (2020). The use of change point detection to identify software performance regressions in a continuous
+Daly, D., et al. (2020). The use of change point detection to identify software performance
+regressions in a continuous
     integration system. ICPE '20, 67-75.
 """
 
@@ -22,7 +26,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.ratio import ratio_of_means
@@ -46,8 +50,9 @@ class Change:
     pvalue : float
         Of the permutation test: (1 + permutations with as large a statistic) / (1 + permutations).
     ratio : Estimate or None
-        Mean after over mean before, of the segments on both sides; None for values that are not positive. The place
-        was sought, so that the interval is too short for a change that is hardly there.
+        Mean after over mean before, of the segments on both sides; None for values that are not
+        positive. The place was sought, so that the interval is too short for a change that is
+        hardly there.
     """
 
     at: Any
@@ -57,17 +62,20 @@ class Change:
 
 @dataclass(frozen=True)
 class Changepoints:
-    """The changes of a series, in its order, and its segments: ``first, last`` (x of the ends), ``n, mean, sd``."""
+    """The changes of a series, in its order, and its segments: ``first, last`` (x of the ends),
+    ``n, mean, sd``.
+    """
 
     changes: tuple[Change, ...]
     segments: pd.DataFrame
 
 
 def find_changepoints(x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01) -> Changepoints:
-    """Find the changes of a series of independent values, the most evident one first, until the test finds no more.
+    """Find the changes of a series of independent values, the most evident one first, until the
+    test finds no more.
 
-    The split of a segment that maximises ``n m / (n + m) (2 E|X - Y| - E|X - X'| - E|Y - Y'|)`` is a change if this is
-    larger than for all but a share `alpha` of shuffled segments.
+    The split of a segment that maximises ``n m / (n + m) (2 E|X - Y| - E|X - X'| - E|Y - Y'|)`` is
+    a change if this is larger than for all but a share `alpha` of shuffled segments.
 
     Parameters
     ----------
@@ -75,7 +83,8 @@ def find_changepoints(x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01) ->
         What the values stand at, in order; it only names the changes.
     y : array_like, shape (n,)
     alpha : float
-        Size of each permutation test; a series is tested again and again, so that 0.05 finds too many changes.
+        Size of each permutation test; a series is tested again and again, so that 0.05 finds too
+        many changes.
 
     Raises
     ------
@@ -87,7 +96,8 @@ def find_changepoints(x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01) ->
     checks.same_length(("x", names), ("y", values))
     if not 2 * SHORTEST <= len(values) <= MOST:
         raise ModelError(
-            f"{len(values)} values can't be searched for changes", expected=f"{2 * SHORTEST} to {MOST} values"
+            f"{len(values)} values can't be searched for changes",
+            expected=f"{2 * SHORTEST} to {MOST} values",
         )
     rng = np.random.default_rng(SEED)
     distances = np.abs(values[:, None] - values[None, :])
@@ -109,7 +119,13 @@ def find_changepoints(x: Iterable[Any], y: ArrayLike, *, alpha: float = 0.01) ->
     segments = [values[a:b] for a, b in ends]
     table = pd.DataFrame(
         [
-            {"first": names[a], "last": names[b - 1], "n": b - a, "mean": s.mean(), "sd": s.std(ddof=1)}
+            {
+                "first": names[a],
+                "last": names[b - 1],
+                "n": b - a,
+                "mean": s.mean(),
+                "sd": s.std(ddof=1),
+            }
             for (a, b), s in zip(ends, segments, strict=True)
         ]
     )
@@ -136,4 +152,6 @@ def _best(distances: Array, shortest: int) -> tuple[int, float]:
 
 
 def _ratio(before: Array, after: Array, alpha: float) -> Estimate | None:
-    return ratio_of_means(after, before, alpha=alpha) if min(before.min(), after.min()) > 0 else None
+    return (
+        ratio_of_means(after, before, alpha=alpha) if min(before.min(), after.min()) > 0 else None
+    )

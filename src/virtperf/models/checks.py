@@ -8,41 +8,54 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 
 Array = NDArray[np.float64]
 
 
 class ArgumentError(ModelError):
-    """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the data."""
+    """A wrong argument (an unknown name, a level out of range): a mistake in the call, whatever the
+    data.
+    """
 
 
 def column(
-    values: ArrayLike, name: str, *, positive: bool = False, remedy: str = "drop rows in which nothing was measured"
+    values: ArrayLike,
+    name: str,
+    *,
+    positive: bool = False,
+    remedy: str = "drop rows in which nothing was measured",
 ) -> Array:
     """Return `values` as a one-dimensional float array that is finite, and positive if asked.
 
     Raises
     ------
     ModelError
-        Naming the values and the first row (counted from 1) that breaks the rule; `remedy` is what to do about values
-        that are not positive.
+        Naming the values and the first row (counted from 1) that breaks the rule; `remedy` is what
+        to do about values that are not positive.
     """
-    # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them in silence.
+    # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them
+    # in silence.
     try:
         if isinstance(values, list | tuple) and any(isinstance(v, bool | np.bool_) for v in values):
             raise TypeError(values)
         raw: Any = np.asarray(values)
         if raw.dtype.kind not in "iuf":
-            raw = np.array([float("nan") if v is None else _number(v) for v in raw.ravel()]).reshape(raw.shape)
+            raw = np.array(
+                [float("nan") if v is None else _number(v) for v in raw.ravel()]
+            ).reshape(raw.shape)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{name} holds something that is not a number", expected="one number a row") from error
+        raise ModelError(
+            f"{name} holds something that is not a number", expected="one number a row"
+        ) from error
     array = np.array(raw, dtype=np.float64)
     if array.ndim != 1:
         raise ModelError(f"{name} has {array.ndim} dimensions", expected="one value a row")
     if array.size == 0:
         raise ModelError(f"{name} is empty", expected="at least one row")
-    _refuse(~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value")
+    _refuse(
+        ~np.isfinite(array), array, name, "not a finite number", "drop the row or repair its value"
+    )
     if positive:
         _refuse(array <= 0, array, name, "not positive", remedy)
     return array
@@ -58,7 +71,9 @@ def _refuse(bad: NDArray[np.bool_], array: Array, name: str, problem: str, remed
     if bad.any():
         row = int(np.argmax(bad))
         raise ModelError(
-            f"{name} in row {row + 1} of {array.size} is {problem}", found=repr(float(array[row])), remedy=remedy
+            f"{name} in row {row + 1} of {array.size} is {problem}",
+            found=repr(float(array[row])),
+            remedy=remedy,
         )
 
 
@@ -72,10 +87,14 @@ def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
 
 
 def noise(word: str, weights: ArrayLike | None = None) -> str:
-    """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise alone."""
+    """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise
+    alone.
+    """
     one_of(word, ("proportional", "constant"), "kind of noise")
     if word == "proportional" and weights is not None:
-        raise ArgumentError("weights and proportional noise exclude each other", remedy="choose one of them")
+        raise ArgumentError(
+            "weights and proportional noise exclude each other", remedy="choose one of them"
+        )
     return word
 
 
@@ -83,11 +102,15 @@ def same_length(one: tuple[str, Sized], other: tuple[str, Sized]) -> None:
     """Raise ModelError unless two columns have the same number of rows."""
     (first, a), (second, b) = one, other
     if len(a) != len(b):
-        raise ModelError(f"{first} has {len(a)} rows but {second} has {len(b)}", expected="equally many rows")
+        raise ModelError(
+            f"{first} has {len(a)} rows but {second} has {len(b)}", expected="equally many rows"
+        )
 
 
 def enough(x: Array, params: Sequence[str], *, name: str) -> None:
-    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model has parameters."""
+    """Raise ModelError if `x` has fewer rows, or fewer distinct values, than the model has
+    parameters.
+    """
     need = len(params)
     if len(x) < need:
         raise ModelError(
@@ -98,21 +121,26 @@ def enough(x: Array, params: Sequence[str], *, name: str) -> None:
     values = np.unique(x)
     if len(values) < need:
         raise ModelError(
-            f"{name} has too few distinct values", expected=f"at least {need}",
+            f"{name} has too few distinct values",
+            expected=f"at least {need}",
             found=f"{len(values)} ({', '.join(f'{v:g}' for v in values[:5])})",
             remedy=f"measure at other values of {name} or fit a smaller model",
-        )  # fmt: skip
+        )
 
 
 def level(alpha: float) -> float:
     """Return the confidence level 1 - alpha after checking that alpha lies in (0, 1)."""
     if not 0.0 < alpha < 1.0:
-        raise ArgumentError("alpha is out of range", expected="a number between 0 and 1", found=repr(alpha))
+        raise ArgumentError(
+            "alpha is out of range", expected="a number between 0 and 1", found=repr(alpha)
+        )
     return 1.0 - alpha
 
 
 def one_of(value: str, allowed: Sequence[str], name: str) -> str:
     """Return `value` if it is one of `allowed`, else raise ModelError."""
     if value not in allowed:
-        raise ArgumentError(f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value))
+        raise ArgumentError(
+            f"unknown {name}", expected=" or ".join(repr(a) for a in allowed), found=repr(value)
+        )
     return value

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from scipy import special
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.core.provenance import Origin
 from virtperf.models import checks
 
@@ -24,16 +24,19 @@ class Estimate:
     Parameters
     ----------
     value, low, high : float
-        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data set none there.
+        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data set none
+        there.
     level : float
         Confidence level of the interval, e.g. 0.95.
     method : str
         How the interval was made: "profile likelihood", "delta", "Fieller", "log-ratio", "t",
-        "noncentral F", "t (groups)", "t (treatment x group)", "t (Kenward-Roger)", "order statistics", "rounding".
+        "noncentral F", "t (groups)", "t (treatment x group)", "t (Kenward-Roger)", "order
+        statistics", "rounding".
     warnings : tuple of str
         Not errors, but a reader should see them beside the number.
     origin : Origin or None
-        What the number was computed from; the frame functions (`virtperf.models.usl` and others) set it.
+        What the number was computed from; the frame functions (`virtperf.models.usl` and others)
+        set it.
     """
 
     value: float
@@ -50,10 +53,14 @@ class Estimate:
         return self.low <= value <= self.high
 
     def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
-        """Return the estimate of a monotone function of the quantity (falling functions swap the limits)."""
+        """Return the estimate of a monotone function of the quantity (falling functions swap the
+        limits).
+        """
         ends = sorted((function(self.low), function(self.high)))
         notes = (*self.warnings, *warnings)
-        return Estimate(function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin)
+        return Estimate(
+            function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin
+        )
 
     def __str__(self) -> str:
         low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
@@ -65,8 +72,9 @@ class Estimate:
 class Missing:
     """Stands where a fit, an estimate or a test could not be had, and says why.
 
-    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives the same `Missing`
-    again, so that a cell that asks a missing fit for its peak gets the reason for which there is no fit.
+    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives
+    the same `Missing` again, so that a cell that asks a missing fit for its peak gets the reason
+    for which there is no fit.
     """
 
     reason: str
@@ -81,7 +89,9 @@ class Missing:
     warnings: ClassVar[tuple[str, ...]] = ()
 
     def __getattr__(self, name: str) -> Missing:
-        if name.startswith("_"):  # protocols (pickling, display) ask for these and must hear that there are none
+        if name.startswith(
+            "_"
+        ):  # protocols (pickling, display) ask for these and must hear that there are none
             raise AttributeError(name)
         return self
 
@@ -121,8 +131,13 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
     ``F = (explained / df_num) / (rss / df_denom)``, where `rss` belongs to the larger model.
     """
     if df_denom <= 0:
-        raise ModelError("no degrees of freedom are left for the test", remedy="measure more points or replicates")
-    gain = max(explained, 0.0) / df_num  # rounding can make the drop of two nested fits slightly negative
+        raise ModelError(
+            "no degrees of freedom are left for the test",
+            remedy="measure more points or replicates",
+        )
+    gain = (
+        max(explained, 0.0) / df_num
+    )  # rounding can make the drop of two nested fits slightly negative
     noise = rss / df_denom
     statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
     pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
@@ -130,7 +145,9 @@ def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: s
 
 
 def t_quantile(df: float, alpha: float) -> float:
-    """Return the two-sided t quantile ``t(1 - alpha/2, df)``: infinite without degrees of freedom."""
+    """Return the two-sided t quantile ``t(1 - alpha/2, df)``: infinite without degrees of
+    freedom.
+    """
     checks.level(alpha)
     return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
 

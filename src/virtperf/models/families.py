@@ -1,4 +1,6 @@
-"""Which family of curves fits: linear, Amdahl, USL, two pieces, plateau, all with the same likelihood."""
+"""Which family of curves fits: linear, Amdahl, USL, two pieces, plateau, all with the same
+likelihood.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.linear import fit_line
 from virtperf.models.segmented import fit_segmented
@@ -38,12 +40,16 @@ def compare_families(x: ArrayLike, y: ArrayLike, *, noise: str = "proportional")
     Returns
     -------
     DataFrame
-        One row a family, the smallest AICc first: ``family, parameters, rss, aicc, delta`` (AICc above the smallest),
-        ``weight`` (Akaike's), ``lack_of_fit`` (p-value; NaN without replicates), ``reason`` (why there is no fit).
-        AICc is infinite where there are too few rows for it; it then decides nothing.
+        One row a family, the smallest AICc first: ``family, parameters, rss, aicc, delta`` (AICc
+        above the smallest),
+        ``weight`` (Akaike's), ``lack_of_fit`` (p-value; NaN without replicates), ``reason`` (why
+        there is no fit). AICc is infinite where there are too few rows for it; it then decides
+        nothing.
     """
     xs = checks.column(x, "x")
-    ys = checks.column(y, "y", positive=checks.noise(noise) == "proportional", remedy="take the noise as constant")
+    ys = checks.column(
+        y, "y", positive=checks.noise(noise) == "proportional", remedy="take the noise as constant"
+    )
     checks.same_length(("x", xs), ("y", ys))
     rows: list[dict[str, Any]] = []
     for name, (fit, settings) in FAMILIES.items():
@@ -56,11 +62,23 @@ def compare_families(x: ArrayLike, y: ArrayLike, *, noise: str = "proportional")
             lack = found.lack_of_fit().pvalue
         except ModelError:
             lack = np.nan
-        rows.append({"family": name, "parameters": len(found.params), "rss": found.rss, "aicc": found.aicc,
-                     "lack_of_fit": lack, "reason": ""})  # fmt: skip
+        rows.append(
+            {
+                "family": name,
+                "parameters": len(found.params),
+                "rss": found.rss,
+                "aicc": found.aicc,
+                "lack_of_fit": lack,
+                "reason": "",
+            }
+        )
     if all(row["reason"] for row in rows):
-        raise ModelError(f"no family can be fitted: {rows[0]['reason']}", remedy="measure at more points")
-    table = pd.DataFrame(rows, columns=["family", "parameters", "rss", "aicc", "lack_of_fit", "reason"])
+        raise ModelError(
+            f"no family can be fitted: {rows[0]['reason']}", remedy="measure at more points"
+        )
+    table = pd.DataFrame(
+        rows, columns=["family", "parameters", "rss", "aicc", "lack_of_fit", "reason"]
+    )
     finite = np.isfinite(table["aicc"].astype(float))
     delta = (table["aicc"] - table["aicc"][finite].min()).where(finite)
     share = np.exp(-delta / 2)

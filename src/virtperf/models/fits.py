@@ -1,4 +1,6 @@
-"""Fits and estimates of tidy frames: each knows what its rows rest on, and says why where there is none."""
+"""Fits and estimates of tidy frames: each knows what its rows rest on, and says why where there is
+none.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
-from virtperf.core.near import near
+from rawperf.core.errors import ModelError
+from rawperf.core.near import near
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
 from virtperf.models.result import Estimate, FTest, Missing
@@ -26,8 +28,8 @@ By = str | Sequence[str] | None
 class Fit:
     """One fit with the origin of its rows; it has all attributes and methods of the fit itself.
 
-    Estimates and tests that it gives carry the origin. Where the fit has no answer (no degrees of freedom, say), the
-    answer is a `Missing` with the reason; a wrong argument raises an error.
+    Estimates and tests that it gives carry the origin. Where the fit has no answer (no degrees of
+    freedom, say), the answer is a `Missing` with the reason; a wrong argument raises an error.
     """
 
     def __init__(self, fit: Any, origin: Origin | None) -> None:
@@ -45,7 +47,9 @@ class Fit:
             return Missing(str(err), self.origin)
         except AttributeError:
             names = [*dir(self.fit), *getattr(self.fit, "param_names", ())]
-            raise AttributeError(f"the fit has no {name!r}; {near(name, [n for n in names if n[0] != '_'])}") from None
+            raise AttributeError(
+                f"the fit has no {name!r}; {near(name, [n for n in names if n[0] != '_'])}"
+            ) from None
         return self._asked(found) if callable(found) else attributed(self.origin, lambda: found)
 
     def _asked(self, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +74,12 @@ class Fits(Mapping[Hashable, Any]):
     """
 
     def __init__(
-        self, fits: Mapping[Hashable, Fit | Missing], formula: str, y: str, x: str, by: tuple[str, ...]
+        self,
+        fits: Mapping[Hashable, Fit | Missing],
+        formula: str,
+        y: str,
+        x: str,
+        by: tuple[str, ...],
     ) -> None:
         self._fits = dict(fits)
         self.formula, self.y, self.x, self.by = formula, y, x, by
@@ -78,9 +87,10 @@ class Fits(Mapping[Hashable, Any]):
     def __getitem__(self, label: Hashable) -> Any:
         if label not in self._fits:
             raise ArgumentError(
-                f"there is no fit {label!r}", expected=", ".join(map(repr, self._fits)) or "none",
+                f"there is no fit {label!r}",
+                expected=", ".join(map(repr, self._fits)) or "none",
                 remedy=near(label, self._fits),
-            )  # fmt: skip
+            )
         return self._fits[label]
 
     def __contains__(self, label: object) -> bool:
@@ -99,11 +109,14 @@ class Fits(Mapping[Hashable, Any]):
     def only(self) -> Any:
         """The one fit; an error where there are several."""
         if len(self) > 1:
-            raise ArgumentError(f"there are {len(self)} fits", expected="one", remedy="name it: fits[label]")
+            raise ArgumentError(
+                f"there are {len(self)} fits", expected="one", remedy="name it: fits[label]"
+            )
         return next(iter(self.values()), Missing("there are no rows"))
 
     def estimates(self, name: str, *arguments: Any, **named: Any) -> dict[Hashable, Any]:
-        """The same quantity of every fit, by label: `Estimate` (or what the method gives), or `Missing`.
+        """The same quantity of every fit, by label: `Estimate` (or what the method gives), or
+        `Missing`.
 
         Parameters
         ----------
@@ -114,14 +127,16 @@ class Fits(Mapping[Hashable, Any]):
         """
         return {label: _quantity(fit, name, arguments, named) for label, fit in self.items()}
 
-    def predict(self, x: ArrayLike, interval: str | None = "mean", alpha: float = 0.05) -> pd.DataFrame:
+    def predict(
+        self, x: ArrayLike, interval: str | None = "mean", alpha: float = 0.05
+    ) -> pd.DataFrame:
         """The curves of all fits at the given x.
 
         Returns
         -------
         DataFrame
-            The columns of the labels, x, ``value`` and with `interval` also ``se``, ``low`` and ``high``; no rows for a
-            fit that is missing.
+            The columns of the labels, x, ``value`` and with `interval` also ``se``, ``low`` and
+            ``high``; no rows for a fit that is missing.
         """
         tables = []
         for label, fit in self.items():
@@ -130,7 +145,11 @@ class Fits(Mapping[Hashable, Any]):
                 continue
             values = found if isinstance(found, pd.DataFrame) else pd.DataFrame({"value": found})
             levels = levels_of(self.by, label)
-            tables.append(values.assign(**{**levels, self.x: np.atleast_1d(x)})[[*levels, self.x, *values.columns]])
+            tables.append(
+                values.assign(**{**levels, self.x: np.atleast_1d(x)})[
+                    [*levels, self.x, *values.columns]
+                ]
+            )
         columns = [*self.by, self.x, "value"]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
@@ -145,10 +164,14 @@ def _quantity(fit: Any, name: str, arguments: tuple[Any, ...], named: Mapping[st
     if name in getattr(fit.fit, "param_names", ()) and not hasattr(type(fit.fit), name):
         return fit.estimate(name, *arguments, **named)
     found = getattr(fit, name)
-    return found(*arguments, **named) if callable(found) and not isinstance(found, Missing) else found
+    return (
+        found(*arguments, **named) if callable(found) and not isinstance(found, Missing) else found
+    )
 
 
-def attributed(origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def attributed(
+    origin: Origin | None, function: Callable[..., Any], *arguments: Any, **named: Any
+) -> Any:
     """What the function gives, with the origin; `Missing` where the data allow no answer."""
     try:
         found = function(*arguments, **named)
@@ -170,9 +193,10 @@ def columns(frame: pd.DataFrame, *names: str) -> None:
     for name in names:
         if name not in frame.columns:
             raise ArgumentError(
-                f"the frame has no column {name!r}", expected=f"one of {', '.join(map(str, frame.columns))}",
+                f"the frame has no column {name!r}",
+                expected=f"one of {', '.join(map(str, frame.columns))}",
                 remedy=near(name, frame.columns),
-            )  # fmt: skip
+            )
 
 
 def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -181,24 +205,32 @@ def rows_at(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     Raises
     ------
     ArgumentError
-        A column that is not there, or a level that a frame with rows does not have (nor its categories).
+        A column that is not there, or a level that a frame with rows does not have (nor its
+        categories).
     """
     columns(frame, *levels)
     chosen = frame
     for name, level in levels.items():
         column = frame[name]
-        known = list(column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique())
+        known = list(
+            column.cat.categories
+            if isinstance(column.dtype, pd.CategoricalDtype)
+            else column.unique()
+        )
         if known and level not in known:
             raise ArgumentError(
-                f"no row has {name} {level!r}", expected=f"one of {', '.join(map(repr, known[:20]))}",
+                f"no row has {name} {level!r}",
+                expected=f"one of {', '.join(map(repr, known[:20]))}",
                 remedy=near(level, known),
-            )  # fmt: skip
+            )
         chosen = chosen[chosen[name] == level]
     return chosen
 
 
 def groups(frame: pd.DataFrame, by: By) -> Iterator[tuple[Hashable, pd.DataFrame]]:
-    """Label and rows of each group, in the order of first rows; one column gives plain labels, several give tuples."""
+    """Label and rows of each group, in the order of first rows; one column gives plain labels,
+    several give tuples.
+    """
     names = names_of(by)
     columns(frame, *names)
     if not names:

@@ -1,7 +1,8 @@
-"""Curves that are generalized linear models in statsmodels, with bounds, profile intervals and predictions.
+"""Curves that are generalized linear models in statsmodels, with bounds, profile intervals and
+predictions.
 
-The mean, or one over it, is ``columns(x) @ b`` with coefficients b of zero or more. Every quantity is one linear
-equation in b (`Question`), so that its profile is a sequence of constrained fits.
+The mean, or one over it, is ``columns(x) @ b`` with coefficients b of zero or more. Every quantity
+is one linear equation in b (`Question`), so that its profile is a sequence of constrained fits.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.irls import EXACT, Mean, solve
@@ -36,8 +37,8 @@ FREE = {"usl": (True, True, True), "amdahl": (True, True, False), "linear": (Tru
 class GLMCurve(FitResult):
     """A fitted curve; see `FitResult` for the common part.
 
-    `results` are those of a statsmodels GLM, of the Gamma family with proportional noise, else Gaussian. `formulas` has
-    one for each kind, `names` those of all three parameters.
+    `results` are those of a statsmodels GLM, of the Gamma family with proportional noise, else
+    Gaussian. `formulas` has one for each kind, `names` those of all three parameters.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ class GLMCurve(FitResult):
     cov_b : ndarray, shape (p, p)
         Their covariance; zero on a bound.
     at_bound : tuple of bool
-        True for a parameter whose best value is its bound: it has no standard error, its interval is one-sided.
+        True for a parameter whose best value is its bound: it has no standard error, its interval
+        is one-sided.
     """
 
     kind: str
@@ -69,12 +71,16 @@ class GLMCurve(FitResult):
     @staticmethod
     @abstractmethod
     def stated(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
-        """The matrix from statsmodels' coefficients to b, where only some are used, and the names of their columns."""
+        """The matrix from statsmodels' coefficients to b, where only some are used, and the names
+        of their columns.
+        """
 
     @staticmethod
     @abstractmethod
     def parameters(b: Array) -> tuple[Array, Array]:
-        """All three parameters of b, zero where the kind has none, and their derivatives in b, shape (3, 3)."""
+        """All three parameters of b, zero where the kind has none, and their derivatives in b,
+        shape (3, 3).
+        """
 
     @abstractmethod
     def question(self, name: str) -> Question:
@@ -96,7 +102,9 @@ class GLMCurve(FitResult):
 
     @property
     def rss(self) -> float:
-        """Weighted sum of squared residuals; with proportional noise, of relative ones (Pearson's statistic)."""
+        """Weighted sum of squared residuals; with proportional noise, of relative ones (Pearson's
+        statistic).
+        """
         size = self.fittedvalues if self.noise == "proportional" else 1.0
         return float(np.sum(self.weights * (self.resid / size) ** 2))
 
@@ -119,10 +127,16 @@ class GLMCurve(FitResult):
 
     @property
     def llf(self) -> float:
-        """Log-likelihood at the best scale (NaN if the fit is exact); comparable between both kinds of noise."""
+        """Log-likelihood at the best scale (NaN if the fit is exact); comparable between both kinds
+        of noise.
+        """
         if self.exact:
             return math.nan
-        return gamma_llf(self.y, self.weights, self.fittedvalues) if self.noise == "proportional" else super().llf
+        return (
+            gamma_llf(self.y, self.weights, self.fittedvalues)
+            if self.noise == "proportional"
+            else super().llf
+        )
 
     def mean(self) -> Mean:
         """How mean and variance follow from the linear form."""
@@ -136,8 +150,9 @@ class GLMCurve(FitResult):
         alpha : float
             One minus the confidence level.
         method : {"profile", "t"}
-            Profile likelihood, ``{c : D(c) <= D + scale F(1 - alpha; 1, df)}`` with the deviance D and the other
-            coefficients refitted inside their bounds (Bates and Watts 1988, section 6.1), or
+            Profile likelihood, ``{c : D(c) <= D + scale F(1 - alpha; 1, df)}`` with the deviance D
+            and the other coefficients refitted inside their bounds (Bates and Watts 1988, section
+            6.1), or
             ``c +- t(1 - alpha/2, df) se``.
         """
         checks.one_of(method, ("profile", "t"), "interval method")
@@ -146,7 +161,9 @@ class GLMCurve(FitResult):
         self.index(name)
         return self.profile(self.question(name), alpha, name)
 
-    def profile(self, asked: Question, alpha: float, name: str, method: str = "profile") -> Estimate:
+    def profile(
+        self, asked: Question, alpha: float, name: str, method: str = "profile"
+    ) -> Estimate:
         """Return the interval of a quantity, by profile likelihood or by the delta method."""
         checks.one_of(method, METHODS, "interval method")
         if method == "delta":
@@ -157,7 +174,9 @@ class GLMCurve(FitResult):
                 return self.deviance_at(asked.row(c), asked.target(c))
 
         domain = np.array(asked.domain[:1]), np.array(asked.domain[1:])
-        low, high, better = self.limits(np.array([asked.value]), np.array([self._se(asked)]), domain, alpha, deviance)
+        low, high, better = self.limits(
+            np.array([asked.value]), np.array([self._se(asked)]), domain, alpha, deviance
+        )
         notes = []
         if asked.value in asked.domain:
             notes.append(f"{name} is on its bound {asked.value:g}: the interval is one-sided")
@@ -168,7 +187,9 @@ class GLMCurve(FitResult):
         if better:
             notes.append("the profile found a better fit than the reported optimum")
         ends = sorted((asked.back(float(low[0])), asked.back(float(high[0]))))
-        return Estimate(asked.back(asked.value), ends[0], ends[1], 1 - alpha, "profile likelihood", tuple(notes))
+        return Estimate(
+            asked.back(asked.value), ends[0], ends[1], 1 - alpha, "profile likelihood", tuple(notes)
+        )
 
     def _delta(self, asked: Question, alpha: float) -> Estimate:
         if any(self.at_bound):
@@ -179,7 +200,9 @@ class GLMCurve(FitResult):
             )
         h = 1e-5 * abs(asked.value)
         slope = abs(asked.back(asked.value + h) - asked.back(asked.value - h)) / (2 * h)
-        return t_interval(asked.back(asked.value), slope * self._se(asked), self.df_resid, alpha, "delta")
+        return t_interval(
+            asked.back(asked.value), slope * self._se(asked), self.df_resid, alpha, "delta"
+        )
 
     def _se(self, asked: Question) -> float:
         """Standard error of c by implicit differentiation of its equation."""
@@ -189,22 +212,43 @@ class GLMCurve(FitResult):
             above, below = ((asked.row(c + s) @ self.b - asked.target(c + s))[0] for s in (h, -h))
             row = asked.row(c)[0]
             variance = float(row @ self.cov_b @ row)
-            return math.sqrt(max(variance, 0.0)) / abs((above - below) / (2 * h)) if above != below else math.nan
+            return (
+                math.sqrt(max(variance, 0.0)) / abs((above - below) / (2 * h))
+                if above != below
+                else math.nan
+            )
 
-    def deviance_at(self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None) -> Array:
-        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to (m,)."""
+    def deviance_at(
+        self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None
+    ) -> Array:
+        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to
+        (m,).
+        """
         shape = (len(targets), self.nobs)
         y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
         return solve(
-            self.mean(), self.columns(self.x), y, w, free=self.free() if free is None else free,
-            bounded=self.bounded, row=rows, target=targets, tolerance=1e-6,
-        ).deviance  # fmt: skip
+            self.mean(),
+            self.columns(self.x),
+            y,
+            w,
+            free=self.free() if free is None else free,
+            bounded=self.bounded,
+            row=rows,
+            target=targets,
+            tolerance=1e-6,
+        ).deviance
 
     def limits(
-        self, value: Array, se: Array, domain: tuple[Array, Array], alpha: float,
+        self,
+        value: Array,
+        se: Array,
+        domain: tuple[Array, Array],
+        alpha: float,
         deviance: Callable[[Array, Array], Array],
-    ) -> tuple[Array, Array, bool]:  # fmt: skip
-        """Limits of several quantities, and whether a better fit than the optimum was met on the way."""
+    ) -> tuple[Array, Array, bool]:
+        """Limits of several quantities, and whether a better fit than the optimum was met on the
+        way.
+        """
         quantile = t_quantile(self.df_resid, alpha)
         if math.isinf(quantile) or math.isnan(self.scale):
             return domain[0], domain[1], False
@@ -227,7 +271,9 @@ class GLMCurve(FitResult):
         rows = self.columns(x)
         value, se = rows @ self.b, self._spread(rows)
         domain = np.zeros(len(x)), np.full(len(x), math.inf)
-        low, high, _ = self.limits(value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c))
+        low, high, _ = self.limits(
+            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
+        )
         with np.errstate(divide="ignore"):
             return (1 / high, 1 / low) if self.inverse else (low, high)
 
@@ -236,23 +282,30 @@ class GLMCurve(FitResult):
         return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
 
     def predict(
-        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, weights: ArrayLike | None = None,
+        self,
+        new: ArrayLike,
+        interval: str | None = None,
+        alpha: float = 0.05,
+        weights: ArrayLike | None = None,
         method: str = "profile",
-    ) -> Array | pd.DataFrame:  # fmt: skip
-        """Evaluate the fitted curve, as `FitResult.predict` does, inside or outside the tested range.
+    ) -> Array | pd.DataFrame:
+        """Evaluate the fitted curve, as `FitResult.predict` does, inside or outside the tested
+        range.
 
         Parameters
         ----------
         weights : array_like, shape (m,), optional
-            Of new observations. A fit with unequal weights asks for them, because it can't know the noise of new rows.
+            Of new observations. A fit with unequal weights asks for them, because it can't know the
+            noise of new rows.
         method : {"profile", "delta"}
-            The interval of the curve: its value profiled, which holds in extrapolation and with a coefficient on its
-            bound, or first derivatives and t quantiles.
+            The interval of the curve: its value profiled, which holds in extrapolation and with a
+            coefficient on its bound, or first derivatives and t quantiles.
 
         Returns
         -------
         ndarray, shape (m,), or DataFrame
-            With the column ``extrapolated``: whether x lies outside the tested range. ``se`` is the delta method's.
+            With the column ``extrapolated``: whether x lies outside the tested range. ``se`` is the
+            delta method's.
         """
         x = self._new(new)
         value, gradient = self._curve(x)
@@ -272,7 +325,9 @@ class GLMCurve(FitResult):
         first, last = float(self.x.min()), float(self.x.max())
         if first <= load <= last:
             return ()
-        return (f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",)
+        return (
+            f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
+        )
 
     def _curve(self, new: Array) -> tuple[Array, Array]:
         """Values and their gradient in b."""
@@ -282,8 +337,9 @@ class GLMCurve(FitResult):
             return (1 / eta, -design / eta[:, None] ** 2) if self.inverse else (eta, design)
 
     def summary(self, alpha: float = 0.05) -> str:
-        """Return the parameters with their profile intervals, then statsmodels' table of the linear form."""
+        """Return the parameters with their profile intervals, then statsmodels' table of the linear
+        form.
+        """
         table = self.results.summary(alpha=alpha).tables[1]
-        return (
-            f"{super().summary(alpha)}{self.noise} noise; coefficients of the linear form (statsmodels GLM):\n{table}\n"
-        )
+        form = "coefficients of the linear form (statsmodels GLM)"
+        return f"{super().summary(alpha)}{self.noise} noise; {form}:\n{table}\n"

@@ -1,4 +1,6 @@
-"""Generalized linear models fitted by statsmodels, and what a reader should know of a fit before its numbers."""
+"""Generalized linear models fitted by statsmodels, and what a reader should know of a fit before
+its numbers.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import numpy as np
 import statsmodels.api as sm
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import FREE, PLACES, GLMCurve
@@ -26,15 +28,23 @@ C = TypeVar("C", bound=GLMCurve)
 
 
 def fit_curve(
-    curve: type[C], load: ArrayLike, values: ArrayLike, what: str, *, weights: ArrayLike | None, kind: str,
-    bounded: bool, noise: str,
-) -> C:  # fmt: skip
+    curve: type[C],
+    load: ArrayLike,
+    values: ArrayLike,
+    what: str,
+    *,
+    weights: ArrayLike | None,
+    kind: str,
+    bounded: bool,
+    noise: str,
+) -> C:
     """Fit a curve of a load; `what` names its values, the rest is as in `usl.fit_usl`.
 
     Raises
     ------
     ModelError
-        For rows that are not positive or not finite, too few rows or distinct loads, or a fit that is none.
+        For rows that are not positive or not finite, too few rows or distinct loads, or a fit that
+        is none.
     """
     checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
     mean = Mean(curve.inverse, NOISES[checks.noise(noise)])
@@ -49,15 +59,19 @@ def fit_curve(
     best = found.b[0]
     if not (np.isfinite(found.deviance[0]) and found.converged[0]):
         raise ModelError(
-            f"the fit did not converge: {curve.formulas[kind]}", remedy="fit a smaller curve or measure more loads"
+            f"the fit did not converge: {curve.formulas[kind]}",
+            remedy="fit a smaller curve or measure more loads",
         )
     if not curve.columns(np.ones(1))[0] @ best > 0:
         raise ModelError(
-            f"the {what} at a load of one would not be positive", remedy="fit a smaller curve or measure small loads"
+            f"the {what} at a load of one would not be positive",
+            remedy="fit a smaller curve or measure small loads",
         )
     used = free & (best != 0)
     turn, labels = curve.stated(used)
-    results = _fit_glm(design @ turn, labels, y, w, mean, np.linalg.lstsq(turn, best, rcond=None)[0])
+    results = _fit_glm(
+        design @ turn, labels, y, w, mean, np.linalg.lstsq(turn, best, rcond=None)[0]
+    )
     b, df = turn @ np.asarray(results.params), len(x) - int(used.sum())
     cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
     parameters, slope = curve.parameters(b)
@@ -67,23 +81,44 @@ def fit_curve(
     covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
     eta = design @ b
     fit = curve(
-        model=curve.formulas[kind], param_names=names, params=parameters[places], covariance=covariance, x=x, y=y,
-        weights=w, fittedvalues=1 / eta if curve.inverse else eta, df_resid=df, results=results, noise=noise,
-        kind=kind, bounded=bounded, b=b, cov_b=cov_b, at_bound=at_bound,
-    )  # fmt: skip
+        model=curve.formulas[kind],
+        param_names=names,
+        params=parameters[places],
+        covariance=covariance,
+        x=x,
+        y=y,
+        weights=w,
+        fittedvalues=1 / eta if curve.inverse else eta,
+        df_resid=df,
+        results=results,
+        noise=noise,
+        kind=kind,
+        bounded=bounded,
+        b=b,
+        cov_b=cov_b,
+        at_bound=at_bound,
+    )
     return replace(fit, warnings=_notes_of(fit))
 
 
-def _fit_glm(design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array) -> Any:
+def _fit_glm(
+    design: Array, names: list[str], y: Array, weights: Array, mean: Mean, start: Array
+) -> Any:
     links = sm.families.links
     link = links.InversePower() if mean.inverse else links.Identity()
     family = sm.families.Gaussian(link) if mean.power == 0 else sm.families.Gamma(link)
-    # statsmodels warns of every link that is not the usual one, and of the scale where no degrees of freedom are left.
+    # statsmodels warns of every link that is not the usual one, and of the scale where no degrees
+    # of freedom are left.
     with python_warnings.catch_warnings(), np.errstate(all="ignore"):
         python_warnings.simplefilter("ignore")
         model = sm.GLM(y, design, family=family, var_weights=weights)
         model.data.xnames = names
-        settings: dict[str, Any] = {"maxiter": 50, "tol_criterion": "params", "atol": 0.0, "rtol": 1e-11}
+        settings: dict[str, Any] = {
+            "maxiter": 50,
+            "tol_criterion": "params",
+            "atol": 0.0,
+            "rtol": 1e-11,
+        }
         try:
             return model.fit(start_params=start, **settings)
         except ValueError:  # from an exact start it divides nothing by nothing
@@ -115,7 +150,9 @@ def _notes_of(fit: GLMCurve) -> tuple[str, ...]:
 
 
 def _within_reach(fit: GLMCurve) -> list[str]:
-    """Say which of alpha and beta could be zero: the intervals are then not exact but conservative."""
+    """Say which of alpha and beta could be zero: the intervals are then not exact but
+    conservative.
+    """
     free, near = fit.free(), []
     threshold = fit.deviance + t_quantile(fit.df_resid, 0.05) ** 2 * fit.scale
     for place, name in ((1, "alpha"), (2, "beta")):

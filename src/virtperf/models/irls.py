@@ -1,14 +1,16 @@
-"""Iteratively reweighted least squares for many small data sets at once, with bounds and one linear constraint.
+"""Iteratively reweighted least squares for many small data sets at once, with bounds and one linear
+constraint.
 
-statsmodels fits one generalized linear model at a time, without bounds, without constraints between coefficients that
-change with each point of a profile, and without halving a step that leads out of the model's domain. Profile
-likelihoods and identified ranges need all four; the coefficients are those of `statsmodels.GLM` to the last digits
-(tests).
+statsmodels fits one generalized linear model at a time, without bounds, without constraints between
+coefficients that change with each point of a profile, and without halving a step that leads out of
+the model's domain. Profile likelihoods and identified ranges need all four; the coefficients are
+those of `statsmodels.GLM` to the last digits (tests).
 
 References
 ----------
 McCullagh, P., Nelder, J. A. (1989). Generalized Linear Models. Section 2.5.
-Nocedal, J., Wright, S. J. (2006). Numerical Optimization. Sections 16.2 (equality constraints), 16.5 (active sets).
+Nocedal, J., Wright, S. J. (2006). Numerical Optimization. Sections 16.2 (equality constraints),
+16.5 (active sets).
 """
 
 from __future__ import annotations
@@ -34,14 +36,17 @@ class Mean:
     inverse : bool
         The mean is ``1 / eta`` (throughput), else ``eta`` itself (cost).
     power : {0, 2}
-        Variance ``scale * mean**power / weight``: constant (Gaussian) or proportional (Gamma) noise.
+        Variance ``scale * mean**power / weight``: constant (Gaussian) or proportional (Gamma)
+        noise.
     """
 
     inverse: bool
     power: int
 
     def deviance(self, y: Array, weights: Array, eta: Array) -> Array:
-        """Deviance of each data set, shape (B,), of arrays (n, B); infinite where a mean is not positive."""
+        """Deviance of each data set, shape (B,), of arrays (n, B); infinite where a mean is not
+        positive.
+        """
         with np.errstate(all="ignore"):
             if self.power == 0:
                 gap = y - (1 / eta if self.inverse else eta)
@@ -55,13 +60,19 @@ class Mean:
         return np.where(bad, np.inf, found)
 
     def score(self, y: Array, weights: Array, eta: Array) -> tuple[Array, Array]:
-        """Derivative of half the deviance in eta, and its expected second derivative, both (n, B)."""
+        """Derivative of half the deviance in eta, and its expected second derivative, both (n,
+        B).
+        """
         mu = 1 / eta if self.inverse else eta
         if self.inverse and self.power == 0:
             return weights * (y - mu) * mu * mu, weights * mu**4
         if self.inverse:
             return weights * (y - mu), weights * mu * mu
-        return (weights * (mu - y), weights) if self.power == 0 else (weights * (mu - y) / mu**2, weights / mu**2)
+        return (
+            (weights * (mu - y), weights)
+            if self.power == 0
+            else (weights * (mu - y) / mu**2, weights / mu**2)
+        )
 
     def size(self, y: Array, weights: Array) -> Array:
         """What a deviance is compared with to tell rounding, shape (B,)."""
@@ -70,7 +81,9 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit), whether they converged."""
+    """Best coefficients of each data set, shape (B, p), their deviance (infinite: no fit), whether
+    they converged.
+    """
 
     b: Array
     deviance: Array
@@ -78,14 +91,23 @@ class Solution:
 
 
 def solve(
-    mean: Mean, design: Array, y: Array, weights: Array, *, free: NDArray[np.bool_], bounded: bool = True,
-    row: Array | None = None, target: Array | None = None, tolerance: float = 1e-10,
-) -> Solution:  # fmt: skip
-    """Minimise the deviance of each data set, with ``row @ b == target`` and, if `bounded`, ``b >= 0``.
+    mean: Mean,
+    design: Array,
+    y: Array,
+    weights: Array,
+    *,
+    free: NDArray[np.bool_],
+    bounded: bool = True,
+    row: Array | None = None,
+    target: Array | None = None,
+    tolerance: float = 1e-10,
+) -> Solution:
+    """Minimise the deviance of each data set, with ``row @ b == target`` and, if `bounded`, ``b >=
+    0``.
 
-    The optimum with all coefficients comes first. Where one of its coefficients is negative, the best one among the
-    optima with some coefficients at zero counts: the deviance is convex for the Gamma family with inverse link, so
-    that the optimum under the bounds is one of these.
+    The optimum with all coefficients comes first. Where one of its coefficients is negative, the
+    best one among the optima with some coefficients at zero counts: the deviance is convex for the
+    Gamma family with inverse link, so that the optimum under the bounds is one of these.
 
     Parameters
     ----------
@@ -120,12 +142,18 @@ def solve(
             better = _feasible(found) & (found.deviance < deviance[outside])
             chosen = outside[better]
             b[chosen], deviance[chosen], converged[chosen] = (
-                found.b[better], found.deviance[better], found.converged[better],
-            )  # fmt: skip
+                found.b[better],
+                found.deviance[better],
+                found.converged[better],
+            )
             slope = mean.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
-            best = _cannot_improve(design, slope, used, free & ~used, None if row is None else row[chosen].T)
+            best = _cannot_improve(
+                design, slope, used, free & ~used, None if row is None else row[chosen].T
+            )
             outside = np.setdiff1d(outside, chosen[best], assume_unique=True)
-    return Solution(np.where(np.isfinite(deviance)[:, None], np.maximum(b, 0.0), b), deviance, converged)
+    return Solution(
+        np.where(np.isfinite(deviance)[:, None], np.maximum(b, 0.0), b), deviance, converged
+    )
 
 
 def _feasible(found: Solution) -> NDArray[np.bool_]:
@@ -137,7 +165,9 @@ def _feasible(found: Solution) -> NDArray[np.bool_]:
 def _cannot_improve(
     design: Array, slope: Array, used: NDArray[np.bool_], zero: NDArray[np.bool_], row: Array | None
 ) -> NDArray[np.bool_]:
-    """Whether making a coefficient positive that is zero would raise the deviance (Karush, Kuhn and Tucker)."""
+    """Whether making a coefficient positive that is zero would raise the deviance (Karush, Kuhn and
+    Tucker).
+    """
     gradient, size = design.T @ slope, np.abs(design).T @ np.abs(slope)
     if row is not None:
         with np.errstate(all="ignore"):
@@ -148,10 +178,18 @@ def _cannot_improve(
 
 
 def _newton(
-    mean: Mean, design: Array, y: Array, weights: Array, used: NDArray[np.bool_],
-    limit: tuple[Array, Array] | None, tolerance: float, bounded: bool,
-) -> Solution:  # fmt: skip
-    """Fisher scoring from ``mean = y``, halving steps that do not improve; arrays (n, B), b as (q, B)."""
+    mean: Mean,
+    design: Array,
+    y: Array,
+    weights: Array,
+    used: NDArray[np.bool_],
+    limit: tuple[Array, Array] | None,
+    tolerance: float,
+    bounded: bool,
+) -> Solution:
+    """Fisher scoring from ``mean = y``, halving steps that do not improve; arrays (n, B), b as (q,
+    B).
+    """
     size, z = y.shape[1], design[:, used]
     if limit is not None:
         limit = limit[0][used], limit[1]
@@ -163,7 +201,11 @@ def _newton(
 
     def keep(rows: NDArray[np.bool_], converged: bool) -> None:
         at = place[rows]
-        found.b[np.ix_(at, used)], found.deviance[at], found.converged[at] = b[:, rows].T, deviance[rows], converged
+        found.b[np.ix_(at, used)], found.deviance[at], found.converged[at] = (
+            b[:, rows].T,
+            deviance[rows],
+            converged,
+        )
 
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
@@ -171,15 +213,24 @@ def _newton(
             gradient = z.T @ slope
             step = _constrained(_gram(z, curvature), -gradient, limit, b)
             gain = -np.einsum("ij,ij->j", step, gradient)
-            done = ~np.isfinite(gain) | (gain <= tolerance**2 * deviance + negligible) | ~np.isfinite(deviance)
+            done = (
+                ~np.isfinite(gain)
+                | (gain <= tolerance**2 * deviance + negligible)
+                | ~np.isfinite(deviance)
+            )
             if done.any():
                 keep(done, True)
                 kept = ~done
                 if not kept.any():
                     return found
                 y, weights, b, deviance, negligible, place = (
-                    y[:, kept], weights[:, kept], b[:, kept], deviance[kept], negligible[kept], place[kept],
-                )  # fmt: skip
+                    y[:, kept],
+                    weights[:, kept],
+                    b[:, kept],
+                    deviance[kept],
+                    negligible[kept],
+                    place[kept],
+                )
                 step = step[:, kept]
                 limit = None if limit is None else (limit[0][:, kept], limit[1][kept])
             new = b + step
@@ -198,8 +249,12 @@ def _newton(
     return found
 
 
-def _start(mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool) -> Array:
-    """The (constrained) least-squares line of 1/y or y; a positive point on the constraint where that is no start."""
+def _start(
+    mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool
+) -> Array:
+    """The (constrained) least-squares line of 1/y or y; a positive point on the constraint where
+    that is no start.
+    """
     aim = 1 / y if mean.inverse else y
     _, curvature = mean.score(y, weights, aim)
     b = np.zeros((z.shape[1], y.shape[1]))
@@ -207,43 +262,61 @@ def _start(mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, A
         b = _constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
     bad = ~np.isfinite(mean.deviance(y, weights, z @ b))
     if bad.any() and bounded:
-        b[:, bad] = _inside(z, aim[:, bad], None if limit is None else (limit[0][:, bad], limit[1][bad]))
+        b[:, bad] = _inside(
+            z, aim[:, bad], None if limit is None else (limit[0][:, bad], limit[1][bad])
+        )
     return b
 
 
 def _inside(z: Array, aim: Array, limit: tuple[Array, Array] | None) -> Array:
     """A positive b of the size of the data that meets the constraint; NaN where there is none."""
     with np.errstate(all="ignore"):
-        unit = np.array([np.min(np.where(column > 0, aim.T / column, np.inf), axis=1) for column in z.T]) / len(z.T)
+        unit = np.array(
+            [np.min(np.where(column > 0, aim.T / column, np.inf), axis=1) for column in z.T]
+        ) / len(z.T)
     unit = np.where(np.isfinite(unit) & (unit > 0), unit, aim.mean(axis=0))
     if limit is None:
         return unit
     row, target = limit[0] * unit, limit[1]
     up, down = row > 0, row < 0
     with np.errstate(all="ignore"):
-        share = np.where(up, 1 / row / up.sum(axis=0), np.where(down, -1 / row / down.sum(axis=0), np.nan))
+        share = np.where(
+            up, 1 / row / up.sum(axis=0), np.where(down, -1 / row / down.sum(axis=0), np.nan)
+        )
         together = up.any(axis=0) & down.any(axis=0)
-        level = np.where(target == 0, np.where(together, 1 / np.nanmax(share, axis=0, initial=0), np.nan), target)
-        moved = np.where(up, share * level, np.where(down, np.where(target == 0, share * level, 0.0), 1.0))
+        level = np.where(
+            target == 0, np.where(together, 1 / np.nanmax(share, axis=0, initial=0), np.nan), target
+        )
+        moved = np.where(
+            up, share * level, np.where(down, np.where(target == 0, share * level, 0.0), 1.0)
+        )
     moved = np.where(up.any(axis=0), moved, np.nan)
     return moved * unit
 
 
 def _gram(z: Array, weights: Array) -> list[list[Array]]:
-    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape (B,)."""
+    """Lower triangle of ``z' diag(weights) z`` for each data set, as lists of arrays of shape
+    (B,).
+    """
     return [[(z[:, i] * z[:, j]) @ weights for j in range(i + 1)] for i in range(z.shape[1])]
 
 
-def _constrained(gram: list[list[Array]], right: Array, limit: tuple[Array, Array] | None, b: Array) -> Array:
+def _constrained(
+    gram: list[list[Array]], right: Array, limit: tuple[Array, Array] | None, b: Array
+) -> Array:
     """Solve ``gram @ step == right`` on the constraint ``row @ (b + step) == target``."""
     scale = np.array([1 / np.sqrt(np.maximum(gram[i][i], 1e-300)) for i in range(len(gram))])
-    factor = _cholesky([[gram[i][j] * scale[i] * scale[j] for j in range(i + 1)] for i in range(len(gram))])
+    factor = _cholesky(
+        [[gram[i][j] * scale[i] * scale[j] for j in range(i + 1)] for i in range(len(gram))]
+    )
     step = _solve(factor, right * scale)
     if limit is not None:
         row = limit[0] * scale
         missing = limit[1] - np.einsum("ij,ij->j", limit[0], b)
         along = _solve(factor, row)
-        step = step + along * ((missing - np.einsum("ij,ij->j", row, step)) / np.einsum("ij,ij->j", row, along))
+        step = step + along * (
+            (missing - np.einsum("ij,ij->j", row, step)) / np.einsum("ij,ij->j", row, along)
+        )
     return step * scale
 
 

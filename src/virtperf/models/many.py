@@ -1,6 +1,7 @@
 """The same model fitted to many data sets at once: best values alone, without errors and intervals.
 
-For identified ranges, which ask for the smallest and largest value over all data sets that a text allows.
+For identified ranges, which ask for the smallest and largest value over all data sets that a text
+allows.
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ SAME_FIT = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
 
 PRECISE = 1e-6
-"""Relative offset at which a fit stops: below the digits of a range, reached where the law all but fits."""
+"""Relative offset at which a fit stops: below the digits of a range, reached where the law all but
+fits.
+"""
 
 Ends = tuple[Array, Array]
-"""Smallest and largest best value of each data set, shape (m,) each: they differ where several values fit equally."""
+"""Smallest and largest best value of each data set, shape (m,) each: they differ where several
+values fit equally.
+"""
 
 
 def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str, Ends]:
-    """The Universal Scalability Law within its bounds, with proportional noise; see `virtperf.models.usl.fit_usl`.
+    """The Universal Scalability Law within its bounds, with proportional noise; see
+    `virtperf.models.usl.fit_usl`.
 
     Parameters
     ----------
@@ -40,12 +46,18 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
     Returns
     -------
     mapping of str to `Ends`
-        ``contention``, ``coherency``, ``peak_load`` (infinite without a peak), ``peak_throughput`` and with `at`
+        ``contention``, ``coherency``, ``peak_load`` (infinite without a peak), ``peak_throughput``
+            and with `at`
         ``capacity``; NaN where the fit does not converge.
     """
     design, free = columns(load), np.array(FREE["usl"])
     found = solve(
-        Mean(True, NOISES["proportional"]), design, throughput, np.ones_like(throughput), free=free, tolerance=PRECISE
+        Mean(True, NOISES["proportional"]),
+        design,
+        throughput,
+        np.ones_like(throughput),
+        free=free,
+        tolerance=PRECISE,
     )
     b = np.where((np.isfinite(found.deviance) & found.converged)[:, None], found.b, np.nan)
     contention, coherency, _ = coefficients(b).T
@@ -53,17 +65,22 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
     with np.errstate(divide="ignore", invalid="ignore"):
         peak = np.where(k == 0, np.inf, np.sqrt(d / k))
         numbers = {
-            "contention": (contention, contention), "coherency": (coherency, coherency),
-            "peak_load": (np.where(d == 0, 0.0, peak), peak),  # a constant throughput has its peak at any load
+            "contention": (contention, contention),
+            "coherency": (coherency, coherency),
+            "peak_load": (
+                np.where(d == 0, 0.0, peak),
+                peak,
+            ),  # a constant throughput has its peak at any load
             "peak_throughput": (1 / least_cost(b),) * 2,
-        }  # fmt: skip
+        }
         if at is not None:
             numbers["capacity"] = (1 / (b @ columns(np.array([at]))[0]),) * 2
     return numbers
 
 
 def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
-    """A plateau followed by a decline, by least squares; see `virtperf.models.segmented.fit_segmented`.
+    """A plateau followed by a decline, by least squares; see
+    `virtperf.models.segmented.fit_segmented`.
 
     Parameters
     ----------
@@ -74,7 +91,8 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
     Returns
     -------
     mapping of str to `Ends`
-        ``breakpoint``: from the smallest to the largest one that fits best, all x where a curve without a break does;
+        ``breakpoint``: from the smallest to the largest one that fits best, all x where a curve
+            without a break does;
         ``plateau``: the level before it, at the ends of these breakpoints.
     """
     kinks = Kinks.of(x, y[0], np.ones(len(x)), sloped=False)
@@ -87,7 +105,9 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
     high = np.where(high >= kinks.knots[kinks.last], kinks.knots[-1], high)
     anywhere = explained <= 0
     breaks = np.where(anywhere, x.min(), low), np.where(anywhere, x.max(), high)
-    levels = [_plateau(x, y, np.minimum(psi, kinks.knots[-2])) for psi in breaks]  # in the last gap it is one level
+    levels = [
+        _plateau(x, y, np.minimum(psi, kinks.knots[-2])) for psi in breaks
+    ]  # in the last gap it is one level
     return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
 
 

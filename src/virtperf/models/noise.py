@@ -13,15 +13,18 @@ REFUSED = 0.01  # p-value below which the replicates speak against a kind of noi
 
 
 def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ...]:
-    """Return a warning where replicates (rows with equal x) speak against a kind of noise and for the other.
+    """Return a warning where replicates (rows with equal x) speak against a kind of noise and for
+    the other.
 
-    The restricted likelihood of normal replicates with variance ``scale * mean**power / weight`` is maximised over the
-    power and the scale; each kind of noise is tested against that maximum, its statistic being chi-squared with one
-    degree of freedom. Fewer than two means that have a spread, or than four degrees of freedom, say nothing.
+    The restricted likelihood of normal replicates with variance ``scale * mean**power / weight`` is
+    maximised over the power and the scale; each kind of noise is tested against that maximum, its
+    statistic being chi-squared with one degree of freedom. Fewer than two means that have a spread,
+    or than four degrees of freedom, say nothing.
 
     References
     ----------
-    Davidian, M., Carroll, R. J. (1987). Variance function estimation. J. Am. Stat. Assoc. 82, 1079-1091.
+    Davidian, M., Carroll, R. J. (1987). Variance function estimation. J. Am. Stat. Assoc. 82,
+    1079-1091.
     """
     _, group = np.unique(x, return_inverse=True)
     mean = np.bincount(group, weights * y) / np.bincount(group, weights)
@@ -36,7 +39,10 @@ def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ..
         return float(total * np.log(squares @ np.exp(-power * log_mean)) + power * (df @ log_mean))
 
     least = float(optimize.minimize_scalar(loss, bounds=(-6, 10), method="bounded").fun)
-    p = {name: float(special.chdtrc(1, max(loss(power) - least, 0.0))) for name, power in NOISES.items()}
+    p = {
+        name: float(special.chdtrc(1, max(loss(power) - least, 0.0)))
+        for name, power in NOISES.items()
+    }
     (other,) = NOISES.keys() - {noise}
     if p[noise] >= REFUSED or p[other] <= p[noise]:
         return ()
@@ -48,7 +54,9 @@ def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ..
 
 
 def gamma_llf(y: Array, weights: Array, mean: Array) -> float:
-    """Return the log-likelihood of Gamma observations at the best dispersion, as AICc compares it between models."""
+    """Return the log-likelihood of Gamma observations at the best dispersion, as AICc compares it
+    between models.
+    """
     ratio = y / mean
     size = float(np.mean(weights * 2 * (ratio - 1 - np.log(ratio))))
 

@@ -1,4 +1,6 @@
-"""All pairs of several means, or each against one reference, at one level for all: Tukey and Dunnett, by scipy."""
+"""All pairs of several means, or each against one reference, at one level for all: Tukey and
+Dunnett, by scipy.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.ratio import replicates
 from virtperf.models.result import Estimate
 
 
 def compare_means(
-    samples: Mapping[Hashable, ArrayLike], *, reference: Hashable | None = None, noise: str = "proportional",
-    alpha: float = 0.05, seed: int = 20,
-) -> dict[tuple[Hashable, Hashable], Estimate]:  # fmt: skip
-    """Compare means so that all intervals hold together with the level 1 - alpha; the variances are taken as equal.
+    samples: Mapping[Hashable, ArrayLike],
+    *,
+    reference: Hashable | None = None,
+    noise: str = "proportional",
+    alpha: float = 0.05,
+    seed: int = 20,
+) -> dict[tuple[Hashable, Hashable], Estimate]:
+    """Compare means so that all intervals hold together with the level 1 - alpha; the variances are
+    taken as equal.
 
     Parameters
     ----------
@@ -47,16 +54,19 @@ def compare_means(
     ratios = checks.noise(noise) == "proportional"
     if len(samples) < 2 or (reference is not None and reference not in samples):
         raise ModelError(
-            "there is nothing to compare", expected="at least two samples, one of them the reference",
+            "there is nothing to compare",
+            expected="at least two samples, one of them the reference",
             found=", ".join(map(str, samples)),
-        )  # fmt: skip
+        )
     values = {}
     for label, sample in samples.items():
         checks.column(sample, str(label), positive=ratios)
         given = replicates(sample, str(label))
         values[label] = np.log(given) if ratios else given
     if all(np.ptp(v) == 0 for v in values.values()):
-        raise ModelError("the replicates do not differ", remedy="a test needs replicates that differ")
+        raise ModelError(
+            "the replicates do not differ", remedy="a test needs replicates that differ"
+        )
     if reference is None:
         labels = list(values)
         found = stats.tukey_hsd(*values.values()).confidence_interval(1 - alpha)
@@ -73,6 +83,8 @@ def compare_means(
     method = "Tukey" if reference is None else "Dunnett"
     made = {}
     for (a, b), low, high in pairs:
-        e = Estimate(float(values[a].mean() - values[b].mean()), float(low), float(high), 1 - alpha, method)
+        e = Estimate(
+            float(values[a].mean() - values[b].mean()), float(low), float(high), 1 - alpha, method
+        )
         made[a, b] = e.map(math.exp) if ratios else e
     return made

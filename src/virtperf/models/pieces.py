@@ -1,4 +1,6 @@
-"""A two-piece line whose breakpoint is given, a linear model: its forms, and least squares at many breakpoints."""
+"""A two-piece line whose breakpoint is given, a linear model: its forms, and least squares at many
+breakpoints.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,15 @@ FORMS: Mapping[str, Form] = {
         ((1, 0, 0), (0, 1, 0), (0, 1, 1)),
     ),
     "plateau-decline": Form(
-        ("plateau", "slope2", "breakpoint"), "y = plateau + slope2 max(x - breakpoint, 0)", ((1, 0), (0, 1))
+        ("plateau", "slope2", "breakpoint"),
+        "y = plateau + slope2 max(x - breakpoint, 0)",
+        ((1, 0), (0, 1)),
     ),
     "rise-plateau": Form(
-        ("plateau", "slope1", "breakpoint"), "y = plateau - slope1 max(breakpoint - x, 0)", ((1, 0), (0, -1)), -1
+        ("plateau", "slope1", "breakpoint"),
+        "y = plateau - slope1 max(breakpoint - x, 0)",
+        ((1, 0), (0, -1)),
+        -1,
     ),
 }
 
@@ -61,7 +68,9 @@ def design(form: str, x: Array, psi: float | Array) -> Array:
 
 
 def curve(form: str, x: Array, params: Array) -> tuple[Array, Array]:
-    """Return the values at x and their derivatives in the parameters, shapes (n,) and (n, p + 1)."""
+    """Return the values at x and their derivatives in the parameters, shapes (n,) and (n, p +
+    1).
+    """
     back = np.linalg.inv(FORMS[form].turn)
     columns, b = design(form, x, params[-1]), back @ params[:-1]
     by_break = -FORMS[form].sign * b[-1] * (columns[:, -1] > 0)
@@ -72,8 +81,9 @@ def curve(form: str, x: Array, params: Array) -> tuple[Array, Array]:
 class Places:
     """Least squares at each of G breakpoints that the data allow.
 
-    Given the breakpoint, a value ``row @ b`` has the sum of squares ``RSS + (value - row @ best)**2 / (row V row)``;
-    the profile is the least of these over all breakpoints, and the accepted values are a union of intervals.
+    Given the breakpoint, a value ``row @ b`` has the sum of squares ``RSS + (value - row @ best)**2
+    / (row V row)``; the profile is the least of these over all breakpoints, and the accepted values
+    are a union of intervals.
 
     Parameters
     ----------
@@ -90,9 +100,13 @@ class Places:
     inverse: Array
 
     @classmethod
-    def of(cls, form: str, x: Array, y: Array, weights: Array, low: float, high: float, also: Array) -> Places:
+    def of(
+        cls, form: str, x: Array, y: Array, weights: Array, low: float, high: float, also: Array
+    ) -> Places:
         """Prepare breakpoints between `low` and `high`, and those of `also` that lie there."""
-        psi = np.unique(np.concatenate((np.linspace(low, high, POINTS), also[(also >= low) & (also <= high)])))
+        psi = np.unique(
+            np.concatenate((np.linspace(low, high, POINTS), also[(also >= low) & (also <= high)]))
+        )
         root = np.sqrt(weights)
         columns = np.array([root[:, None] * design(form, x, float(p)) for p in psi])
         q, r = np.linalg.qr(columns)
@@ -103,10 +117,13 @@ class Places:
         turned = np.einsum("gni,n->gi", q, root * y)
         rest = root * y - np.einsum("gni,gi->gn", q, turned)
         best = np.einsum("gij,gj->gi", inverse, turned)
-        return cls(psi, np.einsum("gn,gn->g", rest, rest), best, inverse @ np.swapaxes(inverse, 1, 2))
+        return cls(
+            psi, np.einsum("gn,gn->g", rest, rest), best, inverse @ np.swapaxes(inverse, 1, 2)
+        )
 
     def interval(self, rows: Array, threshold: float) -> tuple[Array, Array]:
-        """Ends of the m values ``row @ b``, shape (m,), whose profiled sum of squares is at most `threshold`.
+        """Ends of the m values ``row @ b``, shape (m,), whose profiled sum of squares is at most
+        `threshold`.
 
         `rows` has the shape (G, m, p): the row of each value at each breakpoint.
         """

@@ -1,4 +1,6 @@
-"""How many runs are needed: to see an effect, to show equivalence, to decide a claim (statsmodels.stats.power)."""
+"""How many runs are needed: to see an effect, to show equivalence, to decide a claim
+(statsmodels.stats.power).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 from statsmodels.stats.power import TTestIndPower
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.core.mean import CAP
 from virtperf.models import checks
 from virtperf.models.checks import Array
@@ -19,13 +21,17 @@ from virtperf.models.checks import Array
 QUESTIONS = ("difference", "equivalence", "claim")
 MOST = 1000
 NODES, SHARES = 200, 40
-"""Nodes of the integrals over the pooled variance, and over the share that one condition has in it."""
+"""Nodes of the integrals over the pooled variance, and over the share that one condition has in
+it.
+"""
 
 
 def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
-    """The coefficient of variation of pilot runs, pooled over conditions, and its degrees of freedom.
+    """The coefficient of variation of pilot runs, pooled over conditions, and its degrees of
+    freedom.
 
-    Each sample has the positive replicates of one condition; a single run says nothing of the spread.
+    Each sample has the positive replicates of one condition; a single run says nothing of the
+    spread.
     """
     total, df = 0.0, 0
     for sample in samples:
@@ -38,14 +44,21 @@ def relative_spread(*samples: ArrayLike) -> tuple[float, int]:
 
 
 def power(
-    runs: int, *, cv: float, question: str = "difference", effect: float = 0.05, margin: float | None = None,
-    low: float = 0.0, high: float = math.inf, alpha: float = 0.05,
-) -> float:  # fmt: skip
+    runs: int,
+    *,
+    cv: float,
+    question: str = "difference",
+    effect: float = 0.05,
+    margin: float | None = None,
+    low: float = 0.0,
+    high: float = math.inf,
+    alpha: float = 0.05,
+) -> float:
     """Probability that so many runs of each of two conditions answer a question about their ratio.
 
-    The noise is proportional with one coefficient of variation, the ratio is judged on the log scale with ``2 n - 2``
-    degrees of freedom, as `ratio_of_means` does; for a claim with those of a verdict, which pools no variances (Welch
-    and Satterthwaite, `core.mean.CAP`).
+    The noise is proportional with one coefficient of variation, the ratio is judged on the log
+    scale with ``2 n - 2`` degrees of freedom, as `ratio_of_means` does; for a claim with those of a
+    verdict, which pools no variances (Welch and Satterthwaite, `core.mean.CAP`).
 
     Parameters
     ----------
@@ -54,10 +67,11 @@ def power(
     cv : float
         Standard deviation between runs as a share of the mean.
     question : {"difference", "equivalence", "claim"}
-        Does the interval of the ratio exclude 1? Does it (at the level ``1 - 2 alpha``) lie within the margin? Does it
-        lie inside the range of a claim, or outside of it altogether?
+        Does the interval of the ratio exclude 1? Does it (at the level ``1 - 2 alpha``) lie within
+        the margin? Does it lie inside the range of a claim, or outside of it altogether?
     effect : float
-        The true change: 0.05 stands for a ratio of 1.05, -0.05 for 0.95. For an equivalence often 0.
+        The true change: 0.05 stands for a ratio of 1.05, -0.05 for 0.95. For an equivalence often
+        0.
     margin : float, optional
         Of the equivalence, as a share: 0.03 stands for ratios from 1/1.03 to 1.03.
     low, high : float
@@ -65,33 +79,54 @@ def power(
     """
     n = int(runs)
     if n < 2:
-        raise ModelError("power needs replicates", expected="at least 2 runs of each condition", found=str(runs))
+        raise ModelError(
+            "power needs replicates", expected="at least 2 runs of each condition", found=str(runs)
+        )
     if not (cv > 0 and math.isfinite(cv)):
         raise ModelError("the coefficient of variation is not positive", found=repr(cv))
     checks.one_of(question, QUESTIONS, "question")
     checks.level(alpha)
     if not effect > -1:
-        raise ModelError("the effect takes away more than there is", expected="above -1", found=repr(effect))
+        raise ModelError(
+            "the effect takes away more than there is", expected="above -1", found=repr(effect)
+        )
     shift, sd = math.log1p(effect), math.sqrt(math.log1p(cv * cv))
     if question == "difference":
         found = float(TTestIndPower().power(abs(shift) / sd, n, alpha)) if shift else alpha
-        return 1.0 if math.isnan(found) else found  # the noncentral t distribution gives up where nothing is missing
+        return (
+            1.0 if math.isnan(found) else found
+        )  # the noncentral t distribution gives up where nothing is missing
     if question == "equivalence":
         if margin is None or margin <= 0:
-            raise ModelError("an equivalence needs a margin", expected="a positive share, such as 0.03")
-        return _inside(shift, _nodes(sd, n, 2 * n - 2, 2 * alpha), -math.log1p(margin), math.log1p(margin))
+            raise ModelError(
+                "an equivalence needs a margin", expected="a positive share, such as 0.03"
+            )
+        return _inside(
+            shift, _nodes(sd, n, 2 * n - 2, 2 * alpha), -math.log1p(margin), math.log1p(margin)
+        )
     if not 0 <= low < high:
-        raise ModelError("the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}")
-    ends = (math.log(low) if low > 0 else -math.inf, math.log(high) if math.isfinite(high) else math.inf)
-    part = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARES))  # of one condition in the sum of the variances
+        raise ModelError(
+            "the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}"
+        )
+    ends = (
+        math.log(low) if low > 0 else -math.inf,
+        math.log(high) if math.isfinite(high) else math.inf,
+    )
+    part = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(
+        _middles(SHARES)
+    )  # of one condition in the sum of the variances
     nodes = _nodes(sd, n, (n - 1) * np.minimum(1 / (part**2 + (1 - part) ** 2), CAP), alpha)
     return _inside(shift, nodes, *ends) + _outside(shift, nodes, *ends)
 
 
 def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
-    """The fewest runs of each condition whose `power` is at least `target`; None where 1000 are not enough."""
+    """The fewest runs of each condition whose `power` is at least `target`; None where 1000 are not
+    enough.
+    """
     if not 0 < target < 1:
-        raise checks.ArgumentError("the power is out of range", expected="a number between 0 and 1", found=repr(target))
+        raise checks.ArgumentError(
+            "the power is out of range", expected="a number between 0 and 1", found=repr(target)
+        )
     if power(MOST, **question) < target:
         return None
     few, many = 1, 2
@@ -110,11 +145,15 @@ def power_table(runs: ArrayLike, **question: Any) -> pd.DataFrame:
 
 
 _Nodes = tuple[Array, Array, float]
-"""Half widths of the interval at quantiles of the pooled deviation, their weights, the true standard error."""
+"""Half widths of the interval at quantiles of the pooled deviation, their weights, the true
+standard error.
+"""
 
 
 def _inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
-    """Probability that the interval lies between the limits; over the distribution of the pooled deviation."""
+    """Probability that the interval lies between the limits; over the distribution of the pooled
+    deviation.
+    """
     half, weight, se = nodes
     room = special.ndtr((high - half - shift) / se) - special.ndtr((low + half - shift) / se)
     return float(weight @ np.maximum(room, 0.0))
@@ -122,11 +161,16 @@ def _inside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
 
 def _outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     half, weight, se = nodes
-    return float(weight @ (special.ndtr((low - half - shift) / se) + special.ndtr((shift - high - half) / se)))
+    return float(
+        weight
+        @ (special.ndtr((low - half - shift) / se) + special.ndtr((shift - high - half) / se))
+    )
 
 
 def _nodes(sd: float, n: int, df: ArrayLike, alpha: float) -> _Nodes:
-    """The interval takes its quantile with `df` degrees of freedom, equally likely ones; the deviation has 2 n - 2."""
+    """The interval takes its quantile with `df` degrees of freedom, equally likely ones; the
+    deviation has 2 n - 2.
+    """
     s = sd * np.sqrt(stats.chi2.ppf(_middles(NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
     half = np.outer(special.stdtrit(df, 1 - alpha / 2), root * s).ravel()

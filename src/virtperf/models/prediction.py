@@ -8,20 +8,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import t_quantile
 
 
 def prediction(
-    fit: Any, x: Array, value: Array, se: Array, ends: tuple[Array, Array], alpha: float, *,
-    weights: Array | None = None, logs: bool = False,
-) -> pd.DataFrame:  # fmt: skip
+    fit: Any,
+    x: Array,
+    value: Array,
+    se: Array,
+    ends: tuple[Array, Array],
+    alpha: float,
+    *,
+    weights: Array | None = None,
+    logs: bool = False,
+) -> pd.DataFrame:
     """The table that `predict` returns with an interval.
 
-    A new observation deviates from the fitted curve by the error of the curve and by its own noise. Their distances
-    are added in quadrature on each side (Zou and Donner 2008); for a straight line that is the usual interval.
+    A new observation deviates from the fitted curve by the error of the curve and by its own noise.
+    Their distances are added in quadrature on each side (Zou and Donner 2008); for a straight line
+    that is the usual interval.
 
     Parameters
     ----------
@@ -35,7 +43,8 @@ def prediction(
 
     References
     ----------
-    Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat. Med. 27.
+    Zou, G. Y., Donner, A. (2008). Construction of confidence limits about effect measures. Stat.
+    Med. 27.
     """
     low, high = ends
     if weights is not None:
@@ -50,7 +59,9 @@ def prediction(
                 low = value - np.hypot(value - low, noise * size)
                 high = value + np.hypot(high - value, noise * size)
     outside = (x < fit.x.min()) | (x > fit.x.max())
-    return pd.DataFrame({"value": value, "se": se, "low": low, "high": high, "extrapolated": outside})
+    return pd.DataFrame(
+        {"value": value, "se": se, "low": low, "high": high, "extrapolated": outside}
+    )
 
 
 def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
@@ -62,7 +73,9 @@ def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
         If they are needed and not given.
     """
     if new is not None:
-        checked = checks.column(np.atleast_1d(np.asarray(new)), "weight of a new row", positive=True)
+        checked = checks.column(
+            np.atleast_1d(np.asarray(new)), "weight of a new row", positive=True
+        )
         checks.same_length(("weights of new rows", checked), ("new x", np.empty(rows)))
         return checked
     if np.ptp(fitted) > 1e-9 * fitted.max():

@@ -1,4 +1,5 @@
-"""Quantities as equations, and their profile-likelihood limits: where the best fit with a value becomes too bad.
+"""Quantities as equations, and their profile-likelihood limits: where the best fit with a value
+becomes too bad.
 
 References
 ----------
@@ -22,7 +23,9 @@ MAX_DOUBLINGS = 60
 MOST = 1e6  # stands for "infinitely worse" where a root is bracketed
 
 Excess = Callable[[Array, Array], Array]
-"""``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape (m,)."""
+"""``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape
+(m,).
+"""
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,22 @@ class Question:
     back: Callable[[float], float] = float
 
     @classmethod
-    def level(cls, row: ArrayLike, value: float, back: Callable[[float], float] = float) -> Question:
+    def level(
+        cls, row: ArrayLike, value: float, back: Callable[[float], float] = float
+    ) -> Question:
         """``row @ b = c``."""
         fixed = np.array(row, dtype=float)
         return cls(lambda c: np.tile(fixed, (len(c), 1)), lambda c: c, value, back=back)
 
     @classmethod
     def share(
-        cls, row: ArrayLike, of: ArrayLike, value: float, domain: tuple[float, float] = (0.0, math.inf),
+        cls,
+        row: ArrayLike,
+        of: ArrayLike,
+        value: float,
+        domain: tuple[float, float] = (0.0, math.inf),
         back: Callable[[float], float] = float,
-    ) -> Question:  # fmt: skip
+    ) -> Question:
         """``row @ b = c * of @ b``."""
         fixed, times = np.array(row, dtype=float), np.array(of, dtype=float)
         return cls(lambda c: fixed - np.outer(c, times), np.zeros_like, value, domain, back)
@@ -71,9 +80,11 @@ def inverse_of(value: float) -> float:
 def limits(
     excess: Excess, value: Array, se: Array, domain: tuple[Array, Array], quantile: float
 ) -> tuple[Array, Array]:
-    """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m quantities.
+    """Return the ends of ``{c : excess(c) <= quantile}`` around the optimum of each of m
+    quantities.
 
-    The signed root is nearly linear in c; it is followed outwards in doubled steps, and solved between two of them.
+    The signed root is nearly linear in c; it is followed outwards in doubled steps, and solved
+    between two of them.
 
     Parameters
     ----------
@@ -98,11 +109,16 @@ def limits(
     start, end, which = np.tile(value, 2), np.concatenate(domain), np.tile(np.arange(m), 2)
 
     def gap(c: Array, k: Any) -> Array:
-        return np.minimum(np.nan_to_num(excess(c, which[k]), nan=MOST, posinf=MOST), MOST) - quantile
+        return (
+            np.minimum(np.nan_to_num(excess(c, which[k]), nan=MOST, posinf=MOST), MOST) - quantile
+        )
 
     step = np.where(np.isfinite(se) & (se > 0), se, np.maximum(np.abs(value), 1e-3))
-    # A standard error can be absurdly wide beside a near end of the domain; the search then starts half-way.
-    width = np.minimum(2 * np.tile(step, 2), np.where(np.isinf(end), np.inf, np.abs(end - start) / 2))
+    # A standard error can be absurdly wide beside a near end of the domain; the search then starts
+    # half-way.
+    width = np.minimum(
+        2 * np.tile(step, 2), np.where(np.isinf(end), np.inf, np.abs(end - start) / 2)
+    )
     inner, outer = start.copy(), start.copy()
     found = np.where(start == end, end, sign * np.inf)
     bracketed = np.zeros(2 * m, dtype=bool)
@@ -132,18 +148,27 @@ def limits(
     if len(k):
         ends = np.sort(np.array([inner[k], outer[k]]), axis=0)
         solved = elementwise.find_root(
-            gap, (ends[0], ends[1]), args=(k,),
-            tolerances={"xatol": 1e-14 * float(np.min(width[k])), "xrtol": 1e-11, "fatol": 1e-10, "frtol": 0.0},
-        )  # fmt: skip
+            gap,
+            (ends[0], ends[1]),
+            args=(k,),
+            tolerances={
+                "xatol": 1e-14 * float(np.min(width[k])),
+                "xrtol": 1e-11,
+                "fatol": 1e-10,
+                "frtol": 0.0,
+            },
+        )
         found[k] = solved.x
     return found[:m], found[m:]
 
 
 def _flat(rise: Array, missing: Array) -> Array:
-    """Tell whether the signed root, whose rises over successive doublings shrink, will never rise by `missing`.
+    """Tell whether the signed root, whose rises over successive doublings shrink, will never rise
+    by `missing`.
 
-    A root that tends to a finite value c like 1/c halves its rise with each doubling; all later rises together then
-    equal the last one, and four times that is taken as the most that they can bring.
+    A root that tends to a finite value c like 1/c halves its rise with each doubling; all later
+    rises together then equal the last one, and four times that is taken as the most that they can
+    bring.
     """
     shrinking = np.all(rise[1:] <= 0.75 * rise[:-1] + 1e-9, axis=0)
     return np.asarray(shrinking & (4 * rise[-1] < missing))

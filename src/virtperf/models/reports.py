@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import catalog
 from virtperf.models.catalog import CATALOG, CURVE, MEANS, SAMPLES, Model, Options, Sample
 from virtperf.models.result import Estimate
@@ -66,7 +66,8 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     Raises
     ------
     ModelError
-        No such model; another number of samples; an option that is missing or has no place; whatever the model refuses.
+        No such model; another number of samples; an option that is missing or has no place;
+        whatever the model refuses.
     """
     if name not in CATALOG:
         raise ModelError(f"there is no model {name!r}", expected=f"one of {', '.join(CATALOG)}")
@@ -74,7 +75,9 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     labels = tuple(s.label for s in samples)
     needed = 2 if model.takes == SAMPLES else 1
     if len(samples) != needed and model.takes != MEANS:
-        raise ModelError(f"{name} takes {needed} group(s) of rows", found=f"{len(samples)}: {', '.join(labels)}")
+        raise ModelError(
+            f"{name} takes {needed} group(s) of rows", found=f"{len(samples)}: {', '.join(labels)}"
+        )
     if (options.margin is not None) != model.margin:
         raise ModelError(f"{name} {'needs' if model.margin else 'takes no'} margin")
     if options.paired and model.takes != SAMPLES:
@@ -82,7 +85,10 @@ def run(name: str, samples: Sequence[Sample], options: Options) -> Report:
     if options.at and model.takes != CURVE:
         raise ModelError(f"{name} is no curve, so it predicts nothing")
     if options.processors is not None and name != "cost":
-        raise ModelError(f"{name} knows nothing of processors", remedy="fit the cost of a transaction (model cost)")
+        raise ModelError(
+            f"{name} knows nothing of processors",
+            remedy="fit the cost of a transaction (model cost)",
+        )
     if options.asked and model.takes != CURVE:
         raise ModelError(f"{name} is no curve: it has no {_words(options.asked[0][0])}")
     found = {"formula": model.title, **_HOW[model.takes](model, options, *samples)}
@@ -111,9 +117,14 @@ def _curve(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
         tests = {f"{kind}_against_smaller": _test(test) for kind, test in fit.tests.items()}
         fit = fit.preferred(alpha)
         verdict = fit.kind
-    makers: dict[str, Callable[[Any], Any]] = {n: partial(make, alpha=alpha) for n, make in model.quantities.items()}
+    makers: dict[str, Callable[[Any], Any]] = {
+        n: partial(make, alpha=alpha) for n, make in model.quantities.items()
+    }
     if options.processors is not None:
-        makers |= {f"capacity_at_{x:g}": methodcaller("capacity", x, options.processors, alpha) for x in options.at}
+        makers |= {
+            f"capacity_at_{x:g}": methodcaller("capacity", x, options.processors, alpha)
+            for x in options.at
+        }
     for method, given in options.asked:
         if not hasattr(fit, method):
             raise ModelError(
@@ -124,14 +135,27 @@ def _curve(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
         makers[label] = methodcaller(method, *given, alpha=alpha)
     warnings = list(fit.warnings)
     quantities = _possible(makers, warnings, fit)
-    tests |= {name: _test(test) for name, test in _possible(model.tests, warnings, fit).items() if test is not None}
+    tests |= {
+        name: _test(test)
+        for name, test in _possible(model.tests, warnings, fit).items()
+        if test is not None
+    }
     table = _predictions(fit, options, warnings)  # may add warnings
     return {
-        "formula": fit.model, "parameters": {name: fit.estimate(name, alpha) for name in fit.param_names},
-        "errors": dict(zip(fit.param_names, map(float, fit.bse), strict=True)), "quantities": quantities,
-        "tests": tests, "verdict": verdict, "table": table, "warnings": tuple(warnings),
-        "measures": {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale), "aicc": fit.aicc},
-    }  # fmt: skip
+        "formula": fit.model,
+        "parameters": {name: fit.estimate(name, alpha) for name in fit.param_names},
+        "errors": dict(zip(fit.param_names, map(float, fit.bse), strict=True)),
+        "quantities": quantities,
+        "tests": tests,
+        "verdict": verdict,
+        "table": table,
+        "warnings": tuple(warnings),
+        "measures": {
+            "df_resid": fit.df_resid,
+            "residual_sd": math.sqrt(fit.scale),
+            "aicc": fit.aicc,
+        },
+    }
 
 
 def _predictions(fit: Any, options: Options, warnings: list[str]) -> list[dict[str, Any]]:
@@ -139,7 +163,14 @@ def _predictions(fit: Any, options: Options, warnings: list[str]) -> list[dict[s
     if not options.at:
         return []
     mean = fit.predict(list(options.at), interval="mean", alpha=options.alpha)
-    table = pd.DataFrame({"at": options.at, "value": mean["value"], "mean_low": mean["low"], "mean_high": mean["high"]})
+    table = pd.DataFrame(
+        {
+            "at": options.at,
+            "value": mean["value"],
+            "mean_low": mean["low"],
+            "mean_high": mean["high"],
+        }
+    )
     try:
         one = fit.predict(list(options.at), interval="observation", alpha=options.alpha)
     except ModelError as err:
@@ -159,7 +190,9 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def _possible(makers: Mapping[str, Callable[[Any], Any]], warnings: list[str], fit: Any) -> dict[str, Any]:
+def _possible(
+    makers: Mapping[str, Callable[[Any], Any]], warnings: list[str], fit: Any
+) -> dict[str, Any]:
     """What can be had of a fit; the reason why something can't goes to `warnings`."""
     made = {}
     for name, make in makers.items():
@@ -176,19 +209,30 @@ def _test(test: Any) -> dict[str, Any]:
 
 
 def _samples(model: Model, options: Options, first: Sample, second: Sample) -> dict[str, Any]:
-    settings = {**model.settings} if options.margin is None else {**model.settings, "margin": options.margin}
+    settings = (
+        {**model.settings}
+        if options.margin is None
+        else {**model.settings, "margin": options.margin}
+    )
     if model.noise and (options.noise == "constant" or options.paired):
         settings["method"] = "fieller"
-    found = model.function(first.y, second.y, paired=options.paired, alpha=options.alpha, **settings)
-    shown = {"measures": {"mean_first": float(np.mean(first.y)), "mean_second": float(np.mean(second.y))}}
+    found = model.function(
+        first.y, second.y, paired=options.paired, alpha=options.alpha, **settings
+    )
+    shown = {
+        "measures": {"mean_first": float(np.mean(first.y)), "mean_second": float(np.mean(second.y))}
+    }
     if not model.margin:
         return {**shown, "quantities": {"ratio": found}, "warnings": found.warnings}
     name = "difference" if model.function is tost_difference else "ratio"
     tests = {"equivalence": {"pvalue": found.pvalue, "null": "the means are not equivalent"}}
     return {
-        **shown, "quantities": {name: found.estimate}, "tests": tests, "verdict": found.verdict,
+        **shown,
+        "quantities": {name: found.estimate},
+        "tests": tests,
+        "verdict": found.verdict,
         "warnings": found.estimate.warnings,
-    }  # fmt: skip
+    }
 
 
 def _factorial(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
@@ -198,16 +242,27 @@ def _factorial(model: Model, options: Options, sample: Sample) -> dict[str, Any]
     quantities = {}
     for row in fit.means(alpha).to_dict("records"):
         at = ", ".join(f"{name}={row[name]}" for name in names)
-        quantities[f"mean_at_{at}"] = Estimate(row["fitted"], row["low"], row["high"], 1 - alpha, "t")
+        quantities[f"mean_at_{at}"] = Estimate(
+            row["fitted"], row["low"], row["high"], 1 - alpha, "t"
+        )
     measures = {"df_resid": fit.df_resid, "residual_sd": math.sqrt(fit.scale)}
-    measures |= {f"omega_squared_of_{term}": float(fit.table.loc[term, "omega_sq"]) for term in fit.terms}
+    measures |= {
+        f"omega_squared_of_{term}": float(fit.table.loc[term, "omega_sq"]) for term in fit.terms
+    }
     tests = {term: _test(fit.test(term)) for term in fit.terms}
-    return {"quantities": quantities, "tests": tests, "measures": measures, "warnings": tuple(fit.warnings)}
+    return {
+        "quantities": quantities,
+        "tests": tests,
+        "measures": measures,
+        "warnings": tuple(fit.warnings),
+    }
 
 
 def _means(model: Model, options: Options, *samples: Sample) -> dict[str, Any]:
     given = {s.label: s.y for s in samples}
-    found = model.function(given, reference=options.reference, noise=options.noise, alpha=options.alpha)
+    found = model.function(
+        given, reference=options.reference, noise=options.noise, alpha=options.alpha
+    )
     sign = "/" if options.noise == "proportional" else "-"
     return {"quantities": {f"{a} {sign} {b}": e for (a, b), e in found.items()}}
 
@@ -215,7 +270,11 @@ def _means(model: Model, options: Options, *samples: Sample) -> dict[str, Any]:
 def _families(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
     table = _records(model.function(sample.x, sample.y, noise=options.noise))
     best = str(table[0]["family"]) if math.isfinite(table[0]["aicc"]) else ""
-    note = () if len(sample.y) >= FEW else (f"with {len(sample.y)} rows AICc prefers families of few parameters",)
+    note = (
+        ()
+        if len(sample.y) >= FEW
+        else (f"with {len(sample.y)} rows AICc prefers families of few parameters",)
+    )
     return {"verdict": best, "warnings": note, "table": table}
 
 
@@ -231,6 +290,10 @@ def _series(model: Model, options: Options, sample: Sample) -> dict[str, Any]:
 
 
 _HOW: Mapping[str, Callable[..., dict[str, Any]]] = {
-    CURVE: _curve, SAMPLES: _samples, catalog.FACTORS: _factorial, MEANS: _means, catalog.FAMILIES: _families,
+    CURVE: _curve,
+    SAMPLES: _samples,
+    catalog.FACTORS: _factorial,
+    MEANS: _means,
+    catalog.FAMILIES: _families,
     catalog.SERIES: _series,
-}  # fmt: skip
+}

@@ -11,16 +11,33 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.estimate import NO_DF, NO_NOISE, Estimate, FTest, Missing, f_test, t_interval, t_quantile
+from virtperf.models.estimate import (
+    NO_DF,
+    NO_NOISE,
+    Estimate,
+    FTest,
+    Missing,
+    f_test,
+    t_interval,
+    t_quantile,
+)
 from virtperf.models.noise import gamma_llf
 
 __all__ = [
-    "NO_DF", "NO_NOISE", "Estimate", "FTest", "FitResult", "Missing", "f_test", "inverse_gram", "t_interval",
+    "NO_DF",
+    "NO_NOISE",
+    "Estimate",
+    "FTest",
+    "FitResult",
+    "Missing",
+    "f_test",
+    "inverse_gram",
+    "t_interval",
     "t_quantile",
-]  # fmt: skip
+]
 
 EXACT = 1e-26
 """Residual sum of squares, as a share of that of y, that is nothing but rounding."""
@@ -47,7 +64,8 @@ class FitResult(ABC):
     results : object
         The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
     noise : {"constant", "proportional", "weights"}
-        How the variance of a row depends on it; with "proportional" the weights are one over the squared fit.
+        How the variance of a row depends on it; with "proportional" the weights are one over the
+        squared fit.
     """
 
     model: str
@@ -99,17 +117,24 @@ class FitResult(ABC):
 
     @property
     def llf(self) -> float:
-        """Log-likelihood at the optimum (infinite if the fit is exact): normal, or Gamma with proportional noise."""
+        """Log-likelihood at the optimum (infinite if the fit is exact): normal, or Gamma with
+        proportional noise.
+        """
         n, rss = self.nobs, self.rss
         if rss <= EXACT * float(np.sum(self.weights * self.y**2)):
             return math.inf
         if self.noise == "proportional":
-            return gamma_llf(self.y, np.asarray(getattr(self, "given", np.ones(n))), self.fittedvalues)
-        return float(-n / 2 * (math.log(2 * math.pi * rss / n) + 1) + np.sum(np.log(self.weights)) / 2)
+            return gamma_llf(
+                self.y, np.asarray(getattr(self, "given", np.ones(n))), self.fittedvalues
+            )
+        return float(
+            -n / 2 * (math.log(2 * math.pi * rss / n) + 1) + np.sum(np.log(self.weights)) / 2
+        )
 
     @property
     def aicc(self) -> float:
-        """Akaike's criterion with the small-sample term of Hurvich and Tsai (infinite if ``n <= p + 2``); NaN if exact.
+        """Akaike's criterion with the small-sample term of Hurvich and Tsai (infinite if ``n <= p +
+        2``); NaN if exact.
 
         The residual variance is counted as a parameter, as R's AIC does.
         """
@@ -134,7 +159,9 @@ class FitResult(ABC):
         return t_interval(float(self.params[i]), float(self.bse[i]), self.df_resid, alpha)
 
     def conf_int(self, alpha: float = 0.05, method: str | None = None) -> Array:
-        """Return the limits of all parameters, shape (p, 2); see `estimate`, whose default `method` is taken."""
+        """Return the limits of all parameters, shape (p, 2); see `estimate`, whose default `method`
+        is taken.
+        """
         given = {} if method is None else {"method": method}
         estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
         return np.array([[e.low, e.high] for e in estimates])
@@ -144,7 +171,12 @@ class FitResult(ABC):
         return self.results.get_prediction(*arguments, **named)
 
     def predict(
-        self, new: ArrayLike, interval: str | None = None, alpha: float = 0.05, *, weights: ArrayLike | None = None
+        self,
+        new: ArrayLike,
+        interval: str | None = None,
+        alpha: float = 0.05,
+        *,
+        weights: ArrayLike | None = None,
     ) -> Array | pd.DataFrame:
         """Evaluate the fitted curve.
 
@@ -153,11 +185,13 @@ class FitResult(ABC):
         new : array_like
             Values of x.
         interval : {None, "mean", "observation"}
-            Interval for the curve, or for one new observation; both by the delta method with t quantiles.
+            Interval for the curve, or for one new observation; both by the delta method with t
+            quantiles.
         alpha : float
             One minus the confidence level.
         weights : array_like, optional
-            Weights of the new observations, where the fit had weights; without them they would be a guess.
+            Weights of the new observations, where the fit had weights; without them they would be a
+            guess.
 
         Returns
         -------
@@ -168,13 +202,16 @@ class FitResult(ABC):
         if interval is None:
             return value
         checks.one_of(interval, ("mean", "observation"), "interval")
-        # A parameter that a bound holds has no standard error: the band is conditional on the bound.
+        # A parameter that a bound holds has no standard error: the band is conditional on the
+        # bound.
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
         if interval == "observation":
             variance = variance + self._noise(value, weights)
         half = t_quantile(self.df_resid, alpha) * np.sqrt(np.maximum(variance, 0.0))
-        return pd.DataFrame({"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half})
+        return pd.DataFrame(
+            {"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half}
+        )
 
     def _noise(self, value: Array, weights: ArrayLike | None) -> Array:
         """Variance of new observations around the curve."""
@@ -182,9 +219,12 @@ class FitResult(ABC):
             return self.scale * value**2
         if self.noise == "weights" and weights is None:
             raise checks.ArgumentError(
-                "the fit has weights, so a new observation needs one", remedy="give the weights of the new observations"
+                "the fit has weights, so a new observation needs one",
+                remedy="give the weights of the new observations",
             )
-        return self.scale / (np.ones(1) if weights is None else checks.column(weights, "weight", positive=True))
+        return self.scale / (
+            np.ones(1) if weights is None else checks.column(weights, "weight", positive=True)
+        )
 
     def lack_of_fit(self) -> FTest:
         """Test the curve against the spread of replicates (rows with the same x).
@@ -208,7 +248,11 @@ class FitResult(ABC):
         mean = np.bincount(group, self.weights * self.y) / np.bincount(group, self.weights)
         pure = self.deviance_of(mean[group])
         return f_test(
-            self.deviance - pure, levels - free, pure, self.nobs - levels, "the curve goes through the true means"
+            self.deviance - pure,
+            levels - free,
+            pure,
+            self.nobs - levels,
+            "the curve goes through the true means",
         )
 
     def summary(self, alpha: float = 0.05) -> str:
@@ -221,7 +265,9 @@ class FitResult(ABC):
         ]
         for name, se in zip(self.param_names, self.bse, strict=True):
             e = self.estimate(name, alpha)
-            head.append(f"{name:<14}{e.value:>14.6g}{se:>14.6g}{e.low:>14.6g}{e.high:>14.6g}  {e.method}")
+            head.append(
+                f"{name:<14}{e.value:>14.6g}{se:>14.6g}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
+            )
         return "\n".join([*head, *(f"warning: {w}" for w in self.warnings)]) + "\n"
 
     def _new(self, new: ArrayLike) -> Array:
@@ -233,9 +279,11 @@ class FitResult(ABC):
 
 
 def inverse_gram(jacobian: Array) -> tuple[Array, bool]:
-    """Return ``inv(J'J)`` by a singular value decomposition of the scaled J, and whether J has full rank.
+    """Return ``inv(J'J)`` by a singular value decomposition of the scaled J, and whether J has full
+    rank.
 
-    Without full rank all elements are NaN. Times the residual variance it is the covariance of least squares.
+    Without full rank all elements are NaN. Times the residual variance it is the covariance of
+    least squares.
     """
     p = jacobian.shape[1]
     norms = np.linalg.norm(jacobian, axis=0)

@@ -1,4 +1,6 @@
-"""Two straight pieces that meet at a breakpoint: a linear model by statsmodels, whose breakpoint is searched for."""
+"""Two straight pieces that meet at a breakpoint: a linear model by statsmodels, whose breakpoint is
+searched for.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ REWEIGHTINGS = 3  # of proportional noise
 
 
 def fit_segmented(
-    x: ArrayLike, y: ArrayLike, *, weights: ArrayLike | None = None, form: str = "free", noise: str = "constant"
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    form: str = "free",
+    noise: str = "constant",
 ) -> SegmentedResult:
     """Fit two straight pieces that meet at a breakpoint, by exact least squares.
 
@@ -29,11 +36,12 @@ def fit_segmented(
     weights : array_like, shape (n,), optional
         Proportional to one over the variance of each row.
     form : {"free", "plateau-decline", "rise-plateau"}
-        Two free slopes; no slope before the break; no slope after it. The sign of a slope is not forced, but a warning
-        says if it contradicts the name. The breakpoint is sought where each sloping piece has two distinct x.
+        Two free slopes; no slope before the break; no slope after it. The sign of a slope is not
+        forced, but a warning says if it contradicts the name. The breakpoint is sought where each
+        sloping piece has two distinct x.
     noise : {"constant", "proportional"}
-        As in `usl.fit_usl`; proportional noise (positive y) divides the weights by the squares of the fitted values,
-        which are found in a few rounds.
+        As in `usl.fit_usl`; proportional noise (positive y) divides the weights by the squares of
+        the fitted values, which are found in a few rounds.
 
     Raises
     ------
@@ -42,12 +50,13 @@ def fit_segmented(
 
     Notes
     -----
-    The global optimum is found in closed form in each gap between neighbouring x: time and memory are O(n**2). With
-    the breakpoint known, the model is linear, and statsmodels fits it.
+    The global optimum is found in closed form in each gap between neighbouring x: time and memory
+    are O(n**2). With the breakpoint known, the model is linear, and statsmodels fits it.
 
     References
     ----------
-    Hudson, D. J. (1966). Fitting segmented curves whose join points have to be estimated. J. Am. Stat. Assoc. 61.
+    Hudson, D. J. (1966). Fitting segmented curves whose join points have to be estimated. J. Am.
+    Stat. Assoc. 61.
     """
     kind = FORMS[checks.one_of(form, tuple(FORMS), "form")]
     proportional = checks.noise(noise) == "proportional"
@@ -70,7 +79,9 @@ def fit_segmented(
     rss = float(np.sum(w * (ys - fitted) ** 2))
     inverse, known = inverse_gram(np.sqrt(w)[:, None] * gradient)
     if not known:
-        notes.append("the pieces do not differ, or the breakpoint is an x: there are no standard errors")
+        notes.append(
+            "the pieces do not differ, or the breakpoint is an x: there are no standard errors"
+        )
     if form == "plateau-decline" and params[1] > 0:
         notes.append(f"the sloping piece rises, against {form!r}")
     if form == "rise-plateau" and params[1] < 0:
@@ -80,10 +91,21 @@ def fit_segmented(
     if ys.min() > 0:
         notes.extend(check_noise(xs, ys, given, noise))
     return SegmentedResult(
-        model=f"Two-piece line ({form}): {kind.formula}", param_names=kind.names, params=params,
-        covariance=inverse * (rss / df if df > 0 else math.nan), x=xs, y=ys, weights=w, fittedvalues=fitted,
-        df_resid=df, warnings=tuple(notes), form=form, noise=noise, given=given, results=results,
-    )  # fmt: skip
+        model=f"Two-piece line ({form}): {kind.formula}",
+        param_names=kind.names,
+        params=params,
+        covariance=inverse * (rss / df if df > 0 else math.nan),
+        x=xs,
+        y=ys,
+        weights=w,
+        fittedvalues=fitted,
+        df_resid=df,
+        warnings=tuple(notes),
+        form=form,
+        noise=noise,
+        given=given,
+        results=results,
+    )
 
 
 def _best_place(x: Array, y: Array, weights: Array, form: str) -> tuple[float, list[str]]:

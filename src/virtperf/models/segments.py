@@ -1,8 +1,8 @@
 """Saved segments: page ranges of virtual storage in hexadecimal, and what they hold.
 
-z/VM defines a discontiguous saved segment (DCSS) by the first and last number of its 4 KiB pages, both included; it
-begins and ends on a 1 MiB boundary (Saved Segments Planning and Administration, SC24-6116). One segment can hold at
-most 2047 MiB; larger devices join several of them end to end.
+z/VM defines a discontiguous saved segment (DCSS) by the first and last number of its 4 KiB pages,
+both included; it begins and ends on a 1 MiB boundary (Saved Segments Planning and Administration,
+SC24-6116). One segment can hold at most 2047 MiB; larger devices join several of them end to end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 
 import pandas as pd
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 
 PAGES_PER_MIB = 256
 MAX_SEGMENT_MIB = 2047
@@ -38,7 +38,9 @@ class PageRange:
     def __post_init__(self) -> None:
         if not 0 <= self.first <= self.last:
             raise VirtperfError(
-                "a page range runs upwards from page 0", expected="0 <= first page <= last page", found=str(self)
+                "a page range runs upwards from page 0",
+                expected="0 <= first page <= last page",
+                found=str(self),
             )
 
     @classmethod
@@ -47,7 +49,9 @@ class PageRange:
         match = _RANGE.fullmatch(text)
         if match is None:
             raise VirtperfError(
-                "no page range", expected="two hexadecimal page numbers as in 20000-5FFFF", found=repr(text)
+                "no page range",
+                expected="two hexadecimal page numbers as in 20000-5FFFF",
+                found=repr(text),
             )
         return cls(int(match[1], 16), int(match[2], 16))
 
@@ -87,7 +91,9 @@ def joined(ranges: Sequence[PageRange]) -> PageRange:
     for a, b in pairwise(ranges):
         if b.first != a.last + 1:
             kind = "overlap" if a.overlaps(b) else "do not follow each other"
-            raise VirtperfError(f"the ranges {a} and {b} {kind}", expected=f"the second to begin at {a.last + 1:X}")
+            raise VirtperfError(
+                f"the ranges {a} and {b} {kind}", expected=f"the second to begin at {a.last + 1:X}"
+            )
     return PageRange(ranges[0].first, ranges[-1].last)
 
 
@@ -106,15 +112,22 @@ def address_table(segments: Sequence[tuple[str, PageRange, float]]) -> pd.DataFr
     Returns
     -------
     DataFrame
-        name, first, last (hexadecimal), pages, mib, stated_mib, short_mib (stated minus actual), segments (how many of
-        at most 2047 MiB it takes), boundaries (whether both ends are on 1 MiB).
+        name, first, last (hexadecimal), pages, mib, stated_mib, short_mib (stated minus actual),
+        segments (how many of at most 2047 MiB it takes), boundaries (whether both ends are on 1
+        MiB).
     """
     rows = [
         {
-            "name": name, "first": f"{r.first:X}", "last": f"{r.last:X}", "pages": r.pages, "mib": r.mib,
-            "stated_mib": stated, "short_mib": stated - r.mib, "segments": math.ceil(r.mib / MAX_SEGMENT_MIB),
+            "name": name,
+            "first": f"{r.first:X}",
+            "last": f"{r.last:X}",
+            "pages": r.pages,
+            "mib": r.mib,
+            "stated_mib": stated,
+            "short_mib": stated - r.mib,
+            "segments": math.ceil(r.mib / MAX_SEGMENT_MIB),
             "boundaries": r.on_mib_boundaries,
         }
         for name, r, stated in segments
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)

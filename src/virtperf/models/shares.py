@@ -1,4 +1,6 @@
-"""Relative processor shares of guests: who gets how much when not everybody can get what they want."""
+"""Relative processor shares of guests: who gets how much when not everybody can get what they
+want.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
 
@@ -29,7 +31,8 @@ class Guest:
     virtual_cpus : int
         A virtual CPU never gets more than one real one.
     demand : float, optional
-        Real processors that the guest would keep busy if it had them; default as many as it has virtual CPUs.
+        Real processors that the guest would keep busy if it had them; default as many as it has
+        virtual CPUs.
     """
 
     name: str
@@ -40,13 +43,18 @@ class Guest:
     def __post_init__(self) -> None:
         if not 0 < self.share <= MOST:
             raise ModelError(
-                f"the share of {self.name} is out of range", expected=f"above 0, at most {MOST:g}",
+                f"the share of {self.name} is out of range",
+                expected=f"above 0, at most {MOST:g}",
                 found=repr(self.share),
-            )  # fmt: skip
+            )
         if self.virtual_cpus < 1 or self.virtual_cpus != int(self.virtual_cpus):
-            raise ModelError(f"{self.name} needs a whole number of virtual CPUs", found=repr(self.virtual_cpus))
+            raise ModelError(
+                f"{self.name} needs a whole number of virtual CPUs", found=repr(self.virtual_cpus)
+            )
         if self.demand is not None and not (math.isfinite(self.demand) and self.demand >= 0):
-            raise ModelError(f"the demand of {self.name} must not be negative", found=repr(self.demand))
+            raise ModelError(
+                f"the demand of {self.name} must not be negative", found=repr(self.demand)
+            )
 
     @property
     def ceiling(self) -> float:
@@ -55,14 +63,21 @@ class Guest:
 
 
 def shares(
-    frame: pd.DataFrame, *, guest: str, share: str, processors: float = 1.0, demand: Mapping[str, float] | None = None
+    frame: pd.DataFrame,
+    *,
+    guest: str,
+    share: str,
+    processors: float = 1.0,
+    demand: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """What guests get by their relative shares, with and without the error in the distribution of excess share.
+    """What guests get by their relative shares, with and without the error in the distribution of
+    excess share.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a guest: its name in the column `guest`, its relative share (of z/VM) or weight (of Xen) in `share`.
+        One row a guest: its name in the column `guest`, its relative share (of z/VM) or weight (of
+        Xen) in `share`.
     processors : float
         Real processors. Every guest can use all of them.
     demand : mapping of str to float, optional
@@ -71,13 +86,15 @@ def shares(
     Returns
     -------
     DataFrame
-        The rows of `frame`, which keep what they say of their origin, with `entitled`, `proportional` and `largest` in
-        per cent of one processor: the normalized share, and what each guest gets by either rule of `allocate`.
+        The rows of `frame`, which keep what they say of their origin, with `entitled`,
+        `proportional` and `largest` in per cent of one processor: the normalized share, and what
+            each guest gets by either rule of `allocate`.
 
     Raises
     ------
     ModelError
-        A column that is missing, a demand of a guest that is not there, or as `Guest` and `allocate` do.
+        A column that is missing, a demand of a guest that is not there, or as `Guest` and
+        `allocate` do.
     """
     for column in (guest, share):
         checks.one_of(column, tuple(map(str, frame.columns)), "column of the frame")
@@ -86,7 +103,10 @@ def shares(
         checks.one_of(name, tuple(names), "guest with a demand")
     cpus = math.ceil(processors)
     values = frame[share].astype(float)
-    guests = [Guest(name, value, cpus, wanted.get(name)) for name, value in zip(names, values, strict=True)]
+    guests = [
+        Guest(name, value, cpus, wanted.get(name))
+        for name, value in zip(names, values, strict=True)
+    ]
     got = {rule: allocate(guests, processors, excess=rule) for rule in EXCESS}
     return frame.assign(
         entitled=100 * got["proportional"]["entitlement"].to_numpy(),
@@ -94,30 +114,36 @@ def shares(
     )
 
 
-def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "proportional") -> pd.DataFrame:
-    """Distribute the real processors over guests of different names as their shares demand, in the long run.
+def allocate(
+    guests: Sequence[Guest], processors: float, *, excess: str = "proportional"
+) -> pd.DataFrame:
+    """Distribute the real processors over guests of different names as their shares demand, in the
+    long run.
 
-    Shares count among the guests that want to run (demand above 0): relative to their sum, they are the entitlements.
-    What a guest can't use, because of its demand or its number of virtual CPUs, goes to the others in proportion to
-    their entitlements, until the processors or the wishes are exhausted: each gets ``min(ceiling, level x
-    entitlement)`` with one level for all.
+    Shares count among the guests that want to run (demand above 0): relative to their sum, they are
+    the entitlements. What a guest can't use, because of its demand or its number of virtual CPUs,
+    goes to the others in proportion to their entitlements, until the processors or the wishes are
+    exhausted: each gets ``min(ceiling, level x entitlement)`` with one level for all.
 
     Parameters
     ----------
     excess : {"proportional", "largest"}
-        Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by an error, the guest
-        of the largest entitlement that wants more, then the next. Convention: of equal ones the first.
+        Who gets what others can't use: all in proportion to their entitlements, or, as z/VM did by
+        an error, the guest of the largest entitlement that wants more, then the next. Convention:
+        of equal ones the first.
 
     Returns
     -------
     DataFrame
-        One row a guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in real processors.
+        One row a guest, in the given order: ``guest``; ``entitlement`` and ``allocation`` in real
+        processors.
 
     Notes
     -----
-    The rule is the declared intent of z/VM ("CP Scheduler Improvements", z/VM 6.4 performance report, for the excess).
-    Real dispatching differs in the short run. `excess="largest"` is the error that "z/VM performance update" (2011)
-    describes by one example; that the largest entitlement decides is our reading of it, since no rule is printed.
+    The rule is the declared intent of z/VM ("CP Scheduler Improvements", z/VM 6.4 performance
+    report, for the excess). Real dispatching differs in the short run. `excess="largest"` is the
+    error that "z/VM performance update" (2011) describes by one example; that the largest
+    entitlement decides is our reading of it, since no rule is printed.
     """
     checks.one_of(excess, EXCESS, "excess")
     names = [guest.name for guest in guests]
@@ -130,12 +156,17 @@ def allocate(guests: Sequence[Guest], processors: float, *, excess: str = "propo
     ceiling = np.array([guest.ceiling for guest in guests])
     share = np.array([guest.share for guest in guests]) * (ceiling > 0)
     entitled = share / (math.fsum(share) or 1.0) * processors
-    got = fill(ceiling, entitled, processors) if excess == "proportional" else _in_turn(ceiling, entitled, processors)
+    got = (
+        fill(ceiling, entitled, processors)
+        if excess == "proportional"
+        else _in_turn(ceiling, entitled, processors)
+    )
     return pd.DataFrame({"guest": names, "entitlement": entitled, "allocation": got})
 
 
 def fill(ceilings: Array, weights: Array, total: float) -> Array:
-    """Return ``min(ceiling, level x weight)`` with the level at which the sum is `total` (water-filling).
+    """Return ``min(ceiling, level x weight)`` with the level at which the sum is `total`
+    (water-filling).
 
     Parameters
     ----------
@@ -146,7 +177,8 @@ def fill(ceilings: Array, weights: Array, total: float) -> Array:
     """
     out = np.zeros(len(ceilings))
     open_ = np.flatnonzero((weights > 0) & (ceilings > 0))
-    # In the order in which a rising level reaches the ceilings; the level above the ones reached follows from the rest.
+    # In the order in which a rising level reaches the ceilings; the level above the ones reached
+    # follows from the rest.
     order = open_[np.argsort(ceilings[open_] / weights[open_], kind="stable")]
     rest = total
     for i, place in enumerate(order):
@@ -160,7 +192,9 @@ def fill(ceilings: Array, weights: Array, total: float) -> Array:
 
 
 def _in_turn(ceilings: Array, entitled: Array, total: float) -> Array:
-    """Everybody's entitlement up to the ceiling; the rest in order of entitlements, each to the ceiling."""
+    """Everybody's entitlement up to the ceiling; the rest in order of entitlements, each to the
+    ceiling.
+    """
     out = np.minimum(ceilings, entitled)
     for place in np.argsort(-entitled, kind="stable"):
         if entitled[place] > 0:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind, ttost_paired
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
@@ -54,9 +54,14 @@ class Equivalence:
 
 
 def tost_difference(
-    a: ArrayLike, b: ArrayLike, margin: float | tuple[float, float], *, paired: bool = False, equal_var: bool = False,
+    a: ArrayLike,
+    b: ArrayLike,
+    margin: float | tuple[float, float],
+    *,
+    paired: bool = False,
+    equal_var: bool = False,
     alpha: float = 0.05,
-) -> Equivalence:  # fmt: skip
+) -> Equivalence:
     """Test whether ``mean(a) - mean(b)`` lies within a margin (Schuirmann 1987), by statsmodels.
 
     Parameters
@@ -77,16 +82,23 @@ def tost_difference(
     """
     low, high = margin if isinstance(margin, tuple) else (-margin, margin)
     if not low < 0 < high:
-        raise ModelError("the margins do not enclose zero", expected="low < 0 < high", found=f"{low!r}, {high!r}")
+        raise ModelError(
+            "the margins do not enclose zero", expected="low < 0 < high", found=f"{low!r}, {high!r}"
+        )
     x, y = _samples(a, b, paired, alpha)
     p, estimate = _tost(x, y, low, high, paired, equal_var, alpha)
     return _decide(estimate, (low, high), p, alpha)
 
 
 def tost_ratio(
-    a: ArrayLike, b: ArrayLike, margin: float | tuple[float, float], *, method: str | None = None, paired: bool = False,
+    a: ArrayLike,
+    b: ArrayLike,
+    margin: float | tuple[float, float],
+    *,
+    method: str | None = None,
+    paired: bool = False,
     alpha: float = 0.05,
-) -> Equivalence:  # fmt: skip
+) -> Equivalence:
     """Test whether the ratio of two means lies within a margin; see `tost_difference`.
 
     Parameters
@@ -99,12 +111,19 @@ def tost_ratio(
     Raises
     ------
     ModelError
-        For fewer than two replicates, no spread at all, margins that do not enclose 1, values that are not positive.
+        For fewer than two replicates, no spread at all, margins that do not enclose 1, values that
+        are not positive.
     """
     low, high = margin if isinstance(margin, tuple) else (1 / margin if margin else 0.0, margin)
     if not 0 < low < 1 < high:
-        raise ModelError("the margins do not enclose 1", expected="0 < low < 1 < high", found=f"{low!r}, {high!r}")
-    method = checks.one_of(method or ("fieller" if paired else "log link"), METHODS, "interval method")
+        raise ModelError(
+            "the margins do not enclose 1",
+            expected="0 < low < 1 < high",
+            found=f"{low!r}, {high!r}",
+        )
+    method = checks.one_of(
+        method or ("fieller" if paired else "log link"), METHODS, "interval method"
+    )
     x, y = _samples(a, b, paired, alpha)
     if method == "fieller":
         p, estimate = _fieller_tost(x, y, low, high, paired, alpha)
@@ -112,7 +131,9 @@ def tost_ratio(
     checks.column(x, "numerator", positive=True)
     checks.column(y, "denominator", positive=True)
     if method == "log":
-        p, estimate = _tost(np.log(x), np.log(y), math.log(low), math.log(high), paired, False, alpha)
+        p, estimate = _tost(
+            np.log(x), np.log(y), math.log(low), math.log(high), paired, False, alpha
+        )
         return _decide(estimate.map(math.exp), (low, high), p, alpha)
     estimate = ratio_of_means(x, y, method=method, alpha=2 * alpha)
     if estimate.low == estimate.high:
@@ -120,7 +141,9 @@ def tost_ratio(
     df = float(len(x) + len(y) - 2)
     se = math.log(estimate.high / estimate.value) / t_quantile(df, 2 * alpha)
     gaps = (math.log(estimate.value / low) / se, math.log(high / estimate.value) / se)
-    return _decide(estimate, (low, high), max(float(special.stdtr(df, -gap)) for gap in gaps), alpha)
+    return _decide(
+        estimate, (low, high), max(float(special.stdtr(df, -gap)) for gap in gaps), alpha
+    )
 
 
 def _samples(a: ArrayLike, b: ArrayLike, paired: bool, alpha: float) -> tuple[Array, Array]:
@@ -128,7 +151,9 @@ def _samples(a: ArrayLike, b: ArrayLike, paired: bool, alpha: float) -> tuple[Ar
     if paired:
         checks.same_length(("first sample", x), ("second sample", y))
     if not 0 < alpha < 0.5:
-        raise ModelError("alpha is out of range", expected="a number between 0 and 0.5", found=repr(alpha))
+        raise ModelError(
+            "alpha is out of range", expected="a number between 0 and 0.5", found=repr(alpha)
+        )
     return x, y
 
 
@@ -143,14 +168,16 @@ def _tost(
     else:
         variance = "pooled" if equal_var else "unequal"
         p = ttost_ind(x, y, low, high, usevar=variance)[0]
-        ends = CompareMeans(DescrStatsW(x), DescrStatsW(y)).tconfint_diff(alpha=2 * alpha, usevar=variance)
+        ends = CompareMeans(DescrStatsW(x), DescrStatsW(y)).tconfint_diff(
+            alpha=2 * alpha, usevar=variance
+        )
     value = float(x.mean() - y.mean())
     return float(p), Estimate(value, float(ends[0]), float(ends[1]), 1 - 2 * alpha, "t")
 
 
 def _fieller_tost(
     x: Array, y: Array, low: float, high: float, paired: bool, alpha: float
-) -> tuple[float, Estimate]:  # fmt: skip
+) -> tuple[float, Estimate]:
     top, bottom, covariance, df = sides(x, y, paired)
     if bottom.value <= 0:
         raise ModelError("the denominator's mean is not positive", found=f"{bottom.value:g}")
@@ -160,14 +187,17 @@ def _fieller_tost(
     def statistic(r: float) -> float:
         variance = top.se**2 + (r * bottom.se) ** 2 - 2 * r * covariance
         gap = top.value - r * bottom.value
-        # Pairs that are exactly proportional at r leave no variance: the sign of the gap then decides.
+        # Pairs that are exactly proportional at r leave no variance: the sign of the gap then
+        # decides.
         return gap / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, gap)
 
     p = max(float(special.stdtr(df, -statistic(low))), float(special.stdtr(df, statistic(high))))
     return p, fieller(top.value, bottom.value, top.se**2, bottom.se**2, covariance, df, 2 * alpha)
 
 
-def _decide(estimate: Estimate, margin: tuple[float, float], pvalue: float, alpha: float) -> Equivalence:
+def _decide(
+    estimate: Estimate, margin: tuple[float, float], pvalue: float, alpha: float
+) -> Equivalence:
     low, high = margin
     if pvalue < alpha:
         verdict = "equivalent"

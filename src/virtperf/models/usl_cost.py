@@ -1,21 +1,25 @@
-"""The scalability law in its form for cost: how much processor time a transaction takes at each load.
+"""The scalability law in its form for cost: how much processor time a transaction takes at each
+load.
 
-With N loads (clients, guests) of which each is either served or waits for the others, the USL says that one transaction
-takes ``N / X(N) = (1 + alpha (N - 1) + beta N (N - 1)) / gamma`` of a load's time (Little's law). If that time is spent
-on a processor, because waiting is polling, switching, paging or keeping caches coherent rather than sleeping, the busy
-processors are proportional to N, and by the utilization law (Denning and Buzen 1978) the service demand of one
-transaction, ``C = busy processors / throughput``, has the same shape:
+With N loads (clients, guests) of which each is either served or waits for the others, the USL says
+that one transaction takes ``N / X(N) = (1 + alpha (N - 1) + beta N (N - 1)) / gamma`` of a load's
+time (Little's law). If that time is spent on a processor, because waiting is polling, switching,
+paging or keeping caches coherent rather than sleeping, the busy processors are proportional to N,
+and by the utilization law (Denning and Buzen 1978) the service demand of one transaction, ``C =
+busy processors / throughput``, has the same shape:
 
     C(N) = demand (1 + alpha (N - 1) + beta N (N - 1))
 
-That is the assumption. It says nothing about how many processors there are: once all of them are busy, throughput is
-``processors / C(N)``. Where a part of the waiting is sleep, alpha and beta are smaller than those of throughput. The
-curve is linear in ``demand``, ``demand alpha`` and ``demand beta``: a generalized linear model with identity link.
+That is the assumption. It says nothing about how many processors there are: once all of them are
+busy, throughput is
+``processors / C(N)``. Where a part of the waiting is sleep, alpha and beta are smaller than those
+of throughput. The curve is linear in ``demand``, ``demand alpha`` and ``demand beta``: a
+generalized linear model with identity link.
 
 References
 ----------
-Denning, P. J., Buzen, J. P. (1978). The operational analysis of queueing network models. ACM Comput. Surv. 10, 225-261.
-Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapter 5.
+Denning, P. J., Buzen, J. P. (1978). The operational analysis of queueing network models. ACM
+Comput. Surv. 10, 225-261. Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapter 5.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from virtperf.core.errors import ModelError
+from rawperf.core.errors import ModelError
 from virtperf.models.checks import Array
 from virtperf.models.glm_curve import GLMCurve
 from virtperf.models.glm_fit import fit_curve
@@ -62,7 +66,9 @@ class CostResult(GLMCurve):
     @staticmethod
     def stated(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
         """The columns that are used, as they are."""
-        return np.eye(3)[:, used], [name for name, u in zip(("1", "N - 1", "N (N - 1)"), used, strict=True) if u]
+        return np.eye(3)[:, used], [
+            name for name, u in zip(("1", "N - 1", "N (N - 1)"), used, strict=True) if u
+        ]
 
     def question(self, name: str) -> Question:
         """The equation of a parameter."""
@@ -70,36 +76,52 @@ class CostResult(GLMCurve):
         value = float(self.coefficients[place])
         if name == "demand":
             return Question.level((1, 0, 0), value)
-        return Question.share(np.eye(3)[place + 1], (1, 0, 0), value, (0.0 if self.bounded else -math.inf, math.inf))
+        return Question.share(
+            np.eye(3)[place + 1], (1, 0, 0), value, (0.0 if self.bounded else -math.inf, math.inf)
+        )
 
     def capacity(self, load: float, processors: float, alpha: float = 0.05) -> Estimate:
-        """Return ``processors / C(N)``: the throughput at which so many processors would be busy all the time.
+        """Return ``processors / C(N)``: the throughput at which so many processors would be busy
+        all the time.
 
-        The interval is the profile interval of C(N), turned over; a warning says if N was not tested.
+        The interval is the profile interval of C(N), turned over; a warning says if N was not
+        tested.
         """
         if not (math.isfinite(processors) and processors > 0):
-            raise ModelError("a capacity needs processors", expected="a positive number", found=repr(processors))
+            raise ModelError(
+                "a capacity needs processors", expected="a positive number", found=repr(processors)
+            )
         if not (math.isfinite(load) and load > 0):
-            raise ModelError("a capacity needs a load", expected="a positive number", found=repr(load))
+            raise ModelError(
+                "a capacity needs a load", expected="a positive number", found=repr(load)
+            )
         found = self.profile(self.at(float(load)), alpha, "cost")
         return found.map(lambda c: processors / c if c > 0 else math.inf, *self.beyond(load))
 
 
 def fit_usl_cost(
-    load: ArrayLike, cost: ArrayLike, *, weights: ArrayLike | None = None, kind: str = "usl", bounded: bool = True,
+    load: ArrayLike,
+    cost: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    kind: str = "usl",
+    bounded: bool = True,
     noise: str = "proportional",
-) -> CostResult:  # fmt: skip
-    """Fit the processor time of a transaction over the load; the module says from which assumption the curve follows.
+) -> CostResult:
+    """Fit the processor time of a transaction over the load; the module says from which assumption
+    the curve follows.
 
     Parameters and errors are as in `usl.fit_usl`, except for these:
 
     Parameters
     ----------
     cost : array_like, shape (n,)
-        Processor time a transaction (busy processors, the hypervisor's included, over throughput), positive; ``demand``
-        has its unit.
+        Processor time a transaction (busy processors, the hypervisor's included, over throughput),
+        positive; ``demand`` has its unit.
     bounded : bool
-        Keep alpha and beta at zero or more. Unlike for throughput alpha has no upper bound: overhead may cost more than
-        a complete queue.
+        Keep alpha and beta at zero or more. Unlike for throughput alpha has no upper bound:
+        overhead may cost more than a complete queue.
     """
-    return fit_curve(CostResult, load, cost, "cost", weights=weights, kind=kind, bounded=bounded, noise=noise)
+    return fit_curve(
+        CostResult, load, cost, "cost", weights=weights, kind=kind, bounded=bounded, noise=noise
+    )

@@ -1,6 +1,8 @@
-"""DVC's own files, which it does not write atomically: `dvc.lock` of every study, and `.dvc/tmp/rwlock`.
+"""DVC's own files, which it does not write atomically: `dvc.lock` of every study, and
+`.dvc/tmp/rwlock`.
 
-A killed process or a full disk leaves them empty or cut off. Copies of the last good ones stand in `.dvc/tmp`.
+A killed process or a full disk leaves them empty or cut off. Copies of the last good ones stand in
+`.dvc/tmp`.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from typing import Any
 import psutil
 import yaml
 
-from virtperf.core.files import write_atomically
-from virtperf.core.yamlio import SafeLoader, load_yaml
+from rawperf.core.files import write_atomically
+from rawperf.core.yamlio import SafeLoader, load_yaml
 
 Say = Callable[[str], None]
 
@@ -44,10 +46,14 @@ def mend(root: Path, say: Say) -> None:
             write_atomically(copy, path.read_bytes())
         elif copy.is_file():
             write_atomically(path, copy.read_bytes())
-            say(f"restored {path.relative_to(root)}, which an interrupted run left broken ({problem})")
+            say(
+                f"restored {path.relative_to(root)}, which an interrupted run left broken ({problem})"
+            )
         else:
             path.unlink()
-            say(f"removed {path.relative_to(root)}, which is broken ({problem}): its stages run again")
+            say(
+                f"removed {path.relative_to(root)}, which is broken ({problem}): its stages run again"
+            )
 
 
 def settle(root: Path) -> None:
@@ -58,7 +64,9 @@ def settle(root: Path) -> None:
     for path, copy in _locks(root):
         if path.is_file() and not broken(path.read_bytes()):
             text = path.read_text(encoding="utf-8")
-            ordered = in_order(text, list(load_yaml(path.with_suffix(".yaml")).data.get("stages", {})))
+            ordered = in_order(
+                text, list(load_yaml(path.with_suffix(".yaml")).data.get("stages", {}))
+            )
             if ordered != text:
                 write_atomically(path, ordered)
             write_atomically(copy, ordered)
@@ -81,13 +89,19 @@ def broken(data: bytes) -> str:
     if not isinstance(stages, dict) or "schema" not in content:
         return "it has no stages"
     for name, stage in stages.items():
-        if not isinstance(stage, dict) or "cmd" not in stage or not all(map(_is_entry, _entries(stage))):
+        if (
+            not isinstance(stage, dict)
+            or "cmd" not in stage
+            or not all(map(_is_entry, _entries(stage)))
+        ):
             return f"the stage {name} is incomplete"
     return ""
 
 
 def in_order(text: str, names: list[str]) -> str:
-    """The text of a `dvc.lock` with its stages in that order; those that are not named come last, as they stood."""
+    """The text of a `dvc.lock` with its stages in that order; those that are not named come last,
+    as they stood.
+    """
     blocks, name = {"": ""}, ""  # what stands before the first stage, then the lines of every stage
     for line in text.splitlines(keepends=True):
         if line.startswith("  ") and line[2] not in " -":
@@ -95,7 +109,9 @@ def in_order(text: str, names: list[str]) -> str:
             blocks[name] = ""
         blocks[name] += line
     rank = {name: position for position, name in enumerate(["", *names])}
-    return "".join(blocks[name] for name in sorted(blocks, key=lambda name: rank.get(name, len(rank))))
+    return "".join(
+        blocks[name] for name in sorted(blocks, key=lambda name: rank.get(name, len(rank)))
+    )
 
 
 def _entries(stage: dict[str, Any]) -> Iterator[Any]:
@@ -119,7 +135,9 @@ def _locks(root: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _left_behind(rwlock: Path) -> str:
-    """What is wrong with DVC's list of who reads and writes what; "" where a process that lives stands in it."""
+    """What is wrong with DVC's list of who reads and writes what; "" where a process that lives
+    stands in it.
+    """
     try:
         content = json.loads(rwlock.read_bytes())
     except ValueError:
@@ -127,7 +145,9 @@ def _left_behind(rwlock: Path) -> str:
     if not isinstance(content, dict):
         return "broken"
     entries = [entry for part in content.values() for entry in part.values()]
-    owners = [owner for entry in entries for owner in (entry if isinstance(entry, list) else [entry])]
+    owners = [
+        owner for entry in entries for owner in (entry if isinstance(entry, list) else [entry])
+    ]
     # DVC takes a killed process that nobody has waited for yet (a zombie) for one that runs.
     return "locked" if owners and all(_has_ended(owner["pid"]) for owner in owners) else ""
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from virtperf.core.errors import StudyError
-from virtperf.core.yamlio import load_yaml
+from rawperf.core.errors import StudyError
+from rawperf.core.yamlio import load_yaml
 from virtperf.pipeline.lockfiles import pipeline_files
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the `dvc.yaml` in `file`: commands, each as words; inputs and outputs below the repository's folder.
+    """One stage of the `dvc.yaml` in `file`: commands, each as words; inputs and outputs below the
+    repository's folder.
 
     The study is "" for what all studies share. Metrics and plots are outputs.
     """
@@ -29,16 +30,24 @@ class Stage:
 
 
 def load_stages(root: Path) -> list[Stage]:
-    """All stages, those that all studies share last; raises `StudyError` where a file is not YAML or holds none."""
-    return [stage for path in pipeline_files(root) if path.is_file() for stage in _stages(path, root)]
+    """All stages, those that all studies share last; raises `StudyError` where a file is not YAML
+    or holds none.
+    """
+    return [
+        stage for path in pipeline_files(root) if path.is_file() for stage in _stages(path, root)
+    ]
 
 
 def in_order(stages: Sequence[Stage], study: str) -> bool:
-    """Whether a study's stages can run as they are listed: none needs what a later one, or another study, makes."""
+    """Whether a study's stages can run as they are listed: none needs what a later one, or another
+    study, makes.
+    """
     unmade = [stage.outs for stage in stages if stage.study != study]
     own = [stage for stage in stages if stage.study == study]
     for place, stage in enumerate(own):
-        later = {PurePath(out) for outs in (*unmade, *(s.outs for s in own[place:])) for out in outs}
+        later = {
+            PurePath(out) for outs in (*unmade, *(s.outs for s in own[place:])) for out in outs
+        }
         deps = [PurePath(dep) for dep in stage.deps]
         if any(dep.is_relative_to(out) or out.is_relative_to(dep) for dep in deps for out in later):
             return False
@@ -50,14 +59,18 @@ def _stages(path: Path, root: Path) -> list[Stage]:
     study = "" if path.parent == root else path.parent.name
     stages = document.data.get("stages")
     if not isinstance(stages, Mapping):
-        raise StudyError("there are no stages", file=path.relative_to(root), expected="a pipeline of DVC")
+        raise StudyError(
+            "there are no stages", file=path.relative_to(root), expected="a pipeline of DVC"
+        )
 
     def text(value: Any) -> str:
         return str(value).replace("${study}", study)
 
     def paths(stage: Mapping[str, Any], *parts: str) -> tuple[str, ...]:
         entries = [entry for part in parts for entry in stage.get(part, ())]
-        return tuple(text(next(iter(entry)) if isinstance(entry, Mapping) else entry) for entry in entries)
+        return tuple(
+            text(next(iter(entry)) if isinstance(entry, Mapping) else entry) for entry in entries
+        )
 
     found = []
     for name, stage in stages.items():

@@ -10,18 +10,28 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.quantities import Expression, Quantity
 
 INTERIOR = 1e-7
-"""Rows whose largest slack (relative to the row's size) is below this hold with equality in every data set."""
+"""Rows whose largest slack (relative to the row's size) is below this hold with equality in every
+data set.
+"""
 
-SCALINGS: tuple[dict[str, Any], ...] = ({}, {"equilibrate_max_iter": 50}, {"equilibrate_enable": False})
-"""Options of the solver, tried in turn: ours keeps the numbers near one, so that it can do without its own."""
+SCALINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"equilibrate_max_iter": 50},
+    {"equilibrate_enable": False},
+)
+"""Options of the solver, tried in turn: ours keeps the numbers near one, so that it can do without
+its own.
+"""
 
 SMOOTHNESS = 0.02
-"""Weight of the squared second differences against the barrier: mild, so that it only breaks indifference."""
+"""Weight of the squared second differences against the barrier: mild, so that it only breaks
+indifference.
+"""
 
 
 def analytic_centre(
@@ -32,17 +42,21 @@ def analytic_centre(
 ) -> dict[Quantity, float]:
     """The analytic centre of the (masked) rows, with a mild preference for smooth curves.
 
-    Maximises ``sum log(slack) - SMOOTHNESS * sum (second difference / scale)^2`` over the rows that have an interior,
-    the others held as equalities (Boyd and Vandenberghe, Convex Optimization, 2004, section 8.5.3). It lies strictly
-    inside every interval that is not a single value, so no point is a corner of what the text allows.
+    Maximises ``sum log(slack) - SMOOTHNESS * sum (second difference / scale)^2`` over the rows that
+    have an interior, the others held as equalities (Boyd and Vandenberghe, Convex Optimization,
+    2004, section 8.5.3). It lies strictly inside every interval that is not a single value, so no
+    point is a corner of what the text allows.
 
-    `intervals`: feasible ones; an unbounded end is closed, for the centre only, at twice the finite end.
+    `intervals`: feasible ones; an unbounded end is closed, for the centre only, at twice the finite
+        end.
     `curves`: axis positions and quantities of what is drawn as a line.
     """
     A, b = system.A[mask] / system.scale[mask, None], system.b[mask] / system.scale[mask]
     low, high = _box(system, intervals)
     size = np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
-    slack_most = np.array([_largest_slack(system, mask, row, bound) for row, bound in zip(A, b, strict=True)])
+    slack_most = np.array(
+        [_largest_slack(system, mask, row, bound) for row, bound in zip(A, b, strict=True)]
+    )
     with_interior = slack_most > INTERIOR * np.maximum(1.0, np.abs(b))
     fixed = high - low <= INTERIOR * size
 
@@ -58,7 +72,9 @@ def analytic_centre(
         width = np.maximum(high - low, 1e-12)[free]
         objective += cp.sum(cp.log(cp.multiply(size[free] / width, x[free]) - (low[free] / width)))
         objective += cp.sum(cp.log((high[free] / width) - cp.multiply(size[free] / width, x[free])))
-    objective -= SMOOTHNESS * sum((_roughness(system, value, axis, quantities) for axis, quantities in curves), 0)
+    objective -= SMOOTHNESS * sum(
+        (_roughness(system, value, axis, quantities) for axis, quantities in curves), 0
+    )
     problem = cp.Problem(cp.Maximize(objective), constraints)
     _solve(problem)
     found = np.clip(x.value * size, low, high)
@@ -66,36 +82,50 @@ def analytic_centre(
 
 
 def _solve(problem: cp.Problem) -> None:
-    """Solve it; where the solver stalls, once more with more steps of its own scaling, or with none."""
+    """Solve it; where the solver stalls, once more with more steps of its own scaling, or with
+    none.
+    """
     for options in SCALINGS:
         with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate" is what the status says
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # "may be inaccurate" is what the status says
             problem.solve(solver=cp.CLARABEL, **options)
             if problem.status == cp.OPTIMAL:
                 return
     if problem.status != cp.OPTIMAL_INACCURATE:
         raise VirtperfError(
-            "no values were found that lie inside all limits", found=f"the solver says {problem.status}",
+            "no values were found that lie inside all limits",
+            found=f"the solver says {problem.status}",
             remedy="report it as an error of virtperf, with the study.",
-        )  # fmt: skip
+        )
 
 
-def _box(system: LinearSystem, intervals: dict[Quantity, tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+def _box(
+    system: LinearSystem, intervals: dict[Quantity, tuple[float, float]]
+) -> tuple[np.ndarray, np.ndarray]:
     low = np.array([intervals[q][0] for q in system.quantities])
     high = np.array([intervals[q][1] for q in system.quantities])
-    low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), np.minimum(0.0, 2 * high), 0.0))
+    low = np.where(
+        np.isfinite(low), low, np.where(np.isfinite(high), np.minimum(0.0, 2 * high), 0.0)
+    )
     typical = np.median(high[np.isfinite(high)]) if np.isfinite(high).any() else 100.0
     return low, np.where(np.isfinite(high), high, np.maximum(2 * low, typical))
 
 
 def _largest_slack(system: LinearSystem, mask: np.ndarray, row: np.ndarray, bound: float) -> float:
-    expression = Expression(tuple((float(c), q) for c, q in zip(row, system.quantities, strict=True) if c))
+    expression = Expression(
+        tuple((float(c), q) for c, q in zip(row, system.quantities, strict=True) if c)
+    )
     slack = bound - system.minimum(expression, mask).value
     return min(slack, max(1.0, abs(bound)))
 
 
 def _roughness(
-    system: LinearSystem, value: cp.Expression, axis: Sequence[float], quantities: Sequence[Quantity]
+    system: LinearSystem,
+    value: cp.Expression,
+    axis: Sequence[float],
+    quantities: Sequence[Quantity],
 ) -> cp.Expression:
     """Squared second differences of a curve, relative to 100 units."""
     if len(quantities) < 3 or any(q not in system.index for q in quantities):

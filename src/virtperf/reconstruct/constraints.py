@@ -1,6 +1,7 @@
 """From claims to linear inequalities between quantities.
 
-In level space every relation of a claim is linear: "a is 66 % higher than b, printed to whole percents" is
+In level space every relation of a claim is linear: "a is 66 % higher than b, printed to whole
+percents" is
 ``1.655 b <= a <= 1.665 b``. A claim is the conjunction of its rows.
 """
 
@@ -20,7 +21,9 @@ from virtperf.study.quantities import Expression, Instance, Quantity
 
 @dataclass(frozen=True)
 class Row:
-    """The inequality ``sum of coefficient x quantity <= bound``; `claim` is "" for natural bounds and conventions."""
+    """The inequality ``sum of coefficient x quantity <= bound``; `claim` is "" for natural bounds
+    and conventions.
+    """
 
     claim: str
     terms: tuple[tuple[Quantity, float], ...]
@@ -56,7 +59,9 @@ def combined_row(claim: str, bound: float, *weighted: tuple[float, Expression]) 
     return Row(claim, tuple((q, c) for q, c in total.items() if c != 0.0), bound)
 
 
-def _limits(claim: Claim, low: float, high: float, of: Expression, to: Expression | None = None) -> list[Row]:
+def _limits(
+    claim: Claim, low: float, high: float, of: Expression, to: Expression | None = None
+) -> list[Row]:
     """Rows for ``low <= of <= high``, or ``low x to <= of <= high x to`` where `to` is given."""
     rows = []
     for sign, end in ((1.0, high), (-1.0, low)):
@@ -74,8 +79,12 @@ def _within(claim: Claim) -> tuple[float, float]:
     return 1 / (1 + claim.margin), 1 + claim.margin
 
 
-def _steps(study: Study, claim: Claim, pairs: Iterable[tuple[Expression, Expression]], strict: bool) -> list[Row]:
-    """Rows saying that the first of each pair is smaller, by the quantity's resolution where strict."""
+def _steps(
+    study: Study, claim: Claim, pairs: Iterable[tuple[Expression, Expression]], strict: bool
+) -> list[Row]:
+    """Rows saying that the first of each pair is smaller, by the quantity's resolution where
+    strict.
+    """
     rows = []
     for smaller, larger in pairs:
         margin = study.quantities[smaller.terms[0][1].name].resolution if strict else 0.0
@@ -86,7 +95,10 @@ def _steps(study: Study, claim: Claim, pairs: Iterable[tuple[Expression, Express
 def _slopes(instance: Instance) -> list[Expression]:
     gaps = np.diff(instance.axis)
     return [
-        Expression(tuple((c / gap, q) for c, q in right.terms) + tuple((-c / gap, q) for c, q in left.terms))
+        Expression(
+            tuple((c / gap, q) for c, q in right.terms)
+            + tuple((-c / gap, q) for c, q in left.terms)
+        )
         for left, right, gap in zip(instance.parts, instance.parts[1:], gaps, strict=False)
     ]
 
@@ -116,19 +128,28 @@ def _instance_rows(study: Study, claim: Claim, instance: Instance) -> list[Row]:
             return _steps(study, claim, ((first, other) for other in others), claim.strict)
         case "monotone":
             ascending = parts if claim.direction in ("increasing", "nondecreasing") else parts[::-1]
-            return _steps(study, claim, pairwise(ascending), claim.direction in ("increasing", "decreasing"))
+            return _steps(
+                study, claim, pairwise(ascending), claim.direction in ("increasing", "decreasing")
+            )
         case "concave":
             return [
-                combined_row(claim.id, 0.0, (1, later), (-1, earlier)) for earlier, later in pairwise(_slopes(instance))
+                combined_row(claim.id, 0.0, (1, later), (-1, earlier))
+                for earlier, later in pairwise(_slopes(instance))
             ]
         case "linear":
             slopes = _slopes(instance)
             pairs = combinations(slopes, 2) if claim.margin else pairwise(slopes)
-            return [row for earlier, later in pairs for row in _limits(claim, *_within(claim), later, earlier)]
+            return [
+                row
+                for earlier, later in pairs
+                for row in _limits(claim, *_within(claim), later, earlier)
+            ]
         case "rule":
             limited = zip(parts, claim.bounds, strict=True)
             return [row for part, ends in limited for row in _limits(claim, *ends, part)]
-        case "response_law":  # a row that bounds nothing puts the law's quantities into one group (`laws.LawSystem`)
+        case (
+            "response_law"
+        ):  # a row that bounds nothing puts the law's quantities into one group (`laws.LawSystem`)
             (_, response), (_, throughput) = first.terms[0], others[0].terms[0]
             return [Row(claim.id, ((response, 0.0), (throughput, 0.0)), 0.0)]
         case "relative_mean":  # its rows follow from the ranges of its parts (`feasible.mean_rows`)

@@ -1,4 +1,6 @@
-"""Claims that cannot all hold: the smallest set to drop, and which claims stand against each other."""
+"""Claims that cannot all hold: the smallest set to drop, and which claims stand against each
+other.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.claims import Claim
 
 ASSUMPTION_COST, VAGUE_COST, EXACT_COST = 0.25, 0.5, 1.0
-"""What dropping costs, each time the paper says it: an assumption of ours goes first, then a wording that had to be
-read as a number ("almost half"), then a printed number."""
+"""What dropping costs, each time the paper says it: an assumption of ours goes first, then a
+wording that had to be read as a number ("almost half"), then a printed number."""
 
 SAME_COST = 1e-2
 """Costs are multiples of a quarter: what differs by less is the same cost."""
@@ -20,17 +22,22 @@ MOST_RESOLUTIONS = 256
 """How many equally cheap sets are looked at in one group of claims."""
 
 MOST_SEARCHED, MOST_CONFLICTS = 8, 4
-"""How many different conflicts are searched for one dropped claim, and how many of them, the smallest, are listed."""
+"""How many different conflicts are searched for one dropped claim, and how many of them, the
+smallest, are listed.
+"""
 
 
 @dataclass(frozen=True)
 class Contradictions:
     """What had to be dropped so that the rest can hold, and the minimal conflicts that show why.
 
-    `dropped`: the cheapest set of claims without which the others are consistent: the first of all `resolutions`.
-    `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the others can.
-    `choices`: for each group of conflicts that several cheapest sets resolve: those sets, of the group's claims alone.
-        One of each group together with what has no choice is one of `resolutions`.
+    `dropped`: the cheapest set of claims without which the others are consistent: the first of all
+        `resolutions`.
+    `conflicts`: irreducible sets of claims that cannot hold together: without any one of them the
+        others can.
+    `choices`: for each group of conflicts that several cheapest sets resolve: those sets, of the
+        group's claims alone. One of each group together with what has no choice is one of
+        `resolutions`.
     """
 
     dropped: tuple[str, ...]
@@ -46,15 +53,19 @@ def drop_cost(claim: Claim) -> float:
     return claim.times_said * (VAGUE_COST if claim.reading else EXACT_COST)
 
 
-def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True) -> Contradictions:
+def find_contradictions(
+    system: LinearSystem, costs: Mapping[str, float], *, explain: bool = True
+) -> Contradictions:
     """Find the cheapest claims to drop by implicit hitting sets.
 
-    Repeat: choose the cheapest set that hits every known conflict; when the other claims are consistent, it is the
-    answer, since any answer must hit every conflict; otherwise extract one more irreducible conflict from them and add
-    it. (Moreno-Centeno and Karp, Operations Research 61 (2013) 453.)
+    Repeat: choose the cheapest set that hits every known conflict; when the other claims are
+    consistent, it is the answer, since any answer must hit every conflict; otherwise extract one
+    more irreducible conflict from them and add it. (Moreno-Centeno and Karp, Operations Research 61
+    (2013) 453.)
 
     `costs`: by claim; their order decides between equally cheap sets: the later claim goes.
-    `explain`: search for more conflicts of each dropped claim than the proof needed; it takes most of the time.
+    `explain`: search for more conflicts of each dropped claim than the proof needed; it takes most
+        of the time.
     """
     claims = list(costs)
     conflicts: list[tuple[str, ...]] = []
@@ -63,12 +74,19 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
     kept = [c for c in claims if c not in dropped]
     named: dict[tuple[str, ...], None] = {}
     for claim in dropped:
-        others = [c for c in claims if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)]
+        others = [
+            c
+            for c in claims
+            if c in kept or (c in dropped and costs[c] == ASSUMPTION_COST and c != claim)
+        ]
         more = _conflicts_with(system, claim, others) if explain else []
         found = {tuple(sorted(c)) for c in (*conflicts, *more) if claim in c}
         named |= dict.fromkeys(sorted(found, key=lambda c: (len(c), c))[:MOST_CONFLICTS])
     groups = [{c for conflict in group for c in conflict} for group in _connected(conflicts)]
-    options = [tuple(dict.fromkeys(tuple(c for c in r if c in group) for r in resolutions)) for group in groups]
+    options = [
+        tuple(dict.fromkeys(tuple(c for c in r if c in group) for r in resolutions))
+        for group in groups
+    ]
     choices = tuple(option for option in options if len(option) > 1)
     return Contradictions(dropped, tuple(named), tuple(resolutions), choices)
 
@@ -76,9 +94,11 @@ def find_contradictions(system: LinearSystem, costs: Mapping[str, float], *, exp
 def cheapest_resolutions(
     system: LinearSystem, costs: Mapping[str, float], conflicts: list[tuple[str, ...]]
 ) -> list[tuple[str, ...]]:
-    """All sets of claims of the smallest cost without which the others are consistent; new conflicts are added.
+    """All sets of claims of the smallest cost without which the others are consistent; new
+    conflicts are added.
 
-    Each is in the order of `costs`; the first is the one in which later claims go. At most `MOST_RESOLUTIONS`.
+    Each is in the order of `costs`; the first is the one in which later claims go. At most
+    `MOST_RESOLUTIONS`.
     """
     claims = list(costs)
     while True:
@@ -97,7 +117,9 @@ def cheapest_resolutions(
 
 
 def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, ...]:
-    """A conflict within `claims` none of whose members can be left out (deletion filter; Chinneck 2008)."""
+    """A conflict within `claims` none of whose members can be left out (deletion filter; Chinneck
+    2008).
+    """
     rows = system.infeasible_rows(system.mask_of(claims))
     suspects = list(dict.fromkeys(o for o in system.owner[rows] if o))
     if system.feasible(system.mask_of(suspects)):  # the duals' proof can be cut short by tolerances
@@ -109,13 +131,19 @@ def irreducible_conflict(system: LinearSystem, claims: list[str]) -> tuple[str, 
     return tuple(suspects)
 
 
-def cheapest_hitting_sets(conflicts: list[tuple[str, ...]], costs: Mapping[str, float]) -> list[frozenset[str]]:
-    """All cheapest sets of claims that have a member of every conflict, those of later claims first."""
+def cheapest_hitting_sets(
+    conflicts: list[tuple[str, ...]], costs: Mapping[str, float]
+) -> list[frozenset[str]]:
+    """All cheapest sets of claims that have a member of every conflict, those of later claims
+    first.
+    """
     whole: list[frozenset[str]] = [frozenset()]
     order = {claim: k for k, claim in enumerate(costs)}
     for group in _connected(conflicts):
         names = frozenset(c for conflict in group for c in conflict)
-        parts = _hitting_sets(tuple(map(frozenset, group)), tuple((c, costs[c]) for c in order if c in names))
+        parts = _hitting_sets(
+            tuple(map(frozenset, group)), tuple((c, costs[c]) for c in order if c in names)
+        )
         whole = [a | b for a in whole for b in parts][: 4 * MOST_RESOLUTIONS]
     return sorted(whole, key=lambda s: (len(s), sorted(-order[c] for c in s)))
 
@@ -125,7 +153,12 @@ def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
     for conflict in conflicts:
         near = [group for group in groups if not group[0].isdisjoint(conflict)]
         groups = [group for group in groups if group[0].isdisjoint(conflict)]
-        groups.append((set(conflict).union(*(m for m, _ in near)), [*(c for _, cs in near for c in cs), conflict]))
+        groups.append(
+            (
+                set(conflict).union(*(m for m, _ in near)),
+                [*(c for _, cs in near for c in cs), conflict],
+            )
+        )
     return [group for _, group in groups]
 
 
@@ -133,13 +166,18 @@ def _connected(conflicts: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
 def _hitting_sets(
     conflicts: tuple[frozenset[str], ...], costs: tuple[tuple[str, float], ...]
 ) -> tuple[frozenset[str], ...]:
-    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from below.
+    """All cheapest hitting sets by depth-first search; disjoint open conflicts bound the cost from
+    below.
 
-    Sets of claims are bits of a whole number: the search visits thousands of them for one claim that is left out.
+    Sets of claims are bits of a whole number: the search visits thousands of them for one claim
+    that is left out.
     """
     names, cost = [name for name, _ in costs], [value for _, value in costs]
     bit = {name: 1 << k for k, name in enumerate(names)}
-    whole = sorted({sum(bit[name] for name in conflict) for conflict in conflicts}, key=lambda m: (m.bit_count(), m))
+    whole = sorted(
+        {sum(bit[name] for name in conflict) for conflict in conflicts},
+        key=lambda m: (m.bit_count(), m),
+    )
     minimal: list[int] = []
     for mask in whole:  # what hits a part of a conflict hits the conflict
         if not any(part & mask == part for part in minimal):
@@ -176,11 +214,15 @@ def _hitting_sets(
             barred |= 1 << k
 
     search(0, 0.0, 0, minimal)
-    return tuple(frozenset(names[k] for k in of(mask)) for spent, mask in found if spent <= best + SAME_COST)
+    return tuple(
+        frozenset(names[k] for k in of(mask)) for spent, mask in found if spent <= best + SAME_COST
+    )
 
 
 def _conflicts_with(system: LinearSystem, claim: str, others: list[str]) -> list[tuple[str, ...]]:
-    """Different irreducible conflicts between one dropped claim and other claims, by removing partners in turn."""
+    """Different irreducible conflicts between one dropped claim and other claims, by removing
+    partners in turn.
+    """
     found: list[tuple[str, ...]] = []
     queue: list[frozenset[str]] = [frozenset()]
     seen: set[frozenset[str]] = set()

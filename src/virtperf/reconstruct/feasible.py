@@ -1,4 +1,6 @@
-"""What a paper's text pins down: feasible intervals, centre, contradictions, leave-one-out verdicts."""
+"""What a paper's text pins down: feasible intervals, centre, contradictions, leave-one-out
+verdicts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ TOUCHING = 1e-6
 class Feasible:
     """The consistent part of a set of claims (`kept`) and what it implies.
 
-    `systems`: one per group of quantities that no claim connects with another group; `found`: the same in each.
+    `systems`: one per group of quantities that no claim connects with another group; `found`: the
+        same in each.
     `known`: of other claims, which has some of the same systems.
     """
 
@@ -38,11 +41,15 @@ class Feasible:
     systems: tuple[LinearSystem, ...]
     found: tuple[Contradictions, ...]
     known: Feasible | None = None
-    _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(default_factory=dict, compare=False)
+    _pieces: dict[Quantity, list[tuple[Extreme, Extreme]]] = field(
+        default_factory=dict, compare=False
+    )
 
     @property
     def resolutions(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """For each system all cheapest sets of claims to set aside; `kept` has gone by the first of each."""
+        """For each system all cheapest sets of claims to set aside; `kept` has gone by the first of
+        each.
+        """
         return tuple(found.resolutions for found in self.found)
 
     def system_of(self, quantity: Quantity) -> LinearSystem | None:
@@ -54,7 +61,9 @@ class Feasible:
         return system.mask_of(c.id for c in self.kept if c.id != without)
 
     def interval(self, quantity: Quantity) -> tuple[Extreme, Extreme]:
-        """The range of one quantity: from the smallest to the largest value over all cheapest resolutions."""
+        """The range of one quantity: from the smallest to the largest value over all cheapest
+        resolutions.
+        """
         lows, highs = zip(*self.pieces(quantity), strict=True)
         return min(lows, key=lambda end: end.value), max(highs, key=lambda end: end.value)
 
@@ -106,12 +115,18 @@ def united(ranges: Iterable[tuple[float, float]]) -> list[float]:
 
 
 def solve(
-    study: Study, claims: Claims, off: tuple[str, ...] = (), *, explain: bool = True,
-    linear: type[LinearSystem] = LinearSystem, known: Feasible | None = None,
-) -> Feasible:  # fmt: skip
+    study: Study,
+    claims: Claims,
+    off: tuple[str, ...] = (),
+    *,
+    explain: bool = True,
+    linear: type[LinearSystem] = LinearSystem,
+    known: Feasible | None = None,
+) -> Feasible:
     """Find the contradictions among the active claims and the system that the others form.
 
-    `explain` is passed on to `find_contradictions`, `linear` to `systems_of`; systems that `known` has too are its own.
+    `explain` is passed on to `find_contradictions`, `linear` to `systems_of`; systems that `known`
+        has too are its own.
     """
     active = claims.active(off)
     found = _solved(study, active, (), explain, linear, known)
@@ -120,11 +135,19 @@ def solve(
 
 
 def _solved(
-    study: Study, active: tuple[Claim, ...], limits: Sequence[Row], explain: bool, linear: type[LinearSystem],
+    study: Study,
+    active: tuple[Claim, ...],
+    limits: Sequence[Row],
+    explain: bool,
+    linear: type[LinearSystem],
     known: Feasible | None,
-) -> Feasible:  # fmt: skip
+) -> Feasible:
     costs = {c.id: drop_cost(c) for c in active}
-    before = {} if known is None else dict(zip((s.rows for s in known.systems), range(len(known.systems)), strict=True))
+    before = (
+        {}
+        if known is None
+        else dict(zip((s.rows for s in known.systems), range(len(known.systems)), strict=True))
+    )
     systems: list[LinearSystem] = []
     found: list[Contradictions] = []
     for system in systems_of(study, active, linear, limits):
@@ -135,22 +158,29 @@ def _solved(
         else:
             own = set(system.owner)
             systems.append(system)
-            found.append(find_contradictions(system, {c: costs[c] for c in costs if c in own}, explain=explain))
+            found.append(
+                find_contradictions(
+                    system, {c: costs[c] for c in costs if c in own}, explain=explain
+                )
+            )
     dropped = {claim for f in found for claim in f.dropped}
     contradictions = Contradictions(
-        tuple(c for c in costs if c in dropped), tuple(conflict for f in found for conflict in f.conflicts),
+        tuple(c for c in costs if c in dropped),
+        tuple(conflict for f in found for conflict in f.conflicts),
         choices=tuple(choice for f in found for choice in f.choices),
-    )  # fmt: skip
+    )
     kept = tuple(c for c in active if c.id not in dropped)
     return Feasible(study, active, kept, contradictions, tuple(systems), tuple(found), known)
 
 
 def mean_rows(feasible: Feasible) -> list[Row]:
-    """The limits of all claims of the kind `relative_mean`, from the ranges that the other claims allow.
+    """The limits of all claims of the kind `relative_mean`, from the ranges that the other claims
+    allow.
 
-    Relative values are quotients, so that no linear relation ties the mean to its parts. Their ranges give limits of
-    it: no value between them is excluded where the parts belong to different groups, and none outside is possible. The
-    parts keep their own ranges; what is said of the mean does not narrow them.
+    Relative values are quotients, so that no linear relation ties the mean to its parts. Their
+    ranges give limits of it: no value between them is excluded where the parts belong to different
+    groups, and none outside is possible. The parts keep their own ranges; what is said of the mean
+    does not narrow them.
     """
     share = cache(lambda of, to: _share(feasible, of, to))
     rows = []
@@ -161,14 +191,21 @@ def mean_rows(feasible: Feasible) -> list[Row]:
             low, high = 100.0 * np.mean([share(*pair) for pair in pairs], axis=0)
             for sign, end in ((-1.0, low), (1.0, high)):
                 if np.isfinite(end):
-                    rows.append(Row(claim.id, tuple((q, sign * c) for c, q in whole.terms), sign * float(end)))
+                    rows.append(
+                        Row(
+                            claim.id,
+                            tuple((q, sign * c) for c, q in whole.terms),
+                            sign * float(end),
+                        )
+                    )
     return rows
 
 
 def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, float]:
     """The range of ``of / to`` over all cheapest resolutions; both are one quantity each.
 
-    Natural bounds that keep quantities above 0 set no upper limit: a quotient by a number near 0 has none.
+    Natural bounds that keep quantities above 0 set no upper limit: a quotient by a number near 0
+    has none.
     """
     ((_, part),), ((_, reference),) = of.terms, to.terms
     bottom, top = (end.value for end in feasible.interval(reference))
@@ -180,7 +217,10 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
         least = feasible.interval(part)[0].value
         return (least / top if least >= 0 else -np.inf), np.inf
     above_0 = np.array(
-        [not row.claim and len(row.terms) == 1 and row.terms[0][1] < 0 > row.bound for row in system.rows]
+        [
+            not row.claim and len(row.terms) == 1 and row.terms[0][1] < 0 > row.bound
+            for row in system.rows
+        ]
     )
     masks = feasible.masks(system)
     lows = [system.ratio_interval(of, to, mask)[0] for mask in masks]
@@ -188,9 +228,13 @@ def _share(feasible: Feasible, of: Expression, to: Expression) -> tuple[float, f
 
 
 def systems_of(
-    study: Study, active: Sequence[Claim], linear: type[LinearSystem] = LinearSystem, limits: Sequence[Row] = ()
+    study: Study,
+    active: Sequence[Claim],
+    linear: type[LinearSystem] = LinearSystem,
+    limits: Sequence[Row] = (),
 ) -> tuple[LinearSystem, ...]:
-    """One system for each group of quantities that the claims connect, the plotted points among them.
+    """One system for each group of quantities that the claims connect, the plotted points among
+    them.
 
     `linear` is what systems without laws are; `limits` are rows beside those of the claims.
     """
@@ -210,7 +254,9 @@ def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
     return low.value, high.value
 
 
-def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None) -> dict[Quantity, float]:
+def centres(
+    feasible: Feasible, progress: Callable[[str], None] = lambda _: None
+) -> dict[Quantity, float]:
     """The centre of every quantity that a claim speaks of; see `analytic_centre`."""
     study = feasible.study
     drawn: dict[tuple[Quantity, ...], list[float]] = {}  # a curve that is drawn twice counts once
@@ -228,12 +274,16 @@ def centres(feasible: Feasible, progress: Callable[[str], None] = lambda _: None
         intervals = {q: _ends(feasible, q) for q in system.quantities}
         found |= analytic_centre(system, mask, intervals, curves)
     for law in laws_of(feasible.kept):  # which the rows only enclose
-        found[law.response] = float(np.clip(law.constant / found[law.throughput], *_ends(feasible, law.response)))
+        found[law.response] = float(
+            np.clip(law.constant / found[law.throughput], *_ends(feasible, law.response))
+        )
     return found
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows grouped by connected quantities, in stable order; the rows of a claim, which is dropped whole, together."""
+    """Rows grouped by connected quantities, in stable order; the rows of a claim, which is dropped
+    whole, together.
+    """
     number: dict[object, int] = {}
     edges = [
         (place, len(rows) + number.setdefault(name, len(number)))
@@ -241,8 +291,12 @@ def _groups(rows: Sequence[Row]) -> list[list[Row]]:
         for name in (*(quantity for quantity, _ in row.terms), *([row.claim] if row.claim else []))
     ]
     size = len(rows) + len(number)
-    graph = coo_array((np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size))
+    graph = coo_array(
+        (np.ones(len(edges)), np.array(edges, dtype=int).reshape(-1, 2).T), shape=(size, size)
+    )
     groups: dict[int, list[Row]] = {}
-    for row, group in zip(rows, connected_components(graph, directed=False)[1].tolist(), strict=False):
+    for row, group in zip(
+        rows, connected_components(graph, directed=False)[1].tolist(), strict=False
+    ):
         groups.setdefault(group, []).append(row)
     return list(groups.values())

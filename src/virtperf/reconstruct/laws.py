@@ -1,9 +1,11 @@
-"""Systems in which a product of two quantities is constant: ``response time x throughput = clients``.
+"""Systems in which a product of two quantities is constant: ``response time x throughput =
+clients``.
 
-The linear rows are exact; a law is enclosed between tangents of the curve ``k / x`` (it is convex) and, where the
-interval of x is known, its secant. Intervals are split until the enclosure is as narrow as the printed digits need
-(spatial branch and bound; Horst and Tuy, Global Optimization, 1996). Every bound holds for the claims that are switched
-on in that very question, and for no others: nothing that was left out comes back through the law.
+The linear rows are exact; a law is enclosed between tangents of the curve ``k / x`` (it is convex)
+and, where the interval of x is known, its secant. Intervals are split until the enclosure is as
+narrow as the printed digits need (spatial branch and bound; Horst and Tuy, Global Optimization,
+1996). Every bound holds for the claims that are switched on in that very question, and for no
+others: nothing that was left out comes back through the law.
 """
 
 from __future__ import annotations
@@ -19,10 +21,14 @@ from virtperf.study.claims import Claim
 from virtperf.study.quantities import Expression, Quantity
 
 PRECISE = 1e-5
-"""Relative distance from a law, and from the best value known, that counts as none: finer than any printed digit."""
+"""Relative distance from a law, and from the best value known, that counts as none: finer than any
+printed digit.
+"""
 
 MOST_BOXES = 400
-"""Boxes that one question may look at; beyond it the enclosure stands, which excludes nothing that is allowed."""
+"""Boxes that one question may look at; beyond it the enclosure stands, which excludes nothing that
+is allowed.
+"""
 
 MOST_TANGENTS = 50
 """How many times the tangents of one box are added to."""
@@ -55,7 +61,9 @@ def laws_of(claims: Sequence[Claim]) -> list[Law]:
 
 
 class LawSystem(LinearSystem):
-    """A linear system with laws, each with a row that bounds nothing; it counts where the mask holds that row."""
+    """A linear system with laws, each with a row that bounds nothing; it counts where the mask
+    holds that row.
+    """
 
     def __init__(self, rows: Sequence[Row], laws: Sequence[Law]) -> None:
         super().__init__(rows)
@@ -72,7 +80,13 @@ class LawSystem(LinearSystem):
         if not self._secant:
             for response, throughput in self._columns:
                 self._secant.append(model.getNumRow())
-                model.addRow(-np.inf, np.inf, 2, np.array([response, throughput], dtype=np.int32), np.array([1.0, 0.0]))
+                model.addRow(
+                    -np.inf,
+                    np.inf,
+                    2,
+                    np.array([response, throughput], dtype=np.int32),
+                    np.array([1.0, 0.0]),
+                )
         on = [k for k in range(len(self.laws)) if mask is None or mask[self._marker[k]]]
         for k, row, bound in self._tangents:
             model.changeRowBounds(row, -np.inf, bound if k in on else np.inf)
@@ -87,7 +101,9 @@ class LawSystem(LinearSystem):
         return Outcome(INFEASIBLE, np.inf, np.zeros(0), ()) if box is None else self._branch(c, box)
 
     def _box(self, on: list[int]) -> Box | None:
-        """The intervals of throughput that the rows leave, found in rounds; None where they leave nothing."""
+        """The intervals of throughput that the rows leave, found in rounds; None where they leave
+        nothing.
+        """
         box: Box = dict.fromkeys(on, (0.0, np.inf))
         for _ in range(ROUNDS):
             for k in on:
@@ -143,10 +159,16 @@ class LawSystem(LinearSystem):
 
     @staticmethod
     def _better(value: float, best: Outcome) -> bool:
-        return value < best.value - PRECISE * max(1.0, abs(best.value)) if np.isfinite(best.value) else True
+        return (
+            value < best.value - PRECISE * max(1.0, abs(best.value))
+            if np.isfinite(best.value)
+            else True
+        )
 
     def _enclosed(self, c: np.ndarray, box: Box) -> Outcome:
-        """The linear program of one box; tangents that cut its solution off are added until none does."""
+        """The linear program of one box; tangents that cut its solution off are added until none
+        does.
+        """
         for k, (low, high) in box.items():
             self._confine(k, low, high)
         for _ in range(MOST_TANGENTS):
@@ -185,8 +207,12 @@ class LawSystem(LinearSystem):
                 moved[:, response] = law.constant / np.maximum(moved[:, throughput], self._least(k))
         return self.obeying(moved, mask)
 
-    def ratio_interval(self, of: Expression, to: Expression, mask: np.ndarray | None = None) -> tuple[float, float]:
-        """Smallest and largest value of ``of / to`` for ``to > 0``: Dinkelbach (1967), Management Science 13."""
+    def ratio_interval(
+        self, of: Expression, to: Expression, mask: np.ndarray | None = None
+    ) -> tuple[float, float]:
+        """Smallest and largest value of ``of / to`` for ``to > 0``: Dinkelbach (1967), Management
+        Science 13.
+        """
         c, d = self.vector(of), self.vector(to)
         outer = super().ratio_interval(of, to, mask)
         if c is None or d is None or not any(mask is None or mask[m] for m in self._marker):
@@ -203,7 +229,9 @@ class LawSystem(LinearSystem):
         return ends[0], ends[1]
 
     def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
-        """Rows of a small conflict: that of the linear rows alone where they have one, else found by halving."""
+        """Rows of a small conflict: that of the linear rows alone where they have one, else found
+        by halving.
+        """
         linear = mask & ~np.isin(self.owner, [law.claim for law in self.laws])
         if not self.feasible(linear):
             return super().infeasible_rows(linear)
@@ -211,7 +239,9 @@ class LawSystem(LinearSystem):
         return np.flatnonzero(self.mask_of(self._conflict([], claims)) & (self.owner != ""))
 
     def _conflict(self, sure: list[str], claims: list[str]) -> list[str]:
-        """The claims of an irreducible conflict that are needed beside `sure` (QuickXplain; Junker, AAAI 2004)."""
+        """The claims of an irreducible conflict that are needed beside `sure` (QuickXplain; Junker,
+        AAAI 2004).
+        """
         if len(claims) <= 1:
             return claims
         first, second = claims[: len(claims) // 2], claims[len(claims) // 2 :]

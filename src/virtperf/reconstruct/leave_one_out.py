@@ -1,8 +1,9 @@
 """What the paper's other claims say about each claim, and how much each claim adds.
 
-A claim is left out with everything that is said only where it is said: other parts of the same sentence, other cells
-of the same row. The rest is resolved anew (all cheapest sets of claims to set aside), and every law is enclosed anew:
-nothing that was found with the claim is used without it. The verdict is about the claim alone.
+A claim is left out with everything that is said only where it is said: other parts of the same
+sentence, other cells of the same row. The rest is resolved anew (all cheapest sets of claims to set
+aside), and every law is enclosed anew: nothing that was found with the claim is used without it.
+The verdict is about the claim alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from virtperf.core.tables import rounded
+from rawperf.core.tables import rounded
 from virtperf.reconstruct.contradictions import cheapest_resolutions, drop_cost
 from virtperf.reconstruct.feasible import Feasible
 from virtperf.reconstruct.laws import LawSystem
@@ -34,11 +35,13 @@ SURE_DIGITS = 12
 class TextVerdict:
     """A claim judged by the paper's other claims.
 
-    `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted (they exclude it),
-        depends (on which of the others are set aside, where they contradict each other), convention (the natural bounds
-        and the scale imply it, whatever is measured), assumed (an assumption of ours), off (one that is switched off).
+    `verdict`: corroborated (the others imply it), independent (they leave it open), contradicted
+        (they exclude it), depends (on which of the others are set aside, where they contradict each
+        other), convention (the natural bounds and the scale imply it, whatever is measured),
+        assumed (an assumption of ours), off (one that is switched off).
     `implied`: what the others allow for the claim's number, over all resolutions.
-    `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points that it speaks of.
+    `information`: the mean share, 0 to 1, by which the claim narrows the intervals of the points
+        that it speaks of.
     """
 
     verdict: str
@@ -47,19 +50,31 @@ class TextVerdict:
 
 
 class LeaveOneOut:
-    """Judges claims one after another, each by the others; a conflict that was found for one serves the next."""
+    """Judges claims one after another, each by the others; a conflict that was found for one serves
+    the next.
+    """
 
     def __init__(self, feasible: Feasible) -> None:
         self.feasible = feasible
         # each claim is left out of rows that hardly differ from those without the next one
-        self._systems = [s if isinstance(s, LawSystem | Remembered) else Remembered(s.rows) for s in feasible.systems]
+        self._systems = [
+            s if isinstance(s, LawSystem | Remembered) else Remembered(s.rows)
+            for s in feasible.systems
+        ]
         self._active = {c.id: c for c in feasible.active}
         self._members = [dict.fromkeys(name for name in s.owner if name) for s in feasible.systems]
-        self._costs = [{c: drop_cost(self._active[c]) for c in self._active if c in m} for m in self._members]
-        self._conflicts = [[c for c in feasible.contradictions.conflicts if set(c) <= set(m)] for m in self._members]
+        self._costs = [
+            {c: drop_cost(self._active[c]) for c in self._active if c in m} for m in self._members
+        ]
+        self._conflicts = [
+            [c for c in feasible.contradictions.conflicts if set(c) <= set(m)]
+            for m in self._members
+        ]
 
     def judge(self, claim: Claim) -> TextVerdict:
-        """Leave the claim out, with what else its own sentence says, and compare it with what the rest implies."""
+        """Leave the claim out, with what else its own sentence says, and compare it with what the
+        rest implies.
+        """
         if claim.id not in self._active:
             return TextVerdict("off", (-np.inf, np.inf), 0.0)
         number = self._group(claim)
@@ -68,7 +83,9 @@ class LeaveOneOut:
         least = _least(self.feasible.study, claim)
         spans = [_implied(system, mask, claim, least) for mask in masks]
         # of a number half-way between two that are exported, the solver's last bits do not decide
-        low, high = rounded((min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS)
+        low, high = rounded(
+            (min(low for low, _ in spans), max(high for _, high in spans)), SURE_DIGITS
+        )
         dropped = claim.id in self.feasible.contradictions.dropped
         verdict = self._verdict(claim, system, masks)
         information = 0.0 if dropped else self._information(system, claim)
@@ -89,14 +106,20 @@ class LeaveOneOut:
         return verdict_of(system, masks, claim.id)
 
     def assumes(self, claim: Claim) -> bool:
-        """Whether an assumption of ours speaks, directly or through other claims, of what the claim speaks of."""
-        return claim.id in self._active and any(self._active[c].assumed for c in self._members[self._group(claim)])
+        """Whether an assumption of ours speaks, directly or through other claims, of what the claim
+        speaks of.
+        """
+        return claim.id in self._active and any(
+            self._active[c].assumed for c in self._members[self._group(claim)]
+        )
 
     def _group(self, claim: Claim) -> int:
         return next(k for k, members in enumerate(self._members) if claim.id in members)
 
     def _without(self, number: int, claim: Claim) -> Iterator[np.ndarray]:
-        """The rows of the other claims of the group, once for each of their cheapest resolutions."""
+        """The rows of the other claims of the group, once for each of their cheapest
+        resolutions.
+        """
         together = said_together(claim, self._active.values())
         others = {name: cost for name, cost in self._costs[number].items() if name not in together}
         pool = self._conflicts[number]
@@ -109,17 +132,28 @@ class LeaveOneOut:
 
     def _information(self, system: LinearSystem, claim: Claim) -> float:
         study = self.feasible.study
-        about = [e for e in study.exhibits if e.id in claim.exhibits or (claim.assumed and not claim.exhibits)]
+        about = [
+            e
+            for e in study.exhibits
+            if e.id in claim.exhibits or (claim.assumed and not claim.exhibits)
+        ]
         named = dict.fromkeys(q for e in about for _, _, q in study.points(e) if q in system.index)
-        with_it = {q: self.feasible.pieces(q)[0] for q in named}  # by the first resolution, as `kept`
+        with_it = {
+            q: self.feasible.pieces(q)[0] for q in named
+        }  # by the first resolution, as `kept`
         asked = [
-            q for q, ends in with_it.items()
+            q
+            for q, ends in with_it.items()
             if isinstance(system, LawSystem) or any(claim.id in end.held_by for end in ends)
-        ]  # fmt: skip
+        ]
         single = [Expression(((1.0, q),)) for q in asked]
         others = system.intervals(single, self.feasible.mask(system, claim.id))
         without = {**with_it, **dict(zip(asked, others, strict=True))}
-        gains = [_gain(_width(with_it[q]), _width(ends)) for q, ends in without.items() if _width(ends) > TOLERANCE]
+        gains = [
+            _gain(_width(with_it[q]), _width(ends))
+            for q, ends in without.items()
+            if _width(ends) > TOLERANCE
+        ]
         return float(np.mean(gains)) if gains else 0.0
 
 
@@ -128,20 +162,26 @@ def _width(ends: tuple[Extreme, Extreme]) -> float:
 
 
 def said_together(claim: Claim, claims: Iterable[Claim]) -> set[str]:
-    """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row of a table)."""
+    """The ids of the claim and of the claims that are said nowhere but in its own sentences (or row
+    of a table).
+    """
     own = set(claim.sentences)
     return {claim.id} | {c.id for c in claims if c.sentences and own.issuperset(c.sentences)}
 
 
 def relation(system: LinearSystem, others: np.ndarray, claim: str) -> str:
-    """What the (masked) rows of other claims say of a claim: contradicted, corroborated or independent."""
+    """What the (masked) rows of other claims say of a claim: contradicted, corroborated or
+    independent.
+    """
     if not system.feasible(others | (system.owner == claim)):
         return "contradicted"
     return "corroborated" if is_implied(system, others, claim) else "independent"
 
 
 def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) -> str:
-    """The relation of a claim to others over all their resolutions: depends, where it is not the same in all."""
+    """The relation of a claim to others over all their resolutions: depends, where it is not the
+    same in all.
+    """
     relations: set[str] = set()
     for mask in masks:
         relations.add(relation(system, mask, claim))
@@ -151,7 +191,9 @@ def verdict_of(system: LinearSystem, masks: Iterable[np.ndarray], claim: str) ->
 
 
 def is_implied(system: LinearSystem, others: np.ndarray, claim: str) -> bool:
-    """Whether the (masked) rows leave a claim no way to be wrong; a law, whose row bounds nothing, is never implied."""
+    """Whether the (masked) rows leave a claim no way to be wrong; a law, whose row bounds nothing,
+    is never implied.
+    """
     for i in np.flatnonzero(system.owner == claim):
         limit = system.b[i] + TOLERANCE * system.scale[i] * max(1.0, abs(system.b[i]))
         if not system.A[i].any() or system.beyond(system.A[i], limit, others):
@@ -163,11 +205,15 @@ def _by_nature(system: LinearSystem, claim: str) -> bool:
     """Whether the natural bounds of the claim's own quantities leave it no way to be wrong."""
     rows = [system.rows[i] for i in np.flatnonzero(system.owner == claim)]
     named = {q for row in rows for q, _ in row.terms}
-    small = LinearSystem([*rows, *(row for row in system.rows if not row.claim and row.terms[0][0] in named)])
+    small = LinearSystem(
+        [*rows, *(row for row in system.rows if not row.claim and row.terms[0][0] in named)]
+    )
     return is_implied(small, small.mask_of(()), claim)
 
 
-def _implied(system: LinearSystem, others: np.ndarray, claim: Claim, least: float) -> tuple[float, float]:
+def _implied(
+    system: LinearSystem, others: np.ndarray, claim: Claim, least: float
+) -> tuple[float, float]:
     """The widest range over the claim's instances; none is below `least`."""
     low, high = np.inf, -np.inf
     for instance in claim.instances:
@@ -183,7 +229,9 @@ def _implied(system: LinearSystem, others: np.ndarray, claim: Claim, least: floa
 def _least(study: Study, claim: Claim) -> float:
     """What the numbers that a claim is about can't be below, whatever is claimed."""
     terms = [term for instance in claim.instances for part in instance.parts for term in part.terms]
-    if claim.kind in ("difference", "ordering") or any(c < 0 or study.quantities[q.name].low < 0 for c, q in terms):
+    if claim.kind in ("difference", "ordering") or any(
+        c < 0 or study.quantities[q.name].low < 0 for c, q in terms
+    ):
         return -np.inf
     return -100.0 if claim.kind == "percent_change" else 0.0
 
@@ -193,7 +241,9 @@ def _implied_by_instance(
 ) -> tuple[float, float] | None:
     if claim.kind in ("ratio", "percent_change", "equivalence"):
         low, high = system.ratio_interval(parts[0], parts[1], others)
-        return (100 * (low - 1), 100 * (high - 1)) if claim.kind == "percent_change" else (low, high)
+        return (
+            (100 * (low - 1), 100 * (high - 1)) if claim.kind == "percent_change" else (low, high)
+        )
     if claim.kind in ("value", "range"):
         expression = parts[0]
     elif claim.kind in ("difference", "ordering") and len(parts) == 2:

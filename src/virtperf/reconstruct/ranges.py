@@ -1,7 +1,9 @@
-"""The identified range of every derived number: its smallest and largest value over all data sets that agree.
+"""The identified range of every derived number: its smallest and largest value over all data sets
+that agree.
 
-Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our assumptions, over all
-cheapest resolutions of contradictions; fitted models are searched for (`reconstruct.search`).
+Linear and linear-fractional numbers are exact (two programs each), by the text alone and with our
+assumptions, over all cheapest resolutions of contradictions; fitted models are searched for
+(`reconstruct.search`).
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from virtperf.study.quantities import Expression
 SEARCHED = ("usl", "segmented")
 
 NO_PEAK = "a peak need not exist"
-AT_THE_END = "the largest value may be at the end of the tested levels: a peak between them need not exist"
+AT_THE_END = (
+    "the largest value may be at the end of the tested levels: a peak between them need not exist"
+)
 NO_LIMIT = "values without an upper limit were searched up to {:.4g}"
 LAST_GAP = "between the last two levels no data can place the break"
 NOT_POSITIVE = "the divisor may be 0, and no value above 0 is excluded"
@@ -33,7 +37,9 @@ NOT_POSITIVE = "the divisor may be 0, and no value above 0 is excluded"
 
 @dataclass(frozen=True)
 class Answer:
-    """What one set of claims allows for a number: pieces of its range, for an argmax the levels, and remarks."""
+    """What one set of claims allows for a number: pieces of its range, for an argmax the levels,
+    and remarks.
+    """
 
     pieces: Sequence[float] = (-np.inf, np.inf)
     levels: tuple[str, ...] = ()
@@ -82,18 +88,29 @@ class _Ranges:
         return Answer(pieces, notes=tuple(notes), data_sets=tried)
 
     def _data_sets(self, asked: Derivation) -> tuple[list[Found], float]:
-        """What the search of a declaration found, and how far values without an upper limit were searched."""
+        """What the search of a declaration found, and how far values without an upper limit were
+        searched.
+        """
         if asked.parts not in self._found:
-            also = [x for f in self.within._data_sets(asked)[0] for x in f.best] if self.within else []
+            also = (
+                [x for f in self.within._data_sets(asked)[0] for x in f.best] if self.within else []
+            )
             limits = self.within.regions.of(asked.parts).limits(asked.parts) if self.within else ()
             region, most = self.regions.of(asked.parts).closed(asked.parts, limits)
             names = tuple(asked.derived.gives)
-            self._found[asked.parts] = searched(region, asked.parts, names, _model(asked), self.seed, also), most
+            self._found[asked.parts] = (
+                searched(region, asked.parts, names, _model(asked), self.seed, also),
+                most,
+            )
         return self._found[asked.parts]
 
 
-def ranges(study: Study, claims: Claims, feasible: Feasible, alone: Feasible, seed: int) -> pd.DataFrame:
-    """The table `RANGES`: a row a derived number, by the text alone (`alone`) and with our assumptions (`feasible`)."""
+def ranges(
+    study: Study, claims: Claims, feasible: Feasible, alone: Feasible, seed: int
+) -> pd.DataFrame:
+    """The table `RANGES`: a row a derived number, by the text alone (`alone`) and with our
+    assumptions (`feasible`).
+    """
     assumed = _Ranges(Regions(feasible), seed)
     text = _Ranges(Regions(alone), seed, assumed)
     rows = []
@@ -103,26 +120,44 @@ def ranges(study: Study, claims: Claims, feasible: Feasible, alone: Feasible, se
         without = with_them if shared else text.answer(asked)
         alone_ = (n if n in with_them.notes else f"by the text alone {n}" for n in without.notes)
         notes = dict.fromkeys((asked.derived.note, *alone_, *with_them.notes))
-        rows.append({
-            "derived": asked.derived.id, "gives": asked.gives, "label": asked.label,
-            "exhibits": asked.derived.exhibits, "kind": asked.derived.kind, "unit": asked.unit,
-            "low": with_them.pieces[0], "high": with_them.pieces[-1], "low_text": without.pieces[0],
-            "high_text": without.pieces[-1], "pieces": with_them.pieces, "pieces_text": without.pieces,
-            "levels": with_them.levels, "levels_text": without.levels,
-            "method": "searched" if asked.derived.kind in SEARCHED else "exact",
-            "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
-            "note": "; ".join(filter(None, notes)),
-            "printed": printed(asked, claims),
-        })  # fmt: skip
+        rows.append(
+            {
+                "derived": asked.derived.id,
+                "gives": asked.gives,
+                "label": asked.label,
+                "exhibits": asked.derived.exhibits,
+                "kind": asked.derived.kind,
+                "unit": asked.unit,
+                "low": with_them.pieces[0],
+                "high": with_them.pieces[-1],
+                "low_text": without.pieces[0],
+                "high_text": without.pieces[-1],
+                "pieces": with_them.pieces,
+                "pieces_text": without.pieces,
+                "levels": with_them.levels,
+                "levels_text": without.levels,
+                "method": "searched" if asked.derived.kind in SEARCHED else "exact",
+                "data_sets": with_them.data_sets + (0 if shared else without.data_sets),
+                "note": "; ".join(filter(None, notes)),
+                "printed": printed(asked, claims),
+            }
+        )
     return RANGES.frame(rows)
 
 
 def printed(asked: Derivation, claims: Claims) -> list[float]:
-    """The numbers that the paper prints for a derived number, in its claims of the same relation; no vague words."""
+    """The numbers that the paper prints for a derived number, in its claims of the same relation;
+    no vague words.
+    """
     found: dict[float, None] = {}
     kind = asked.derived.kind
     for claim in claims:
-        if claim.assumed or claim.reading or claim.value is None or claim.kind not in _SAME.get(kind, ()):
+        if (
+            claim.assumed
+            or claim.reading
+            or claim.value is None
+            or claim.kind not in _SAME.get(kind, ())
+        ):
             continue
         if any(instance.parts == asked.parts for instance in claim.instances):
             value = claim.value
@@ -135,9 +170,11 @@ def printed(asked: Derivation, claims: Claims) -> list[float]:
 
 
 _SAME = {
-    "value": ("value",), "difference": ("difference",), "ratio": ("ratio", "percent_change"),
+    "value": ("value",),
+    "difference": ("difference",),
+    "ratio": ("ratio", "percent_change"),
     "percent_change": ("percent_change", "ratio"),
-}  # fmt: skip
+}
 """Kinds of claims that print the number of a kind of derived numbers."""
 
 
@@ -148,9 +185,10 @@ def _argmax(asked: Derivation, region: Region) -> Answer:
     numbers = [float(levels[k]) for k in places] if order is not None else []
     ends = {int(order[0]), int(order[-1])} if order is not None else set()
     return Answer(
-        (min(numbers), max(numbers)) if numbers else (-np.inf, np.inf), tuple(level_text(levels[k]) for k in places),
+        (min(numbers), max(numbers)) if numbers else (-np.inf, np.inf),
+        tuple(level_text(levels[k]) for k in places),
         notes=(AT_THE_END,) if ends & set(places) else (),
-    )  # fmt: skip
+    )
 
 
 def _linear(asked: Derivation) -> Expression:
@@ -163,7 +201,9 @@ def _linear(asked: Derivation) -> Expression:
         weights = x / (x @ x)
         if asked.gives == "intercept":
             weights = 1 / len(x) - np.mean(asked.axis) * weights
-    terms = [(float(w) * c, q) for w, part in zip(weights, parts, strict=True) for c, q in part.terms]
+    terms = [
+        (float(w) * c, q) for w, part in zip(weights, parts, strict=True) for c, q in part.terms
+    ]
     return Expression(tuple(terms))
 
 

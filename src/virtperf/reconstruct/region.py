@@ -15,7 +15,9 @@ from virtperf.reconstruct.system import LinearSystem
 from virtperf.study.quantities import Expression, Quantity
 
 BEYOND = 10.0
-"""Where values have no upper limit: up to how many times the largest limit of the others they are searched."""
+"""Where values have no upper limit: up to how many times the largest limit of the others they are
+searched.
+"""
 
 LARGEST = Expression(((1.0, Quantity("<largest>", ())),))
 
@@ -32,16 +34,22 @@ class Region:
         ends = (end for part in parts for pair in self.ranges(part) for end in pair)
         return [abs(end) for end in ends if np.isfinite(end)]
 
-    def closed(self, parts: Sequence[Expression], others: Sequence[float] = ()) -> tuple[Region, float]:
-        """The region with an upper limit for those of the sums that have none, and that limit; infinite without any.
+    def closed(
+        self, parts: Sequence[Expression], others: Sequence[float] = ()
+    ) -> tuple[Region, float]:
+        """The region with an upper limit for those of the sums that have none, and that limit;
+        infinite without any.
 
-        It is `BEYOND` times the largest limit of the sums, or of `others`, which they have in a narrower region.
+        It is `BEYOND` times the largest limit of the sums, or of `others`, which they have in a
+        narrower region.
         """
         free = [part for part in parts if any(np.isinf(high) for _, high in self.ranges(part))]
         if not free:
             return self, np.inf
         most = BEYOND * max((*self.limits(parts), *others), default=1.0)
-        return Region(*self._with([combined_row("", most, (1.0, part)) for part in free], on=True)), most
+        return Region(
+            *self._with([combined_row("", most, (1.0, part)) for part in free], on=True)
+        ), most
 
     def ranges(self, of: Expression) -> list[tuple[float, float]]:
         """The range of a sum under each resolution."""
@@ -54,9 +62,13 @@ class Region:
 
     def maxima(self, parts: Sequence[Expression]) -> list[tuple[float, float]]:
         """The range of the largest of several sums under each resolution."""
-        with_it, masks = self._with([combined_row("", 0.0, (1.0, part), (-1.0, LARGEST)) for part in parts], on=True)
+        with_it, masks = self._with(
+            [combined_row("", 0.0, (1.0, part), (-1.0, LARGEST)) for part in parts], on=True
+        )
         least = [with_it.minimum(LARGEST, mask).value for mask in masks]
-        highs = [max(self.system.maximum(part, mask).value for part in parts) for mask in self.masks]
+        highs = [
+            max(self.system.maximum(part, mask).value for part in parts) for mask in self.masks
+        ]
         return list(zip(least, highs, strict=True))
 
     def largest(self, parts: Sequence[Expression]) -> list[int]:
@@ -68,14 +80,19 @@ class Region:
         with_them, masks = self._with(below, on=False)
         outer = len(self.system.rows)
         return [
-            k for k in places
+            k
+            for k in places
             if any(with_them.feasible(np.concatenate((mask[:outer], of == k))) for mask in masks)
-        ]  # fmt: skip
+        ]
 
-    def _with(self, rows: Sequence[Row], *, on: bool) -> tuple[LinearSystem, tuple[np.ndarray, ...]]:
+    def _with(
+        self, rows: Sequence[Row], *, on: bool
+    ) -> tuple[LinearSystem, tuple[np.ndarray, ...]]:
         """The system with more rows, all on or all off, and the masks of it."""
         more = np.full(len(rows), on)
-        return _system([*self.system.rows, *rows], [self.system]), tuple(np.append(mask, more) for mask in self.masks)
+        return _system([*self.system.rows, *rows], [self.system]), tuple(
+            np.append(mask, more) for mask in self.masks
+        )
 
 
 class Regions:
@@ -102,7 +119,10 @@ class Regions:
         natural = natural_rows(self.feasible.study, alone)
         bounds = np.ones(len(natural), dtype=bool)
         rows = [*(row for system in systems for row in system.rows), *natural]
-        return Region(_system(rows, systems), tuple(np.concatenate((*chosen, bounds)) for chosen in product(*masks)))
+        return Region(
+            _system(rows, systems),
+            tuple(np.concatenate((*chosen, bounds)) for chosen in product(*masks)),
+        )
 
 
 def _system(rows: Sequence[Row], systems: Sequence[LinearSystem]) -> LinearSystem:

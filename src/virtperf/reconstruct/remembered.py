@@ -1,8 +1,10 @@
-"""A linear system that answers without solving a program where answers that it gave before prove the new one.
+"""A linear system that answers without solving a program where answers that it gave before prove
+the new one.
 
-The smallest value of an objective under some rows is known where two things are: a point that obeys the rows, and rows
-among them that hold the objective at or above its value there. Both come with every program that is solved: its
-solution, and the rows with non-zero dual values (weak duality: whatever other rows there are, these alone bound it).
+The smallest value of an objective under some rows is known where two things are: a point that obeys
+the rows, and rows among them that hold the objective at or above its value there. Both come with
+every program that is solved: its solution, and the rows with non-zero dual values (weak duality:
+whatever other rows there are, these alone bound it).
 """
 
 from __future__ import annotations
@@ -17,22 +19,27 @@ from virtperf.reconstruct.constraints import Row
 from virtperf.reconstruct.system import INFEASIBLE, OPTIMAL, UNBOUNDED, LinearSystem, Outcome
 
 EXACT = 1e-9
-"""Relative distance that counts as none, of a point from a row and of two values: far below what solvers promise."""
+"""Relative distance that counts as none, of a point from a row and of two values: far below what
+solvers promise.
+"""
 
 
 @dataclass
 class _Told:
-    """What programs with one objective told: values and the rows that hold them, and rows that leave it no limit."""
+    """What programs with one objective told: values and the rows that hold them, and rows that
+    leave it no limit.
+    """
 
     solved: list[tuple[Outcome, np.ndarray]] = field(default_factory=list)
     free: list[np.ndarray] = field(default_factory=list)
 
 
 class Remembered(LinearSystem):
-    """A linear system that is asked much about the same quantities, under different sets of its rows.
+    """A linear system that is asked much about the same quantities, under different sets of its
+    rows.
 
-    Its values are those of a `LinearSystem`; of several points with the same value, and of several proofs, it may give
-    others. Sets of rows are bits, packed into whole numbers.
+    Its values are those of a `LinearSystem`; of several points with the same value, and of several
+    proofs, it may give others. Sets of rows are bits, packed into whole numbers.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -105,7 +112,9 @@ class Remembered(LinearSystem):
             return Outcome(UNBOUNDED, -np.inf, np.zeros(0), ())
         for proof, rows in told.solved:
             if least <= proof.value + EXACT * max(1.0, abs(proof.value)) and not (rows & ~on).any():
-                return Outcome(OPTIMAL, proof.value, self._points[:, values.argmin()].copy(), proof.held)
+                return Outcome(
+                    OPTIMAL, proof.value, self._points[:, values.argmin()].copy(), proof.held
+                )
         return None
 
     def _learn(self, key: bytes, on: np.ndarray, found: Outcome) -> None:

@@ -1,10 +1,12 @@
-"""The range of a number that is no linear function: searched for over data sets that agree with the statements.
+"""The range of a number that is no linear function: searched for over data sets that agree with the
+statements.
 
-Data sets are corners of what the statements allow, in random directions, and points between them by hit-and-run (Smith
-1984, Operations Research 32). From the best of each number a local search goes on: the program's corner in the
-direction of the gradient, and points on the way to it (Frank and Wolfe 1956, Naval Research Logistics Quarterly 3);
-then, since numbers of bounded models have kinks, random steps towards other data sets, shorter and shorter. What is
-found is a range that the number takes at least; nothing proves that it takes no value beyond.
+Data sets are corners of what the statements allow, in random directions, and points between them by
+hit-and-run (Smith 1984, Operations Research 32). From the best of each number a local search goes
+on: the program's corner in the direction of the gradient, and points on the way to it (Frank and
+Wolfe 1956, Naval Research Logistics Quarterly 3); then, since numbers of bounded models have kinks,
+random steps towards other data sets, shorter and shorter. What is found is a range that the number
+takes at least; nothing proves that it takes no value beyond.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ STARTS, STEPS = 2, 6
 """Data sets from which the local search of one end starts, and its steps at most."""
 
 ROUNDS, AROUND, SHORTEST = 12, 48, 1e-4
-"""Rounds of random steps, steps in each, and the shortest of them, as a share of the way to another data set."""
+"""Rounds of random steps, steps in each, and the shortest of them, as a share of the way to another
+data set.
+"""
 
 ON_THE_WAY = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0])
 """Where between a data set and the next corner others are tried."""
@@ -33,16 +37,22 @@ GAIN = 1e-4
 """A step that improves by less than this share is the last one."""
 
 SMALLEST = 1e-6
-"""Values below this share of the largest one of a data set count as zero, which models of positive values exclude."""
+"""Values below this share of the largest one of a data set count as zero, which models of positive
+values exclude.
+"""
 
 Ends = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Function = Callable[[np.ndarray], Ends]
-"""Numbers of data sets, shape (m, n): name to the smallest and largest value of each of them, NaN where it has none."""
+"""Numbers of data sets, shape (m, n): name to the smallest and largest value of each of them, NaN
+where it has none.
+"""
 
 
 @dataclass
 class Found:
-    """The ranges of numbers over the data sets that were tried, and the data sets at their ends; none for no number."""
+    """The ranges of numbers over the data sets that were tried, and the data sets at their ends;
+    none for no number.
+    """
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     best: list[dict[Quantity, float]] = field(default_factory=list)
@@ -50,10 +60,15 @@ class Found:
 
 
 def searched(
-    region: Region, parts: Sequence[Expression], names: Sequence[str], function: Function, seed: int,
+    region: Region,
+    parts: Sequence[Expression],
+    names: Sequence[str],
+    function: Function,
+    seed: int,
     also: Sequence[Mapping[Quantity, float]] = (),
-) -> list[Found]:  # fmt: skip
-    """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the region.
+) -> list[Found]:
+    """The ranges of the numbers `names` over data sets of `parts`, one for each resolution of the
+    region.
 
     `also`: data sets to try first, where they obey the region's rows: those of a narrower region.
     """
@@ -62,12 +77,19 @@ def searched(
 
 class _Search:
     def __init__(
-        self, region: Region, mask: np.ndarray, parts: Sequence[Expression], function: Function, seed: int
+        self,
+        region: Region,
+        mask: np.ndarray,
+        parts: Sequence[Expression],
+        function: Function,
+        seed: int,
     ) -> None:
         self.system, self.mask, self.function = region.system, mask, function
         vectors = [self.system.vector(part) for part in parts]
         self.known = all(v is not None for v in vectors)
-        self.E = np.array([np.zeros(len(self.system.quantities)) if v is None else v for v in vectors])
+        self.E = np.array(
+            [np.zeros(len(self.system.quantities)) if v is None else v for v in vectors]
+        )
         self.rng = np.random.default_rng(seed)
         self.tried = 0
 
@@ -83,7 +105,10 @@ class _Search:
             high, last = self._end(points, ends, name, 1)
             if low <= high:
                 found.ranges[name] = (low, high)
-                found.best += [dict(zip(self.system.quantities, map(float, x), strict=True)) for x in (first, last)]
+                found.best += [
+                    dict(zip(self.system.quantities, map(float, x), strict=True))
+                    for x in (first, last)
+                ]
         found.data_sets = self.tried
         return found
 
@@ -107,7 +132,9 @@ class _Search:
         return np.array([x for x in found if x is not None]).reshape(-1, self.E.shape[1])
 
     def _walk(self, corners: np.ndarray) -> np.ndarray:
-        """Points between the corners: each goes in a random direction to a random place before the next row."""
+        """Points between the corners: each goes in a random direction to a random place before the
+        next row.
+        """
         A, b = (part[self.mask] for part in (self.system.A, self.system.b))
         x = corners.mean(axis=0)
         spread = corners - x
@@ -123,7 +150,9 @@ class _Search:
         return np.array(found)
 
     def _end(self, points: np.ndarray, ends: Ends, name: str, k: int) -> tuple[float, np.ndarray]:
-        """The smallest (k = 0) or largest (k = 1) value of a number, of the points and near the best, and where."""
+        """The smallest (k = 0) or largest (k = 1) value of a number, of the points and near the
+        best, and where.
+        """
         values = _signed(ends, name, k)
         order = np.argsort(values, kind="stable")
         best, x = values[order[0]], points[order[0]]
@@ -149,11 +178,15 @@ class _Search:
                 break
         return best, x
 
-    def _stepped(self, x: np.ndarray, best: float, points: np.ndarray, name: str, k: int) -> tuple[float, np.ndarray]:
+    def _stepped(
+        self, x: np.ndarray, best: float, points: np.ndarray, name: str, k: int
+    ) -> tuple[float, np.ndarray]:
         """Random steps towards other data sets; what improves is where the next ones start."""
         for _ in range(ROUNDS):
             share = SHORTEST ** self.rng.uniform(size=(AROUND, 1))
-            value, at = self._best_of(x + share * (points[self.rng.integers(len(points), size=AROUND)] - x), name, k)
+            value, at = self._best_of(
+                x + share * (points[self.rng.integers(len(points), size=AROUND)] - x), name, k
+            )
             if value < best:
                 best, x = value, at
         return best, x
@@ -178,6 +211,8 @@ class _Search:
 
 
 def _signed(ends: Ends, name: str, k: int) -> np.ndarray:
-    """The number's smallest values, or its largest ones with the other sign: what is sought is the least."""
+    """The number's smallest values, or its largest ones with the other sign: what is sought is the
+    least.
+    """
     values = -ends[name][1] if k else ends[name][0]
     return np.where(np.isnan(values), np.inf, values)

@@ -1,4 +1,6 @@
-"""The reconstruct stage: from a study's published folder to points, verdicts, contradictions and raw run folders."""
+"""The reconstruct stage: from a study's published folder to points, verdicts, contradictions and
+raw run folders.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from virtperf.core.files import json_text, replaced_folder
+from rawperf.core.files import json_text, replaced_folder
+from rawperf.core.tables import rounded
 from virtperf.core.params import Parameters
 from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS, TRUTH_VALUES
-from virtperf.core.tables import rounded
 from virtperf.reconstruct.feasible import Feasible, centres, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
@@ -38,25 +40,37 @@ SAME_END = 1e-6
 
 
 def reconstruct(
-    study: Study, claims: Claims, parameters: Parameters, out: Path, progress: Progress, *, scheduler: str = ""
+    study: Study,
+    claims: Claims,
+    parameters: Parameters,
+    out: Path,
+    progress: Progress,
+    *,
+    scheduler: str = "",
 ) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 
-    Files: the tables `POINTS`, `RANGES`, `CLAIMS`, `READINGS` and `TRUTH_VALUES` of `core.stage_tables`,
-    `contradictions.json` and, where the study plans runs, `runs/<run_id>/`; `runs.json` has a hash of every run.
+    Files: the tables `POINTS`, `RANGES`, `CLAIMS`, `READINGS` and `TRUTH_VALUES` of
+    `core.stage_tables`,
+    `contradictions.json` and, where the study plans runs, `runs/<run_id>/`; `runs.json` has a hash
+        of every run.
     """
     raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
     with replaced_folder(out) as folder, ExitStack() as open_:
         if raw:
-            writer = run_writer(study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler)
+            writer = run_writer(
+                study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler
+            )
             begin = open_.enter_context(writer)
         progress("contradictions")
         feasible = solve(study, claims, off, linear=Remembered)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
         found = centres(feasible, progress)
         centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
-        plans = plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
+        plans = (
+            plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
+        )
         written = begin(plans) if raw else ()
         progress("points")
         points = _points(study, feasible, alone)
@@ -68,7 +82,9 @@ def reconstruct(
         CLAIMS.write(verdicts, folder / CLAIMS.file)
         progress("other readings of words")
         READINGS.write(other_readings(study, claims, points, verdicts), folder / READINGS.file)
-        (folder / "contradictions.json").write_text(json_text(_contradictions(feasible, claims.reading)))
+        (folder / "contradictions.json").write_text(
+            json_text(_contradictions(feasible, claims.reading))
+        )
         truth = sorted((quantity.key(), value) for quantity, value in centre.items())
         rows = [{"quantity": key, "value": value} for key, value in truth]
         TRUTH_VALUES.write(TRUTH_VALUES.frame(rows), folder / TRUTH_VALUES.file)
@@ -79,7 +95,9 @@ def reconstruct(
 
 
 def _digest(folder: Path) -> str:
-    """One hash of all files of a run; the next stage depends on it, so that DVC need not walk thousands of folders."""
+    """One hash of all files of a run; the next stage depends on it, so that DVC need not walk
+    thousands of folders.
+    """
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
@@ -96,12 +114,22 @@ def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:
                 text if math.isclose(end.value, text.value, rel_tol=SAME, abs_tol=SAME) else end
                 for end, text in zip(feasible.interval(quantity), by_text, strict=True)
             )
-            rows.append({
-                "exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key(),
-                "low": low.value, "high": high.value, "low_text": text_low.value, "high_text": text_high.value,
-                "pieces": feasible.union(quantity), "pieces_text": alone.union(quantity),
-                "low_by": low.held_by, "high_by": high.held_by,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "exhibit": exhibit.id,
+                    "series": series.label,
+                    "x": level,
+                    "quantity": quantity.key(),
+                    "low": low.value,
+                    "high": high.value,
+                    "low_text": text_low.value,
+                    "high_text": text_high.value,
+                    "pieces": feasible.union(quantity),
+                    "pieces_text": alone.union(quantity),
+                    "low_by": low.held_by,
+                    "high_by": high.held_by,
+                }
+            )
     return POINTS.frame(rows)
 
 
@@ -113,15 +141,28 @@ def _verdicts(feasible: Feasible, alone: Feasible, claims: Claims) -> pd.DataFra
         differs = not claim.assumed and with_ours.assumes(claim)
         verdict = (by_text if differs else with_ours).judge(claim)
         assumed = with_ours.verdict(claim) if differs else verdict.verdict
-        against = {c for conflict in feasible.contradictions.conflicts if claim.id in conflict for c in conflict}
-        rows.append({
-            "claim": claim.id, "kind": claim.kind, "text_verdict": verdict.verdict,
-            "verdict_with_assumptions": assumed,
-            "value": np.nan if claim.value is None else claim.value, "low": claim.low, "high": claim.high,
-            "implied_low": verdict.implied[0], "implied_high": verdict.implied[1], "information": verdict.information,
-            "conflicts": sorted(against - {claim.id}),
-            "dropped": claim.id in feasible.contradictions.dropped,
-        })  # fmt: skip
+        against = {
+            c
+            for conflict in feasible.contradictions.conflicts
+            if claim.id in conflict
+            for c in conflict
+        }
+        rows.append(
+            {
+                "claim": claim.id,
+                "kind": claim.kind,
+                "text_verdict": verdict.verdict,
+                "verdict_with_assumptions": assumed,
+                "value": np.nan if claim.value is None else claim.value,
+                "low": claim.low,
+                "high": claim.high,
+                "implied_low": verdict.implied[0],
+                "implied_high": verdict.implied[1],
+                "information": verdict.information,
+                "conflicts": sorted(against - {claim.id}),
+                "dropped": claim.id in feasible.contradictions.dropped,
+            }
+        )
     return CLAIMS.frame(rows)
 
 
@@ -141,8 +182,9 @@ def _contradictions(feasible: Feasible, reading: str) -> dict[str, Any]:
 def alternatives(feasible: Feasible) -> list[dict[str, Any]]:
     """One entry for each group of conflicts that several cheapest resolutions solve.
 
-    ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets aside beside them
-    (``aside``) and the range of the points that differ most (``points``; None for no limit), the same points in each.
+    ``always``: the claims that every resolution sets aside. ``resolutions``: for each what it sets
+    aside beside them (``aside``) and the range of the points that differ most (``points``; None for
+    no limit), the same points in each.
     """
     return [_entry(feasible, options) for options in feasible.contradictions.choices]
 
@@ -152,27 +194,43 @@ def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, 
     named = {c for option in options for c in option}
     system = next(s for s in feasible.systems if named <= set(s.owner))
     resolutions = feasible.resolutions[feasible.systems.index(system)]
-    under = [[k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)] for option in options]
+    under = [
+        [k for k, r in enumerate(resolutions) if named.intersection(r) == set(option)]
+        for option in options
+    ]
 
     def ranges(quantity: Quantity) -> list[tuple[float, float]]:
         pieces = feasible.pieces(quantity)
-        return [(min(pieces[k][0].value for k in ks), max(pieces[k][1].value for k in ks)) for ks in under]
+        return [
+            (min(pieces[k][0].value for k in ks), max(pieces[k][1].value for k in ks))
+            for ks in under
+        ]
 
     places: dict[Quantity, dict[str, Any]] = {}
     for exhibit in feasible.study.exhibits:
         for series, level, quantity in feasible.study.points(exhibit):
             if quantity in system.index:
-                place = {"exhibit": exhibit.id, "series": series.label, "x": level, "quantity": quantity.key()}
+                place = {
+                    "exhibit": exhibit.id,
+                    "series": series.label,
+                    "x": level,
+                    "quantity": quantity.key(),
+                }
                 places.setdefault(quantity, place)
     found = {quantity: ranges(quantity) for quantity in places}
     spread = {quantity: _spread(ends) for quantity, ends in found.items()}
-    differing = sorted((q for q in found if spread[q] > SAME_END), key=lambda q: -spread[q])[:MOST_POINTS]
+    differing = sorted((q for q in found if spread[q] > SAME_END), key=lambda q: -spread[q])[
+        :MOST_POINTS
+    ]
     return {
         "always": always,
         "resolutions": [
             {
                 "aside": [c for c in option if c not in always],
-                "points": [places[q] | {"low": _end(found[q][k][0]), "high": _end(found[q][k][1])} for q in differing],
+                "points": [
+                    places[q] | {"low": _end(found[q][k][0]), "high": _end(found[q][k][1])}
+                    for q in differing
+                ],
             }
             for k, option in enumerate(options)
         ],
@@ -180,12 +238,18 @@ def _entry(feasible: Feasible, options: Sequence[tuple[str, ...]]) -> dict[str, 
 
 
 def _spread(ranges: Sequence[tuple[float, float]]) -> float:
-    """How far the ends of ranges lie apart, relative to the largest of them; infinite where one alone is open."""
+    """How far the ends of ranges lie apart, relative to the largest of them; infinite where one
+    alone is open.
+    """
     ends = np.array(ranges)
     if (np.isinf(ends).any(axis=0) != np.isinf(ends).all(axis=0)).any():
         return float("inf")
     finite = ends[:, np.isfinite(ends).all(axis=0)]
-    return float(np.ptp(finite, axis=0).max() / max(np.abs(finite).max(), SAME_END)) if finite.size else 0.0
+    return (
+        float(np.ptp(finite, axis=0).max() / max(np.abs(finite).max(), SAME_END))
+        if finite.size
+        else 0.0
+    )
 
 
 def _end(value: float) -> float | None:

@@ -1,4 +1,6 @@
-"""A system of linear inequalities: feasibility, and the smallest and largest value of an expression."""
+"""A system of linear inequalities: feasibility, and the smallest and largest value of an
+expression.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from virtperf.study.quantities import Expression
 
 DUAL_ZERO = 1e-9
 OBEYED = 1e-5
-"""How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound: solvers' tolerances."""
+"""How far beyond its (scaled) bound a point may lie that obeys a row, relative to the bound:
+solvers' tolerances.
+"""
 DUAL, PRIMAL = 1, 4
 """HiGHS's numbers of simplex methods."""
 OPTIMAL = highspy.HighsModelStatus.kOptimal
@@ -26,7 +30,9 @@ INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 
 @dataclass(frozen=True)
 class Outcome:
-    """A solved program: its status, smallest value, where it is (shape (n,)), and the rows that hold it there."""
+    """A solved program: its status, smallest value, where it is (shape (n,)), and the rows that
+    hold it there.
+    """
 
     status: highspy.HighsModelStatus
     value: float
@@ -62,7 +68,9 @@ class LinearSystem:
         self._owned_by = np.array([place[row.claim] for row in rows], dtype=np.int64)
 
     def vector(self, expression: Expression) -> np.ndarray | None:
-        """Coefficients over `quantities`, or None when the expression names one that no row does."""
+        """Coefficients over `quantities`, or None when the expression names one that no row
+        does.
+        """
         c = np.zeros(len(self.quantities))
         for coefficient, quantity in expression.terms:
             if quantity not in self.index:
@@ -94,7 +102,9 @@ class LinearSystem:
         return found.status != OPTIMAL or -found.value > limit
 
     def vertex(self, c: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray | None:
-        """Values of all quantities at which ``c @ x`` is smallest; None where it has no smallest value."""
+        """Values of all quantities at which ``c @ x`` is smallest; None where it has no smallest
+        value.
+        """
         found = self._solve(c, mask)
         return found.x if found.status == OPTIMAL else None
 
@@ -104,7 +114,9 @@ class LinearSystem:
         return points[np.all(points @ A.T <= b + OBEYED * np.maximum(1.0, np.abs(b)), axis=1)]
 
     def settled(self, points: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
-        """Points between others that obey all (masked) rows, shape (m, n): those that do so themselves."""
+        """Points between others that obey all (masked) rows, shape (m, n): those that do so
+        themselves.
+        """
         return points
 
     def minimum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
@@ -115,35 +127,48 @@ class LinearSystem:
         found = self._solve(c, mask)
         if found.status != OPTIMAL:
             return Extreme(-np.inf, ())
-        return Extreme(found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.held)] if o)))
+        return Extreme(
+            found.value, tuple(dict.fromkeys(o for o in self.owner[list(found.held)] if o))
+        )
 
     def maximum(self, expression: Expression, mask: np.ndarray | None = None) -> Extreme:
         """The largest value of the expression: inf where nothing bounds it."""
         extreme = self.minimum(Expression(()).minus(expression), mask)
         return Extreme(-extreme.value, extreme.held_by)
 
-    def interval(self, expression: Expression, mask: np.ndarray | None = None) -> tuple[Extreme, Extreme]:
+    def interval(
+        self, expression: Expression, mask: np.ndarray | None = None
+    ) -> tuple[Extreme, Extreme]:
         """Smallest and largest value."""
         return self.minimum(expression, mask), self.maximum(expression, mask)
 
     def intervals(
         self, expressions: Sequence[Expression], mask: np.ndarray | None = None
     ) -> list[tuple[Extreme, Extreme]]:
-        """Of several, in the order in which it takes the least steps from one answer to the next."""
+        """Of several, in the order in which it takes the least steps from one answer to the
+        next.
+        """
         low = [self.minimum(expression, mask) for expression in expressions]
-        return list(zip(low, [self.maximum(expression, mask) for expression in expressions], strict=True))
+        return list(
+            zip(low, [self.maximum(expression, mask) for expression in expressions], strict=True)
+        )
 
-    def ratio_interval(self, of: Expression, to: Expression, mask: np.ndarray | None = None) -> tuple[float, float]:
+    def ratio_interval(
+        self, of: Expression, to: Expression, mask: np.ndarray | None = None
+    ) -> tuple[float, float]:
         """Smallest and largest value of ``of / to`` for ``to > 0``.
 
-        A linear-fractional program, solved as a linear one by the transformation of Charnes and Cooper (1962),
-        Naval Research Logistics Quarterly 9: variables ``y = x t`` and ``t``, with ``to(y) = 1``.
+        A linear-fractional program, solved as a linear one by the transformation of Charnes and
+        Cooper (1962), Naval Research Logistics Quarterly 9: variables ``y = x t`` and ``t``, with
+        ``to(y) = 1``.
         """
         c, d = self.vector(of), self.vector(to)
         if c is None or d is None:
             return -np.inf, np.inf
         low, high = (self._ratio(end, d, mask) for end in (c, -c))
-        return (low.value if low.status == OPTIMAL else -np.inf), -(high.value if high.status == OPTIMAL else -np.inf)
+        return (low.value if low.status == OPTIMAL else -np.inf), -(
+            high.value if high.status == OPTIMAL else -np.inf
+        )
 
     def _ratio(self, c: np.ndarray, d: np.ndarray, mask: np.ndarray | None) -> Outcome:
         """The smallest ``c @ x / d @ x``; x is given as ``(x t, t)``."""
@@ -164,22 +189,32 @@ class LinearSystem:
         return program, np.zeros(len(self.quantities))
 
     def infeasible_rows(self, mask: np.ndarray) -> np.ndarray:
-        """Indices of rows that together are infeasible (not yet the fewest), from the duals of a phase-one program.
+        """Indices of rows that together are infeasible (not yet the fewest), from the duals of a
+        phase-one program.
 
-        Phase one minimises the largest violation of the (scaled) rows; the rows with non-zero duals carry the proof.
+        Phase one minimises the largest violation of the (scaled) rows; the rows with non-zero duals
+        carry the proof.
         """
         rows = np.flatnonzero(mask)
         A, b = self._scaled[0][rows], self._scaled[1][rows]
         c = np.append(np.zeros(A.shape[1]), 1.0)
         bounds = [(None, None)] * A.shape[1] + [(0, None)]
-        result = linprog(c, A_ub=np.column_stack([A, -np.ones(len(rows))]), b_ub=b, bounds=bounds, method="highs-ds")
+        result = linprog(
+            c,
+            A_ub=np.column_stack([A, -np.ones(len(rows))]),
+            b_ub=b,
+            bounds=bounds,
+            method="highs-ds",
+        )
         return rows[np.abs(result.ineqlin.marginals) > DUAL_ZERO]
 
 
 class Program:
-    """HiGHS with the rows ``A x <= b`` over free variables, set to answer questions one after another.
+    """HiGHS with the rows ``A x <= b`` over free variables, set to answer questions one after
+    another.
 
-    One model serves all questions: each starts from the basis of the one before, which makes it many times faster.
+    One model serves all questions: each starts from the basis of the one before, which makes it
+    many times faster.
     """
 
     def __init__(self, A: np.ndarray, b: np.ndarray) -> None:
@@ -205,7 +240,8 @@ class Program:
         """Let the rows of the mask hold (None: all); the others get no bound."""
         wanted = np.ones(len(self.b), dtype=bool) if mask is None else mask.copy()
         other = np.flatnonzero(wanted != self.on)
-        # the point that was found last still obeys the rows, or is still the best one for its objective
+        # the point that was found last still obeys the rows, or is still the best one for its
+        # objective
         self.model.setOptionValue("simplex_strategy", DUAL if len(other) else PRIMAL)
         for i in other:
             self.model.changeRowBounds(int(i), -np.inf, float(self.b[i]) if wanted[i] else np.inf)
@@ -216,7 +252,9 @@ class Program:
         model = self.model
         model.changeColsCost(len(c), np.arange(len(c), dtype=np.int32), c)
         model.run()
-        if model.getModelStatus() == highspy.HighsModelStatus.kUnknown:  # the basis led nowhere: start afresh
+        if (
+            model.getModelStatus() == highspy.HighsModelStatus.kUnknown
+        ):  # the basis led nowhere: start afresh
             model.clearSolver()
             model.run()
         status = model.getModelStatus()

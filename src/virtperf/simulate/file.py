@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from virtperf.core.model import Level, Model, Number
-from virtperf.core.yamlio import Document
+from rawperf.core.model import Level, Model, Number
+from rawperf.core.yamlio import Document
 from virtperf.study.parts import listed
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -31,8 +31,8 @@ class Convention(Model):
 class Records(Model):
     """Records of a file: which entities and fields, when.
 
-    Of a format that has no writer, `text` says how those of one entity and time are printed, with the fields' names in
-    braces, and `between` what stands between two of them.
+    Of a format that has no writer, `text` says how those of one entity and time are printed, with
+    the fields' names in braces, and `between` what stands between two of them.
     """
 
     at: At = {}
@@ -67,7 +67,9 @@ class Entry(Model):
 
 
 class File(Model):
-    """A raw file; `order` of its records is by time, as tools print that sample, or report by report."""
+    """A raw file; `order` of its records is by time, as tools print that sample, or report by
+    report.
+    """
 
     path: Written
     each: Name | None = None
@@ -114,7 +116,9 @@ class Signal(Model):
 
 
 class Entities(Model, extra="allow"):
-    """Entities of one name, `count` of them; every other name is an attribute that expressions may use."""
+    """Entities of one name, `count` of them; every other name is an attribute that expressions may
+    use.
+    """
 
     name: Written
     count: Expression = 1
@@ -158,7 +162,9 @@ class Declared:
 
 @dataclass(frozen=True)
 class Raw:
-    """A study's `raw.yaml`; expressions may name its constants (conventions and parameters) and all quantities."""
+    """A study's `raw.yaml`; expressions may name its constants (conventions and parameters) and all
+    quantities.
+    """
 
     document: Document
     constants: Mapping[str, float]
@@ -170,7 +176,9 @@ class Raw:
         return self.document.data.get("borrow", {})
 
     def declared(self, levels: Mapping[str, Level]) -> dict[str, dict[str, Declared]]:
-        """Everything that the blocks for a run at those levels declare: by part and name; of two, the later."""
+        """Everything that the blocks for a run at those levels declare: by part and name; of two,
+        the later.
+        """
         found: dict[str, dict[str, Declared]] = {part: {} for part in (*PARTS, "files")}
         for position, block in enumerate(self.document.data["blocks"]):
             if applies(block, levels):
@@ -178,10 +186,14 @@ class Raw:
                     for name, body in block.get(part, {}).items():
                         found[part][name] = Declared(body, ("blocks", position, part, name))
                 for i, body in enumerate(block.get("files", ())):
-                    found["files"][f"{position} {i}"] = Declared(body, ("blocks", position, "files", i))
+                    found["files"][f"{position} {i}"] = Declared(
+                        body, ("blocks", position, "files", i)
+                    )
         return found
 
 
 def applies(part: Mapping[str, Any], levels: Mapping[str, Level]) -> bool:
-    """Whether a block, or records of a file, are meant for a run: each factor of `at` has the level, or one of them."""
+    """Whether a block, or records of a file, are meant for a run: each factor of `at` has the
+    level, or one of them.
+    """
     return all(levels[factor] in listed(wanted) for factor, wanted in part.get("at", {}).items())

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from virtperf.core.errors import FormatError, Report, stop
-from virtperf.core.model import load_model
+from rawperf import get_format, get_writer
+from rawperf.core.errors import FormatError, Report, stop
+from rawperf.core.model import load_model
+from rawperf.core.yamlio import Document, walk
 from virtperf.core.params import ReconstructParameters
-from virtperf.core.yamlio import Document, walk
-from virtperf.formats import get_format, get_writer
 from virtperf.simulate.expressions import ExpressionError, used
 from virtperf.simulate.file import NUMBERS, Place, Raw, RawFile
 from virtperf.simulate.signals import CALLABLE, OWN_NAMES
@@ -19,12 +19,20 @@ from virtperf.study.parts import listed
 
 
 def load_raw(study: Study, parameters: ReconstructParameters, report: Report = stop) -> Raw:
-    """Load and check `raw.yaml` of a study; raises `StudyError` with file and line for whatever is wrong in it."""
+    """Load and check `raw.yaml` of a study; raises `StudyError` with file and line for whatever is
+    wrong in it.
+    """
     _, document = load_model(study.folder / "raw.yaml", RawFile, report)
-    conventions = {name: entry["value"] for name, entry in document.data.get("conventions", {}).items()}
+    conventions = {
+        name: entry["value"] for name, entry in document.data.get("conventions", {}).items()
+    }
     settings = {name: v for name, v in parameters.model_dump().items() if isinstance(v, float)}
-    meanings = dict.fromkeys((*OWN_NAMES, *settings), "known") | dict.fromkeys(study.factors, "a factor")
-    meanings |= dict.fromkeys(study.quantities, "a quantity") | dict.fromkeys(conventions, "a convention")
+    meanings = dict.fromkeys((*OWN_NAMES, *settings), "known") | dict.fromkeys(
+        study.factors, "a factor"
+    )
+    meanings |= dict.fromkeys(study.quantities, "a quantity") | dict.fromkeys(
+        conventions, "a convention"
+    )
     places = list(walk(document.data))
     for place, node in places:
         defined = _definition(place, node)
@@ -32,7 +40,8 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
             problem = f"{place[-1]!r} is {defined} here and {meanings[str(place[-1])]} elsewhere"
             raise document.error(problem, *place, remedy="rename it.")
     declared = {
-        part: dict.fromkeys(p[3] for p, _ in places if len(p) == 4 and p[2] == part) for part in ("times", "entities")
+        part: dict.fromkeys(p[3] for p, _ in places if len(p) == 4 and p[2] == part)
+        for part in ("times", "entities")
     }
     for place, node in places:
         key = str(place[-1]) if place else ""
@@ -44,9 +53,13 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
             continue
         elif isinstance(node, str) and part in declared and node not in declared[part]:
             expected = f"one of {', '.join(map(str, declared[part]))}"
-            raise document.error(f"no block declares {node!r} among its {part}", *place, expected=expected)
+            raise document.error(
+                f"no block declares {node!r} among its {part}", *place, expected=expected
+            )
         elif key == "at" or (len(place) == 2 and place[0] == "borrow"):
-            for factor, level in ((factor, level) for factor, wanted in node.items() for level in listed(wanted)):
+            for factor, level in (
+                (factor, level) for factor, wanted in node.items() for level in listed(wanted)
+            ):
                 if wrong := study.level_problem(factor, level):
                     raise document.error(wrong.pop("problem"), *place, factor, **wrong)
         elif key == "format":
@@ -58,7 +71,9 @@ def load_raw(study: Study, parameters: ReconstructParameters, report: Report = s
             except FormatError as err:
                 raise document.error(err.problem, *place, expected=err.expected or "") from err
         elif key == "start" and not (isinstance(node, datetime) and node.tzinfo is None):
-            raise document.error("start is no date and time without zone", *place, expected="2009-01-01T10:00:00")
+            raise document.error(
+                "start is no date and time without zone", *place, expected="2009-01-01T10:00:00"
+            )
     return Raw(document, {**settings, **conventions}, frozenset(study.quantities))
 
 
@@ -77,16 +92,30 @@ def _is_expression(place: Place) -> bool:
         return False
     if part[0] == "run":
         return part[1] != "start"
-    return part[-2] in ("signals", "fields") or part[-1] in ("is", "count", "from", "to", "step", "when", *NUMBERS)
+    return part[-2] in ("signals", "fields") or part[-1] in (
+        "is",
+        "count",
+        "from",
+        "to",
+        "step",
+        "when",
+        *NUMBERS,
+    )
 
 
-def _check_expression(document: Document, text: str, place: Place, meanings: Mapping[str, str]) -> None:
+def _check_expression(
+    document: Document, text: str, place: Place, meanings: Mapping[str, str]
+) -> None:
     try:
         names, functions = used(text)
     except ExpressionError as err:
         raise document.error(f"{text!r}: {err}", *place) from err
     for unknown in sorted(names - meanings.keys()):
-        raise document.error(f"{text!r}: nothing is called {unknown!r}", *place, remedy="declare it as a signal.")
+        raise document.error(
+            f"{text!r}: nothing is called {unknown!r}", *place, remedy="declare it as a signal."
+        )
     for unknown in sorted(functions - CALLABLE):
         expected = f"one of {', '.join(sorted(CALLABLE))}"
-        raise document.error(f"{text!r}: there is no function {unknown!r}", *place, expected=expected)
+        raise document.error(
+            f"{text!r}: there is no function {unknown!r}", *place, expected=expected
+        )

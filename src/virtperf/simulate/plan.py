@@ -13,7 +13,8 @@ from virtperf.study.quantities import Level, Quantity
 class Condition:
     """Every factor's level and what is true there.
 
-    `truth`: quantities that a run can tell, in the study's unit; without those that the text is silent about.
+    `truth`: quantities that a run can tell, in the study's unit; without those that the text is
+        silent about.
     `references`: for quantities without absolute scale: the condition at their reference point.
     """
 
@@ -32,12 +33,19 @@ class RunPlan:
 
 
 def plan_runs(
-    study: Study, borrow: Mapping[str, Mapping[str, Level]], centre: Mapping[Quantity, float], replicates: int
+    study: Study,
+    borrow: Mapping[str, Mapping[str, Level]],
+    centre: Mapping[Quantity, float],
+    replicates: int,
 ) -> list[RunPlan]:
-    """All runs of the study's `runs` blocks; what the text is silent about is taken from the condition of `borrow`."""
+    """All runs of the study's `runs` blocks; what the text is silent about is taken from the
+    condition of `borrow`.
+    """
 
     def truth(levels: Mapping[str, Level]) -> dict[str, float]:
-        """Every quantity that runs under a condition tell: its centre, or the borrowed one; absent where neither is."""
+        """Every quantity that runs under a condition tell: its centre, or the borrowed one; absent
+        where neither is.
+        """
         found = {}
         for name, kind in study.quantities.items():
             quantity = study.quantity_at(name, levels)

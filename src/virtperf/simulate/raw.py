@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from virtperf.core.errors import FormatError
+from rawperf import Reading, get_writer
+from rawperf.base import RECORD_COLUMNS
+from rawperf.core.errors import FormatError
+from rawperf.text import exact_text
 from virtperf.core.parallel import workers
 from virtperf.core.provenance import Provenance
-from virtperf.formats import Reading, get_writer
-from virtperf.formats.base import RECORD_COLUMNS
-from virtperf.formats.text import exact_text
 from virtperf.simulate.expressions import Value
 from virtperf.simulate.file import NUMBERS, Declared, Place, Raw, applies
 from virtperf.simulate.plan import RunPlan
@@ -30,10 +30,12 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
-    """Path, content and entry in run.yaml of every file; a declaration with `each` is one for each entity of that set.
+    """Path, content and entry in run.yaml of every file; a declaration with `each` is one for each
+    entity of that set.
 
-    Raises `StudyError` with the line of `raw.yaml`: an expression has no value, records vary over something else than
-    they list, a placeholder stands for nothing, the format can't print what it is given.
+    Raises `StudyError` with the line of `raw.yaml`: an expression has no value, records vary over
+    something else than they list, a placeholder stands for nothing, the format can't print what it
+    is given.
     """
     for declared in run.declared["files"].values():
         body, place = declared.body, declared.place
@@ -47,12 +49,24 @@ def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
             labels = _labels(run) | attributes
             path, entry = filled(run, body["path"], labels, place), _entry(run, declared, labels)
             if "text" in body["records"][0]:
-                yield path, "".join(table.printed(owner, labels) for table in tables).encode(), entry
+                yield (
+                    path,
+                    "".join(table.printed(owner, labels) for table in tables).encode(),
+                    entry,
+                )
                 continue
             said = body.get("info", {}).items()
-            info = {filled(run, key, labels, place): filled(run, str(text), labels, place) for key, text in said}
+            info = {
+                filled(run, key, labels, place): filled(run, str(text), labels, place)
+                for key, text in said
+            }
             columns = _joined([table.columns(owner) for table in tables], body.get("order", "time"))
-            same = (*info.values(), *columns["entity"], columns["t"].tobytes(), columns["value"].tobytes())
+            same = (
+                *info.values(),
+                *columns["entity"],
+                columns["t"].tobytes(),
+                columns["value"].tobytes(),
+            )
             if same not in written:
                 try:
                     reading = Reading(pd.DataFrame(columns), body["clock"], info)
@@ -63,7 +77,9 @@ def raw_files(run: Run) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
 
 
 def _labels(run: Run) -> dict[str, Any]:
-    """What placeholders stand for in every file of a run: its id, its date, its factor levels, declared labels."""
+    """What placeholders stand for in every file of a run: its id, its date, its factor levels,
+    declared labels.
+    """
     declared = {name: label.body for name, label in run.declared["labels"].items()}
     return {**run.condition.levels, **declared, "run": run.plan.run_id, "date": run.start.date()}
 
@@ -72,7 +88,9 @@ def filled(run: Run, text: str, labels: Mapping[str, Any], place: Place) -> str:
     """A text with ``{name}`` replaced by what `labels` say of it."""
     unknown = sorted(set(_PLACEHOLDER.findall(text)) - labels.keys())
     if unknown:
-        raise run.error(f"{text!r}: nothing stands for {unknown[0]!r}, only for {', '.join(labels)}", place)
+        raise run.error(
+            f"{text!r}: nothing stands for {unknown[0]!r}, only for {', '.join(labels)}", place
+        )
     return _PLACEHOLDER.sub(lambda match: str(labels[match[1]]), text)
 
 
@@ -80,7 +98,9 @@ def _entry(run: Run, file: Declared, labels: Mapping[str, Any]) -> dict[str, Any
     entry = {"format": file.body["format"], **({"entity": "{name}"} if "each" in file.body else {})}
     for key, said in file.body.get("entry", {}).items():
         entry[key] = run.number(said, (*file.place, "entry", key)) if key in NUMBERS else said
-    return entry | ({"entity": filled(run, entry["entity"], labels, file.place)} if "entity" in entry else {})
+    return entry | (
+        {"entity": filled(run, entry["entity"], labels, file.place)} if "entity" in entry else {}
+    )
 
 
 class _Table:
@@ -93,7 +113,11 @@ class _Table:
         self.run, self.part, self.place = run, part, place
         entity = part.get("entity", "{name}")
         self.rows = run.entities(of) if of else [{} if "text" in part else {"name": ""}]
-        self.entities = [] if "text" in part else [filled(run, entity, _labels(run) | row, place) for row in self.rows]
+        self.entities = (
+            []
+            if "text" in part
+            else [filled(run, entity, _labels(run) | row, place) for row in self.rows]
+        )
         members = of or self.each
         self.samples = len(run.times(times)) if times else 1
         self.values: dict[str, Value] = {}
@@ -117,18 +141,26 @@ class _Table:
         place = (*self.place, "text")
         texts = [
             filled(
-                self.run, self.part["text"],
-                {**labels, **row, **{name: exact_text(v[sample, i] + 0.0) for name, v in own.items()}}, place,
+                self.run,
+                self.part["text"],
+                {
+                    **labels,
+                    **row,
+                    **{name: exact_text(v[sample, i] + 0.0) for name, v in own.items()},
+                },
+                place,
             )
             for sample in range(self.samples)
             for i, row in enumerate(self.rows)
-        ]  # fmt: skip
+        ]
         return str(self.part.get("between", "")).join(texts)
 
     def _own(self, owner: int, shape: tuple[int, int]) -> dict[str, np.ndarray]:
         """The values of one owner by field, each of that shape."""
         return {
-            name: np.broadcast_to(v.data[:, [owner]] if v.entities and v.entities == self.each else v.data, shape)
+            name: np.broadcast_to(
+                v.data[:, [owner]] if v.entities and v.entities == self.each else v.data, shape
+            )
             for name, v in self.values.items()
         }
 
@@ -140,16 +172,27 @@ class _Table:
             t = np.arange(self.samples)[:, None] + 0 * t
         count, f = self.samples * len(self.entities) * len(own), len(own)
         named = {"report": [self.report], "entity_kind": [self.kind], "field": list(own)}
-        columns = {name: np.tile(np.array(said, dtype=object), count // len(said)) for name, said in named.items()}
-        columns["entity"] = np.tile(np.repeat(np.array(self.entities, dtype=object), f), self.samples)
-        values = np.stack(list(own.values()), axis=2).ravel() + 0.0  # no negative zero, which no tool prints
+        columns = {
+            name: np.tile(np.array(said, dtype=object), count // len(said))
+            for name, said in named.items()
+        }
+        columns["entity"] = np.tile(
+            np.repeat(np.array(self.entities, dtype=object), f), self.samples
+        )
+        values = (
+            np.stack(list(own.values()), axis=2).ravel() + 0.0
+        )  # no negative zero, which no tool prints
         return {**columns, "t": np.repeat(t.ravel(), f), "value": values}
 
 
 def _joined(tables: list[dict[str, np.ndarray]], order: str) -> dict[str, np.ndarray]:
-    """All records of a file: by time, or one table after the other; NaN stands for what a tool leaves out."""
+    """All records of a file: by time, or one table after the other; NaN stands for what a tool
+    leaves out.
+    """
     joined = {name: np.concatenate([table[name] for table in tables]) for name in RECORD_COLUMNS}
-    rows = np.argsort(joined["t"], kind="stable") if order == "time" else np.arange(len(joined["t"]))
+    rows = (
+        np.argsort(joined["t"], kind="stable") if order == "time" else np.arange(len(joined["t"]))
+    )
     rows = rows[~np.isnan(joined["value"][rows])]
     return {name: column[rows] for name, column in joined.items()}
 
@@ -166,10 +209,12 @@ COMMENT = "# Simulated from the paper's text; not a measurement.\n"
 def run_writer(
     study_id: str, raw: Raw, seed: int, folder: Path, *, scheduler: str = ""
 ) -> Iterator[Callable[[Sequence[RunPlan]], Iterator[RunPlan]]]:
-    """A function that begins to write all run folders below `folder`; what it returns tells each that is written.
+    """A function that begins to write all run folders below `folder`; what it returns tells each
+    that is written.
 
-    Every run depends on its own plan and seed alone. All processors are used, by processes that begin to load what they
-    need with the block and write while the caller does something else; or a cluster (`core.parallel.workers`).
+    Every run depends on its own plan and seed alone. All processors are used, by processes that
+    begin to load what they need with the block and write while the caller does something else; or a
+    cluster (`core.parallel.workers`).
     """
     with workers(study_id, raw, seed, folder, scheduler=scheduler, preload=__name__) as each:
         yield lambda plans: (plan for plan, _ in zip(plans, each(write_run, plans), strict=True))
@@ -178,13 +223,20 @@ def run_writer(
 def write_run(plan: RunPlan, study_id: str, raw: Raw, seed: int, root: Path) -> None:
     """Write one run's folder below `root`: the files that `raw.yaml` declares for it, and run.yaml.
 
-    Raises `StudyError` as `raw_files`; for a path that is given twice or leads out of the folder; without files.
+    Raises `StudyError` as `raw_files`; for a path that is given twice or leads out of the folder;
+    without files.
     """
     run, folder = Run(raw, plan, seed), root / plan.run_id
     entries: dict[str, dict[str, Any]] = {}
     for path, data, entry in raw_files(run):
-        if path in entries or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-            raise run.error(f"{path!r} is written twice, or leads out of the run folder", ("blocks",))
+        if (
+            path in entries
+            or PurePosixPath(path).is_absolute()
+            or ".." in PurePosixPath(path).parts
+        ):
+            raise run.error(
+                f"{path!r} is written twice, or leads out of the run folder", ("blocks",)
+            )
         entries[path] = entry
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
@@ -199,7 +251,11 @@ def _run_yaml(study_id: str, run: Run, entries: dict[str, dict[str, Any]]) -> st
         if name == "start":
             continue
         body, place = fact.body, fact.place
-        facts[name] = [run.number(b, place) for b in body] if isinstance(body, list) else run.number(body, place)
+        facts[name] = (
+            [run.number(b, place) for b in body]
+            if isinstance(body, list)
+            else run.number(body, place)
+        )
     head = {
         "study": study_id,
         "run": run.plan.run_id,

@@ -9,44 +9,79 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.model import Count, Flag, Level, Model, NotNegative, Number, Texts, load_model
+from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.model import Count, Flag, Level, Model, NotNegative, Number, Texts, load_model
+from rawperf.core.yamlio import Document
 from virtperf.core.params import Reading
-from virtperf.core.yamlio import Document
 from virtperf.study.definition import Study
 from virtperf.study.printed import TableClaims, table_claims
 from virtperf.study.quantities import Instance, instances_of
 from virtperf.study.readings import NUMBERED, WITHIN, Readings, readings_beside
 
 Kind = Literal[
-    "value", "ratio", "difference", "percent_change", "range", "ordering", "argmax", "argmin", "monotone", "linear",
-    "concave", "equivalence", "sum", "relative_mean", "rule", "response_law",
-]  # fmt: skip
+    "value",
+    "ratio",
+    "difference",
+    "percent_change",
+    "range",
+    "ordering",
+    "argmax",
+    "argmin",
+    "monotone",
+    "linear",
+    "concave",
+    "equivalence",
+    "sum",
+    "relative_mean",
+    "rule",
+    "response_law",
+]
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
-    "value": ("of",), "range": ("of",), "ratio": ("of", "to"), "difference": ("of", "to"),
-    "percent_change": ("of", "to"), "equivalence": ("of", "to", "margin"), "ordering": ("order",),
-    "argmax": ("of", "over", "levels", "at"), "argmin": ("of", "over", "levels", "at"),
-    "monotone": ("of", "over", "levels", "direction"), "linear": ("of", "over", "levels"),
-    "concave": ("of", "over", "levels"), "sum": ("of", "parts"), "relative_mean": ("of", "parts", "relative_to"),
-    "rule": ("of", "over", "levels", "intercept", "slope", "intercept_half_width", "slope_half_width"),
+    "value": ("of",),
+    "range": ("of",),
+    "ratio": ("of", "to"),
+    "difference": ("of", "to"),
+    "percent_change": ("of", "to"),
+    "equivalence": ("of", "to", "margin"),
+    "ordering": ("order",),
+    "argmax": ("of", "over", "levels", "at"),
+    "argmin": ("of", "over", "levels", "at"),
+    "monotone": ("of", "over", "levels", "direction"),
+    "linear": ("of", "over", "levels"),
+    "concave": ("of", "over", "levels"),
+    "sum": ("of", "parts"),
+    "relative_mean": ("of", "parts", "relative_to"),
+    "rule": (
+        "of",
+        "over",
+        "levels",
+        "intercept",
+        "slope",
+        "intercept_half_width",
+        "slope_half_width",
+    ),
     "response_law": ("of", "to", "constant", "over", "for_each"),
-}  # fmt: skip
+}
 
 
 class Claim(Model):
-    """One claim of the paper, or one assumption of ours; docs/add-a-study.md explains what `claims.yaml` may say.
+    """One claim of the paper, or one assumption of ours; docs/add-a-study.md explains what
+    `claims.yaml` may say.
 
-    `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio, difference or
-        percent).
+    `low`, `high`: limits of the relation's number that the printed precision implies (level, ratio,
+        difference or percent).
     `times`: how often the paper says it; None: once a note.
     `strict`: whether an ordering must be visible, by the quantity's resolution.
-    `intercept`, `slope` and their half widths: the coefficients of a rule, "12 s plus 63 s a GB", and what their
-        printed precision implies.
-    `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 + margin times the other.
-    `sentences`: keys of the sentences that say it, where they say something else besides; a row of a table has one.
+    `intercept`, `slope` and their half widths: the coefficients of a rule, "12 s plus 63 s a GB",
+        and what their printed precision implies.
+    `margin`: relative margin of an equivalence or of linearity: one of the two is at most 1 +
+        margin times the other.
+    `sentences`: keys of the sentences that say it, where they say something else besides; a row of
+        a table has one.
     `reading`: how the words were turned into numbers, where they were, that of `word` first.
-    `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is loaded for a study.
+    `instances`, `assumed`, `line`, `bounds` (of a rule, at each level): filled when the claim is
+        loaded for a study.
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -92,7 +127,9 @@ class Claim(Model):
     @model_validator(mode="before")
     @classmethod
     def _limits(cls, entry: object) -> object:
-        """The limits of a printed value are its half width away, where the entry does not give others or a word."""
+        """The limits of a printed value are its half width away, where the entry does not give
+        others or a word.
+        """
         if not isinstance(entry, dict) or "word" in entry:
             return entry
         value, half = entry.get("value"), entry.get("half_width")
@@ -112,17 +149,27 @@ class Claim(Model):
         return self
 
     def read(self, readings: Readings) -> Claim:
-        """The claim with the limits that its word has; raises `ValueError` as `Readings.read` does."""
+        """The claim with the limits that its word has; raises `ValueError` as `Readings.read`
+        does.
+        """
         if self.kind == "rule":
             return self._read_rule(readings)
         if not self.word:
             return self
         found = readings.read(self.word, self.kind, self.value, self.half_width or 0.0)
-        limits = {"margin": found.high - 1} if self.kind in WITHIN else {"low": found.low, "high": found.high}
-        return self.model_copy(update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))})
+        limits = (
+            {"margin": found.high - 1}
+            if self.kind in WITHIN
+            else {"low": found.low, "high": found.high}
+        )
+        return self.model_copy(
+            update={**limits, "reading": "; ".join(filter(None, (found.text, self.reading)))}
+        )
 
     def _read_rule(self, readings: Readings) -> Claim:
-        """A rule says its number at each level, with the room of its coefficients' digits or of its word."""
+        """A rule says its number at each level, with the room of its coefficients' digits or of its
+        word.
+        """
         bounds, words = [], [self.reading] if self.reading else []
         for x in map(float, self.levels):
             value = self.intercept + self.slope * x
@@ -131,7 +178,9 @@ class Claim(Model):
             bounds.append((read.low, read.high) if read else (value - room, value + room))
         if self.word:
             low, high = readings.limits(self.word)
-            words.insert(0, f"{self.word}: {low:.4g} to {high:.4g} times the number, at every level")
+            words.insert(
+                0, f"{self.word}: {low:.4g} to {high:.4g} times the number, at every level"
+            )
         return self.model_copy(update={"bounds": tuple(bounds), "reading": "; ".join(words)})
 
     def consistent(self) -> None:
@@ -140,9 +189,15 @@ class Claim(Model):
             raise ValueError(
                 "no limits: give value and half_width (what the printed precision implies), or low, or high"
             )
-        outside = self.value is not None and self.half_width is not None and not self.low <= self.value <= self.high
+        outside = (
+            self.value is not None
+            and self.half_width is not None
+            and not self.low <= self.value <= self.high
+        )
         if self.low > self.high or outside:
-            raise ValueError(f"the limits {self.low:g} to {self.high:g} exclude the printed value {self.value}")
+            raise ValueError(
+                f"the limits {self.low:g} to {self.high:g} exclude the printed value {self.value}"
+            )
         if self.kind in ("argmax", "argmin") and self.at not in self.levels:
             raise ValueError(f"at: {self.at} is not among the levels")
 
@@ -179,7 +234,9 @@ class ClaimsFile(Model):
 
 @dataclass(frozen=True)
 class Claims:
-    """All claims of a study under one reading of their words, and what was left out of them with the reason."""
+    """All claims of a study under one reading of their words, and what was left out of them with
+    the reason.
+    """
 
     claims: tuple[Claim, ...]
     reading: Reading
@@ -200,7 +257,8 @@ class Claims:
     def active(self, off: tuple[str, ...] = ()) -> tuple[Claim, ...]:
         """The paper's claims and the assumptions that are switched on.
 
-        `off` names those to switch off (``"all"``: every one), or with a leading ``+`` one to switch on.
+        `off` names those to switch off (``"all"``: every one), or with a leading ``+`` one to
+            switch on.
         """
         on = {name[1:] for name in off if name.startswith("+")}
         left = {c.id for c in self.claims if c.default_on and c.id not in off and "all" not in off}
@@ -210,13 +268,17 @@ class Claims:
 def load_claims(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
     """Load `claims.yaml` of a study, and `readings.yaml` where one of them names a word.
 
-    Raises `StudyError` with file and line: against the model, an unknown quantity, factor, level, exhibit or claim id,
-    an id given twice, limits that exclude the printed value, a word that is not there or that the claim can't have.
+    Raises `StudyError` with file and line: against the model, an unknown quantity, factor, level,
+    exhibit or claim id, an id given twice, limits that exclude the printed value, a word that is
+    not there or that the claim can't have.
     """
     file, document = load_model(study.folder / "claims.yaml", ClaimsFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
     try:
-        entries += [(w, Claim.model_validate(said)) for w, said in table_claims(study, file.tables, document)]
+        entries += [
+            (w, Claim.model_validate(said))
+            for w, said in table_claims(study, file.tables, document)
+        ]
     except StudyError as err:
         report(err)
     entries += [(("claims", i), claim) for i, claim in enumerate(file.claims)]
@@ -227,9 +289,15 @@ def load_claims(study: Study, report: Report = stop, *, reading: Reading = "defa
 
 
 def finished(
-    study: Study, entries: Sequence[tuple[tuple[str, int], Claim]], document: Document, report: Report, reading: Reading
+    study: Study,
+    entries: Sequence[tuple[tuple[str, int], Claim]],
+    document: Document,
+    report: Report,
+    reading: Reading,
 ) -> tuple[Claim, ...]:
-    """Claims with their limits and instances, each with its place in the document; wrong ones are reported."""
+    """Claims with their limits and instances, each with its place in the document; wrong ones are
+    reported.
+    """
     worded = any(claim.word for _, claim in entries)
     readings = readings_beside(study.folder, reading) if worded else Readings(reading, {})
     exhibits = {exhibit.id for exhibit in study.exhibits} | {"text"}
@@ -241,10 +309,18 @@ def finished(
         for exhibit in claim.exhibits:
             if exhibit not in exhibits:
                 expected = "an id of study.yaml, or text"
-                report(document.error(f"unknown exhibit {exhibit!r}", *where, "about", expected=expected))
+                report(
+                    document.error(
+                        f"unknown exhibit {exhibit!r}", *where, "about", expected=expected
+                    )
+                )
         for other in claim.conflicts:
             if other not in ids:
-                report(document.error(f"conflicts names {other!r}, which is no claim", *where, "conflicts"))
+                report(
+                    document.error(
+                        f"conflicts names {other!r}, which is no claim", *where, "conflicts"
+                    )
+                )
         try:
             claim = claim.read(readings)
             claim.consistent()
@@ -252,11 +328,19 @@ def finished(
         except ValueError as err:
             report(document.error(f"claim {claim.id!r}: {err}", *where))
             continue
-        filled = {"instances": instances, "line": document.line(*where), "assumed": where[0] == "assumptions"}
+        filled = {
+            "instances": instances,
+            "line": document.line(*where),
+            "assumed": where[0] == "assumptions",
+        }
         loaded.append(claim.model_copy(update=filled))
     keys = Counter(key for claim in loaded for key in claim.sentences)
     for where, claim in entries:
-        if where[0] != "tables" and claim.sentences and all(keys[key] == 1 for key in claim.sentences):
+        if (
+            where[0] != "tables"
+            and claim.sentences
+            and all(keys[key] == 1 for key in claim.sentences)
+        ):
             problem = f"no other claim has the sentence {' or '.join(map(repr, claim.sentences))}"
             expected = "the key of another claim, or of a table's row: 'table-6 row 1'"
             report(document.error(problem, *where, "sentence", expected=expected))

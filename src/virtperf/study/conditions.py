@@ -15,7 +15,9 @@ from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 
 OWN, RELATIVE = "own", "relative"
-"""The scales of means: the unit in which runs observe a quantity, and that of its reference points."""
+"""The scales of means: the unit in which runs observe a quantity, and that of its reference
+points.
+"""
 
 _COLUMNS = {OWN: ("value", "se", "df"), RELATIVE: ("relative", "relative_se", "relative_df")}
 _FACTS = ("value", "se", "df", "low", "high", "level", "n", "method")
@@ -25,27 +27,43 @@ Means = dict[tuple[Quantity, str, str], Mean]
 
 
 def condition_means(study: Study, observations: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The table `MEANS`: `core.mean.over_runs` of the `OBSERVATIONS` of each condition, on each scale that they have.
+    """The table `MEANS`: `core.mean.over_runs` of the `OBSERVATIONS` of each condition, on each
+    scale that they have.
 
-    A relative mean over several runs has the error of its reference point too (delta method, degrees of freedom by
-    Welch and Satterthwaite); the mean at the reference point itself has its own.
+    A relative mean over several runs has the error of its reference point too (delta method,
+    degrees of freedom by Welch and Satterthwaite); the mean at the reference point itself has its
+    own.
     """
     conditions: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in observations.to_dict("records"):
         key = (row["quantity"], *(row[factor] for factor in study.factors), row["provenance"])
         conditions.setdefault(key, []).append({str(name): value for name, value in row.items()})
     rows = []
-    of_runs = {key: mean for key, found in conditions.items() if (mean := _mean(found, OWN, level)) is not None}
+    of_runs = {
+        key: mean
+        for key, found in conditions.items()
+        if (mean := _mean(found, OWN, level)) is not None
+    }
     for (quantity, *levels, provenance), found in conditions.items():
         at = dict(zip(study.factors, levels, strict=True))
         head = {"quantity": quantity, **at, "provenance": provenance}
         for scale in (OWN, RELATIVE):
             mean = _mean(found, scale, level)
             if mean is not None:
-                if scale == RELATIVE and mean.n > 1 and (named := study.reference_for(study.quantity_at(quantity, at))):
-                    key = (quantity, *(dict(named[0].at)[factor] for factor in study.factors), provenance)
+                if (
+                    scale == RELATIVE
+                    and mean.n > 1
+                    and (named := study.reference_for(study.quantity_at(quantity, at)))
+                ):
+                    key = (
+                        quantity,
+                        *(dict(named[0].at)[factor] for factor in study.factors),
+                        provenance,
+                    )
                     if key in of_runs and key != (quantity, *levels, provenance):
-                        mean = _with_reference(mean, of_runs[quantity, *levels, provenance], of_runs[key])
+                        mean = _with_reference(
+                            mean, of_runs[quantity, *levels, provenance], of_runs[key]
+                        )
                 facts = {name: getattr(mean, name) for name in _FACTS}
                 runs = [row["run_id"] for row in found if math.isfinite(row[_COLUMNS[scale][0]])]
                 rows.append({**head, "scale": scale, **facts, "runs": sorted(runs)})
@@ -58,19 +76,29 @@ def _mean(rows: list[dict[str, Any]], scale: str, level: float) -> Mean | None:
     if not known:
         return None
     method = f"{known[0]['method']} of one run"
-    if len(known) == 1 and scale == OWN:  # with the interval that its method gave it, which a median has of its own
+    if (
+        len(known) == 1 and scale == OWN
+    ):  # with the interval that its method gave it, which a median has of its own
         row = known[0]
-        return Mean(row[value], row[se], row[df], row["low"], row["high"], level=level, n=1, method=method)
-    return over_runs(*([row[name] for row in known] for name in (value, se, df)), level=level, method=method)
+        return Mean(
+            row[value], row[se], row[df], row["low"], row["high"], level=level, n=1, method=method
+        )
+    return over_runs(
+        *([row[name] for row in known] for name in (value, se, df)), level=level, method=method
+    )
 
 
 def _with_reference(relative: Mean, own: Mean, reference: Mean) -> Mean:
-    """A relative mean with the errors of both means that it divides, in place of the spread of its own runs alone."""
+    """A relative mean with the errors of both means that it divides, in place of the spread of its
+    own runs alone.
+    """
     share, unit = own.value / reference.value, relative.value / own.value if own.value else 0.0
     variances = [own.se**2, (share * reference.se) ** 2]
     df = satterthwaite(variances, [own.df, reference.df])
     se = abs(unit) * math.sqrt(sum(variances)) if own.value else relative.se
-    return student(relative.value, se, df, level=relative.level, n=relative.n, method=relative.method)
+    return student(
+        relative.value, se, df, level=relative.level, n=relative.n, method=relative.method
+    )
 
 
 def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
@@ -80,18 +108,23 @@ def means_by_quantity(study: Study, means: pd.DataFrame) -> Means:
     for position, quantity in rows_by_quantity(study, means):
         row = rows[position]
         origin = Origin(Provenance(row["provenance"]), study.id, tuple(row["runs"]))
-        found[quantity, row["provenance"], row["scale"]] = Mean(**{f: row[f] for f in _FACTS}, origin=origin)
+        found[quantity, row["provenance"], row["scale"]] = Mean(
+            **{f: row[f] for f in _FACTS}, origin=origin
+        )
     return found
 
 
 def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Quantity]]:
     """Position and quantity of every row of a table with quantity and factors.
 
-    A study that lost a level keeps the stored results of its other levels in use: rows at unknown levels are left out.
+    A study that lost a level keeps the stored results of its other levels in use: rows at unknown
+    levels are left out.
     """
     factors = list(study.factors)
     known: dict[tuple[Any, ...], Quantity | None] = {}
-    for position, key in enumerate(zip(*(table[name].tolist() for name in ("quantity", *factors)), strict=True)):
+    for position, key in enumerate(
+        zip(*(table[name].tolist() for name in ("quantity", *factors)), strict=True)
+    ):
         if key not in known:
             try:
                 known[key] = study.quantity_at(key[0], dict(zip(factors, key[1:], strict=True)))
@@ -103,5 +136,7 @@ def rows_by_quantity(study: Study, table: pd.DataFrame) -> Iterator[tuple[int, Q
 
 
 def scale_of(study: Study, name: str) -> str:
-    """The scale on which figures and claims speak of a quantity: relative where it has reference points."""
+    """The scale on which figures and claims speak of a quantity: relative where it has reference
+    points.
+    """
     return RELATIVE if study.quantities[name].references else OWN

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from virtperf.core.declaration import Declaration
-from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.model import Keyed, Level, Model, Whole, load_model
-from virtperf.core.near import near
-from virtperf.core.yamlio import Document
+from rawperf.core.declaration import Declaration
+from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.model import Keyed, Level, Model, Whole, load_model
+from rawperf.core.near import near
+from rawperf.core.yamlio import Document
 from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
 from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, RunBlock, Series, listed
@@ -25,11 +25,15 @@ __all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study",
 class Study(Model):
     """One study, whole; docs/add-a-study.md explains how `study.yaml` begins.
 
-    `kind`: "paper", regenerated from what a paper's text says, or "measured". `question`: what a measured study asks.
-    `exhibits`: in the paper's order. `derived`: numbers that follow from plotted quantities; their ranges are computed.
+    `kind`: "paper", regenerated from what a paper's text says, or "measured". `question`: what a
+        measured study asks.
+    `exhibits`: in the paper's order. `derived`: numbers that follow from plotted quantities; their
+        ranges are computed.
     `findings`: the most important first. `telling`: the figure that stands for the study.
-    `conventions`: what we had to add to the paper's description to be able to compute. `errata`: mistakes of the paper.
-    `names`: what facts of machines, guests, networks, workload and procedure are called whose names are no words.
+    `conventions`: what we had to add to the paper's description to be able to compute. `errata`:
+        mistakes of the paper.
+    `names`: what facts of machines, guests, networks, workload and procedure are called whose names
+        are no words.
     `inputs`: raw formats of the study's own.
     """
 
@@ -82,11 +86,15 @@ class Study(Model):
         return self._document.data
 
     def quantity(self, text: str) -> Quantity:
-        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names; raises as `quantity_at`."""
+        """The quantity that a text such as ``throughput[system=zvm, guests=12]`` names; raises as
+        `quantity_at`.
+        """
         return self.quantity_at(*split_quantity(text))
 
     def quantity_at(self, name: str, levels: Mapping[str, Level]) -> Quantity:
-        """The quantity of that name and levels, with defaults; raises `ValueError` for what is unknown or missing."""
+        """The quantity of that name and levels, with defaults; raises `ValueError` for what is
+        unknown or missing.
+        """
         if name not in self.quantities:
             raise ValueError(f"unknown quantity {name!r}; known are {', '.join(self.quantities)}")
         for factor, level in levels.items():
@@ -99,20 +107,30 @@ class Study(Model):
         return Quantity(name, at)  # type: ignore[arg-type]
 
     def level_problem(self, factor: str, level: Level) -> dict[str, str]:
-        """What is wrong with a level: problem and expected, as errors have them; empty where nothing is."""
+        """What is wrong with a level: problem and expected, as errors have them; empty where
+        nothing is.
+        """
         if factor not in self.factors:
-            return {"problem": f"unknown factor {factor!r}", "expected": f"one of {', '.join(self.factors)}"}
+            return {
+                "problem": f"unknown factor {factor!r}",
+                "expected": f"one of {', '.join(self.factors)}",
+            }
         levels = self.factors[factor].levels
         if level in levels:
             return {}
-        return {"problem": f"unknown level {level!r} of {factor}", "expected": f"one of {', '.join(map(repr, levels))}"}
+        return {
+            "problem": f"unknown level {level!r} of {factor}",
+            "expected": f"one of {', '.join(map(repr, levels))}",
+        }
 
     def filled(self, levels: Mapping[str, Level]) -> dict[str, Level | None]:
         """The level of every factor: as given, else its default, None where it has none."""
         return {name: levels.get(name, factor.default) for name, factor in self.factors.items()}
 
     def expression(self, text: str, also: Mapping[str, Level] | None = None) -> Expression:
-        """A sum of quantities; `also` adds levels to every one of them that does not write its own."""
+        """A sum of quantities; `also` adds levels to every one of them that does not write its
+        own.
+        """
         terms = []
         for coefficient, part in split_expression(text):
             name, written = split_quantity(part)
@@ -125,7 +143,9 @@ class Study(Model):
             if exhibit.id == exhibit_id:
                 return exhibit
         known = ", ".join(e.id for e in self.exhibits)
-        raise StudyError(f"no exhibit is called {exhibit_id!r}", file="study.yaml", expected=f"one of {known}")
+        raise StudyError(
+            f"no exhibit is called {exhibit_id!r}", file="study.yaml", expected=f"one of {known}"
+        )
 
     def points(self, exhibit: Exhibit) -> list[tuple[Series, Level, Quantity]]:
         """Every plotted point of a figure: its series, its level on the axis, its quantity."""
@@ -136,7 +156,9 @@ class Study(Model):
         ]
 
     def reference_for(self, quantity: Quantity) -> tuple[Quantity, float] | None:
-        """The reference point that shares most levels with a relative quantity, and its value; else None."""
+        """The reference point that shares most levels with a relative quantity, and its value; else
+        None.
+        """
         kind = self.quantities[quantity.name]
         references = [(self.quantity_at(quantity.name, at), value) for at, value in kind.references]
         if not references:
@@ -144,36 +166,52 @@ class Study(Model):
 
         def likeness(reference: tuple[Quantity, float]) -> tuple[int, list[bool]]:
             same = [a == b for a, b in zip(reference[0].at, quantity.at, strict=True)]
-            return sum(same), same  # of equally like ones, the one that agrees in the earlier factor
+            return sum(
+                same
+            ), same  # of equally like ones, the one that agrees in the earlier factor
 
         return max(references, key=likeness)
 
     def level_words(self, factor: str, level: Level) -> str:
         """A level as a reader sees it, a number with its noun: ``12 guests``."""
         shown = self.factors[factor].show(level)
-        return f"{shown} {self.factors[factor].noun(level)}".strip() if isinstance(level, int | float) else shown
+        return (
+            f"{shown} {self.factors[factor].noun(level)}".strip()
+            if isinstance(level, int | float)
+            else shown
+        )
 
     def show(self, quantity: Quantity) -> str:
         """A quantity as a reader sees it: levels that differ from the defaults, in words."""
-        parts = [self.level_words(f, level) for f, level in quantity.at if level != self.factors[f].default]
+        parts = [
+            self.level_words(f, level)
+            for f, level in quantity.at
+            if level != self.factors[f].default
+        ]
         label = self.quantities[quantity.name].label
         return f"{label} ({', '.join(parts)})" if parts else label
 
 
 def load_study(folder: Path, report: Report = stop) -> Study:
-    """Load `study.yaml` of a folder; raises `StudyError` with file and line for whatever is wrong in it."""
+    """Load `study.yaml` of a folder; raises `StudyError` with file and line for whatever is wrong
+    in it.
+    """
     study, document = load_model(folder / "study.yaml", Study, report)
     study._document = document
     if study.id != folder.name:
         expected = f"the folder's name {folder.name!r}"
         report(document.error(f"the study calls itself {study.id!r}", "study", expected=expected))
-    study = study.model_copy(update={"exhibits": tuple(_with_marks(study, e) for e in study.exhibits)})
+    study = study.model_copy(
+        update={"exhibits": tuple(_with_marks(study, e) for e in study.exhibits)}
+    )
     _check(study, report)
     return study
 
 
 def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
-    """The levels that a figure over time marks, each a series of one point at the condition of the figure's run."""
+    """The levels that a figure over time marks, each a series of one point at the condition of the
+    figure's run.
+    """
     if not exhibit.marks:
         return exhibit
     at = exhibit.run.at if exhibit.run else {}
@@ -181,7 +219,10 @@ def _with_marks(study: Study, exhibit: Exhibit) -> Exhibit:
     level = at.get(over, factor.levels[0] if factor.default is None else factor.default)
     kinds = study.quantities
     labels = {name: kinds[name].label if name in kinds else name for name in exhibit.marks}
-    series = tuple(Series(label=labels[n], quantity=n, at=at, over=over, levels=(level,)) for n in exhibit.marks)
+    series = tuple(
+        Series(label=labels[n], quantity=n, at=at, over=over, levels=(level,))
+        for n in exhibit.marks
+    )
     return exhibit.model_copy(update={"series": series})
 
 
@@ -205,7 +246,10 @@ def _check(study: Study, report: Report) -> None:
                 if wrong := study.level_problem(known, level):
                     place = ("quantities", name, "observed", "at")
                     report(study.document.error(wrong.pop("problem"), *place, **wrong))
-    if study.telling not in (None, *(e.id for e in study.exhibits if e.series or e.spec.get("bars"))):
+    if study.telling not in (
+        None,
+        *(e.id for e in study.exhibits if e.series or e.spec.get("bars")),
+    ):
         expected = "the id of a line or bar figure, or of a table with bars"
         report(study.document.error("it names no figure with points", "telling", expected=expected))
     for position, exhibit in enumerate(study.exhibits):
@@ -222,15 +266,23 @@ def _check(study: Study, report: Report) -> None:
 
 
 def _check_derived(study: Study, report: Report) -> None:
-    ids, exhibits = [derived.id for derived in study.derived], [*(exhibit.id for exhibit in study.exhibits), "text"]
+    ids, exhibits = (
+        [derived.id for derived in study.derived],
+        [*(exhibit.id for exhibit in study.exhibits), "text"],
+    )
     for position, derived in enumerate(study.derived):
         place = ("derived", position)
         if derived.id in [*ids[:position], *exhibits]:
             report(study.document.error(f"the id {derived.id!r} is given twice", *place, "id"))
         for exhibit in derived.exhibits:
             if exhibit not in exhibits:
-                parts = {"expected": "an id of exhibits, or text", "remedy": near(exhibit, exhibits)}
-                report(study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts))
+                parts = {
+                    "expected": "an id of exhibits, or text",
+                    "remedy": near(exhibit, exhibits),
+                }
+                report(
+                    study.document.error(f"unknown exhibit {exhibit!r}", *place, "about", **parts)
+                )
         try:
             derivations_of(study, derived)
         except ValueError as err:
@@ -238,5 +290,10 @@ def _check_derived(study: Study, report: Report) -> None:
 
 
 def run_levels(block: RunBlock) -> list[dict[str, Level]]:
-    """The factor levels of every run condition of one block of `runs`: `at` crossed with the lists of `over`."""
-    return [{**block.at, **dict(zip(block.over, combo, strict=True))} for combo in product(*block.over.values())]
+    """The factor levels of every run condition of one block of `runs`: `at` crossed with the lists
+    of `over`.
+    """
+    return [
+        {**block.at, **dict(zip(block.over, combo, strict=True))}
+        for combo in product(*block.over.values())
+    ]

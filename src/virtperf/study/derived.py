@@ -1,6 +1,8 @@
-"""Derived numbers, as `derived` of study.yaml declares them: ratios, slopes, peaks, models of plotted quantities.
+"""Derived numbers, as `derived` of study.yaml declares them: ratios, slopes, peaks, models of
+plotted quantities.
 
-A declaration holds for all levels of its `for_each`, and some kinds give several numbers; each is one `Derivation`.
+A declaration holds for all levels of its `for_each`, and some kinds give several numbers; each is
+one `Derivation`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from virtperf.core.model import Level, Model, Positive
+from rawperf.core.model import Level, Model, Positive
 from virtperf.study.parts import Id
 from virtperf.study.quantities import Expression
 
@@ -21,8 +23,16 @@ if TYPE_CHECKING:
     from virtperf.study.definition import Study
 
 Kind = Literal[
-    "value", "difference", "ratio", "percent_change", "maximum", "argmax", "line", "usl", "segmented"
-]  # fmt: skip
+    "value",
+    "difference",
+    "ratio",
+    "percent_change",
+    "maximum",
+    "argmax",
+    "line",
+    "usl",
+    "segmented",
+]
 
 GIVES: Mapping[str, tuple[str, ...]] = {
     "line": ("intercept", "slope"),
@@ -33,10 +43,16 @@ GIVES: Mapping[str, tuple[str, ...]] = {
 
 _ALONG = ("of", "over", "levels")
 _NEEDS: Mapping[str, tuple[str, ...]] = {
-    "value": ("of",), "difference": ("of", "to"), "ratio": ("of", "to"), "percent_change": ("of", "to"),
-    "maximum": _ALONG, "argmax": _ALONG, "line": (*_ALONG, "gives"), "usl": (*_ALONG, "gives"),
+    "value": ("of",),
+    "difference": ("of", "to"),
+    "ratio": ("of", "to"),
+    "percent_change": ("of", "to"),
+    "maximum": _ALONG,
+    "argmax": _ALONG,
+    "line": (*_ALONG, "gives"),
+    "usl": (*_ALONG, "gives"),
     "segmented": (*_ALONG, "gives"),
-}  # fmt: skip
+}
 _FEWEST = {"line": 2, "usl": 3, "segmented": 4}
 
 
@@ -64,7 +80,9 @@ class Derived(Model):
             raise ValueError(f"{self.kind} needs {', '.join(missing)}")
         known = GIVES.get(self.kind, ())
         if unknown := [name for name in self.gives if name not in known]:
-            raise ValueError(f"{self.kind} does not give {unknown[0]!r}, but {', '.join(known) or 'one number'}")
+            raise ValueError(
+                f"{self.kind} does not give {unknown[0]!r}, but {', '.join(known) or 'one number'}"
+            )
         if ("capacity" in self.gives) != (self.load is not None):
             raise ValueError("capacity needs load, which nothing else has")
         if self.levels and len(self.levels) < _FEWEST.get(self.kind, 2):
@@ -100,7 +118,9 @@ def derivations(study: Study) -> list[Derivation]:
 
 
 def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
-    """The numbers of one declaration; raises `ValueError` where it names what the study does not have."""
+    """The numbers of one declaration; raises `ValueError` where it names what the study does not
+    have.
+    """
     if derived.over and derived.over not in study.factors:
         raise ValueError(f"unknown factor {derived.over!r}")
     each = derived.for_each
@@ -108,7 +128,9 @@ def derivations_of(study: Study, derived: Derived) -> list[Derivation]:
     found = [derivation for also in combos for derivation in _instance(study, derived, also)]
     labels = [derivation.label for derivation in found]
     if twice := [label for label in labels if labels.count(label) > 1]:
-        raise ValueError(f"{twice[0]!r} is the label of several numbers; name the levels of for_each in it")
+        raise ValueError(
+            f"{twice[0]!r} is the label of several numbers; name the levels of for_each in it"
+        )
     return found
 
 
@@ -117,7 +139,9 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
         if wrong := study.level_problem(factor, level):
             raise ValueError(f"{wrong['problem']}, expected {wrong['expected']}")
     if derived.levels:
-        parts = tuple(study.expression(derived.of, {**also, derived.over: level}) for level in derived.levels)
+        parts = tuple(
+            study.expression(derived.of, {**also, derived.over: level}) for level in derived.levels
+        )
     else:
         parts = tuple(study.expression(text, also) for text in (derived.of, derived.to) if text)
     axis: tuple[float, ...] = ()
@@ -127,7 +151,11 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
         levels = [float(level) for level in derived.levels]
         if (derived.kind == "usl" or derived.dividend) and min(levels) <= 0:
             raise ValueError(f"{derived.kind} needs levels above 0 here")
-        axis = tuple(derived.dividend / level for level in levels) if derived.dividend else tuple(levels)
+        axis = (
+            tuple(derived.dividend / level for level in levels)
+            if derived.dividend
+            else tuple(levels)
+        )
     label = _filled(study, derived.label, also)
     for gives, words in derived.gives.items() if derived.kind in GIVES else [("", "")]:
         unit = derived.unit or _unit(study, derived, gives, parts)
@@ -137,7 +165,9 @@ def _instance(study: Study, derived: Derived, also: Mapping[str, Level]) -> Iter
 def _filled(study: Study, label: str, also: Mapping[str, Level]) -> str:
     for factor, level in also.items():
         plain = isinstance(level, int) and level not in study.factors[factor].level_labels
-        label = label.replace(f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level))
+        label = label.replace(
+            f"{{{factor}}}", f"{level:,}" if plain else study.factors[factor].show(level)
+        )
     if left := re.search(r"{[^{}]*}", label):
         raise ValueError(f"{left[0]} in the label is no factor of for_each")
     return label

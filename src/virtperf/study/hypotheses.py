@@ -1,4 +1,6 @@
-"""What a measured study expects: relations between its own quantities, some of them taken from a paper's claims."""
+"""What a measured study expects: relations between its own quantities, some of them taken from a
+paper's claims.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from virtperf.core.errors import Report, StudyError, VirtperfError, stop
-from virtperf.core.model import Model, load_model, problems
-from virtperf.core.near import near
+from rawperf.core.errors import Report, StudyError, VirtperfError, stop
+from rawperf.core.model import Model, load_model, problems
+from rawperf.core.near import near
 from virtperf.core.params import Reading
 from virtperf.study.claims import Claim, Claims, ClaimsFile, finished, load_claims
 from virtperf.study.definition import Study, load_study
@@ -25,7 +27,9 @@ class _From(Model):
 
 
 class Hypothesis(Claim):
-    """One hypothesis, perhaps with the paper's claim that it asks about (`origin`) and what that says (`repeats`)."""
+    """One hypothesis, perhaps with the paper's claim that it asks about (`origin`) and what that
+    says (`repeats`).
+    """
 
     origin: _From | None = Field(None, alias="from")
     repeats: str = Field("", alias="<repeats>")
@@ -39,13 +43,17 @@ class HypothesesFile(Model):
 
 
 def claims_of(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """A paper's claims, or a measured study's hypotheses; raises as `load_claims` and `load_hypotheses` do."""
+    """A paper's claims, or a measured study's hypotheses; raises as `load_claims` and
+    `load_hypotheses` do.
+    """
     load = load_hypotheses if study.kind == "measured" else load_claims
     return load(study, report, reading=reading)
 
 
 def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "default") -> Claims:
-    """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that is not there."""
+    """As `load_claims`, of a measured study; raises `StudyError`, too, for a claim to repeat that
+    is not there.
+    """
     file, document = load_model(study.folder / FILE, HypothesesFile, report)
     entries: list[tuple[tuple[str, int], Claim]] = []
     papers: dict[Path, dict[str, Claim]] = {}
@@ -55,34 +63,57 @@ def load_hypotheses(study: Study, report: Report = stop, *, reading: Reading = "
             said = {**_inherited(study, written.get("from"), reading, papers), **written}
             hypothesis = Hypothesis.model_validate(said)
             if hypothesis.origin is not None and not hypothesis.reading:
-                raise StudyError("what corresponds to the paper's quantities is not said",
-                                 expected="`reading`, in a sentence")  # fmt: skip
+                raise StudyError(
+                    "what corresponds to the paper's quantities is not said",
+                    expected="`reading`, in a sentence",
+                )
             entries.append((where, hypothesis))
         except ValidationError as err:
             for problem in problems(err, Hypothesis, document, *where):
                 report(problem)
         except VirtperfError as err:
             parts = {"expected": err.expected, "remedy": err.remedy}
-            report(document.error(err.problem, *where, **{name: part for name, part in parts.items() if part}))
+            report(
+                document.error(
+                    err.problem, *where, **{name: part for name, part in parts.items() if part}
+                )
+            )
     empty = ClaimsFile(study=file.study, claims=(), not_encoded=())
     return Claims(finished(study, entries, document, report, reading), reading, {}, empty, document)
 
 
-def _inherited(study: Study, origin: object, reading: Reading, papers: dict[Path, dict[str, Claim]]) -> dict[str, Any]:
-    """What the paper's claim gives; nothing where the entry names none, or not as it should. `papers`: those loaded."""
+def _inherited(
+    study: Study, origin: object, reading: Reading, papers: dict[Path, dict[str, Claim]]
+) -> dict[str, Any]:
+    """What the paper's claim gives; nothing where the entry names none, or not as it should.
+    `papers`: those loaded.
+    """
     if not isinstance(origin, dict) or not {"study", "claim"} <= origin.keys():
         return {}
     folder = study.folder.parent.parent / "published" / str(origin["study"])
     if not (folder / "study.yaml").is_file():
         known = [p.parent.name for p in folder.parent.glob("*/study.yaml")]
-        raise StudyError(f"there is no paper {origin['study']!r}", remedy=near(origin["study"], known))
+        raise StudyError(
+            f"there is no paper {origin['study']!r}", remedy=near(origin["study"], known)
+        )
     if folder not in papers:
-        papers[folder] = {claim.id: claim for claim in load_claims(load_study(folder), reading=reading)}
+        papers[folder] = {
+            claim.id: claim for claim in load_claims(load_study(folder), reading=reading)
+        }
     claims = papers[folder]
     if origin["claim"] not in claims:
-        raise StudyError(f"{origin['study']} has no claim {origin['claim']!r}", remedy=near(origin["claim"], claims))
+        raise StudyError(
+            f"{origin['study']} has no claim {origin['claim']!r}",
+            remedy=near(origin["claim"], claims),
+        )
     claim = claims[origin["claim"]]
     limited = {"low", "high"} if claim.low > -float("inf") or claim.high < float("inf") else set()
-    given = {name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited}
-    finite = {name: v for name, v in given.items() if not (isinstance(v, float) and abs(v) == float("inf"))}
+    given = {
+        name: getattr(claim, name) for name in INHERITED if name in claim.model_fields_set | limited
+    }
+    finite = {
+        name: v
+        for name, v in given.items()
+        if not (isinstance(v, float) and abs(v) == float("inf"))
+    }
     return {**finite, "<repeats>": claim.says}

@@ -8,7 +8,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from virtperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Number, Positive, Texts
+from rawperf.core.model import (
+    Count,
+    Flag,
+    Level,
+    Levels,
+    Model,
+    NotNegative,
+    Number,
+    Positive,
+    Texts,
+)
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 At = dict[str, Level]
@@ -29,11 +39,16 @@ class Factor(Model):
         return self.level_labels.get(level, str(level))
 
     def noun(self, level: Level) -> str:
-        """The label after a number: ``guests``, but ``1 guest``; ``JVMs per guest``, but ``1 JVM per guest``.
+        """The label after a number: ``guests``, but ``1 guest``; ``JVMs per guest``, but ``1 JVM
+        per guest``.
 
         A level with words of its own keeps what stands before "per".
         """
-        many, per, what = self.label.partition(" per ") if level not in self.level_labels else (self.label, "", "")
+        many, per, what = (
+            self.label.partition(" per ")
+            if level not in self.level_labels
+            else (self.label, "", "")
+        )
         plural = many.endswith("s") and not many.lower().endswith("ss")
         end = 2 if many.lower().endswith(("sses", "shes", "tches", "xes")) else 1
         return f"{many[:-end]}{per}{what}" if level == 1 and plural else self.label
@@ -63,7 +78,8 @@ class _Reference(Model):
 class QuantityKind(Model):
     """A quantity's name, unit, natural bounds (None for no bound) and how runs observe it.
 
-    `resolution`: the smallest difference that the paper's wording distinguishes, in the quantity's unit.
+    `resolution`: the smallest difference that the paper's wording distinguishes, in the quantity's
+        unit.
     """
 
     name: str = Field(alias="<name>")
@@ -85,18 +101,28 @@ class QuantityKind(Model):
 
     @property
     def references(self) -> tuple[tuple[At, float], ...]:
-        """Where the paper gives no absolute scale: the points that are set to a value by convention."""
+        """Where the paper gives no absolute scale: the points that are set to a value by
+        convention.
+        """
         return tuple((reference.at, reference.value) for reference in self.reference_points)
 
     @property
     def observed(self) -> Mapping[str, Any]:
-        """How `summarize` gets it from a run, as study.yaml says it: from, combine, statistic, per, relative, at."""
-        return self.observed_by.model_dump(mode="json", by_alias=True, exclude_unset=True) if self.observed_by else {}
+        """How `summarize` gets it from a run, as study.yaml says it: from, combine, statistic, per,
+        relative, at.
+        """
+        return (
+            self.observed_by.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            if self.observed_by
+            else {}
+        )
 
     def observable(self, levels: Mapping[str, Any]) -> bool:
         """Whether a run at these levels, one of every factor, can tell it."""
         wanted = self.observed_by.at if self.observed_by else {}
-        return self.observed_by is not None and all(levels[f] in listed(w) for f, w in wanted.items())
+        return self.observed_by is not None and all(
+            levels[f] in listed(w) for f, w in wanted.items()
+        )
 
 
 def listed(wanted: Any) -> list[Any]:
@@ -107,7 +133,8 @@ def listed(wanted: Any) -> list[Any]:
 class Series(Model):
     """One line or bar group of a figure: `quantity` at `at`, over the levels of one factor.
 
-    `colour` is the label of another series of the study, whose colour this one has: that of the same system.
+    `colour` is the label of another series of the study, whose colour this one has: that of the
+        same system.
     """
 
     label: str
@@ -119,7 +146,9 @@ class Series(Model):
 
 
 class Finding(Model):
-    """What a study found, in one sentence; ``{claim-id}`` in it is the number that this claim prints, with its unit."""
+    """What a study found, in one sentence; ``{claim-id}`` in it is the number that this claim
+    prints, with its unit.
+    """
 
     says: Annotated[str, Field(min_length=20)]
     claims: Texts = Field(alias="rests_on")
@@ -137,9 +166,11 @@ class Condition(Model):
 
 
 class Exhibit(Model, extra="allow"):
-    """A table or figure of the paper: what all kinds have. `spec` is the whole entry; the kind's own model checks it.
+    """A table or figure of the paper: what all kinds have. `spec` is the whole entry; the kind's
+    own model checks it.
 
-    `series` plot a quantity over levels; tables and diagrams have none, a figure over time one for each of its `marks`.
+    `series` plot a quantity over levels; tables and diagrams have none, a figure over time one for
+        each of its `marks`.
     """
 
     id: Id
@@ -154,7 +185,9 @@ class Exhibit(Model, extra="allow"):
     @model_validator(mode="wrap")
     @classmethod
     def _open(cls, entry: Any, handler: Any) -> Any:
-        """Series of a quantity take what they don't say from the exhibit; what other kinds call series stays theirs."""
+        """Series of a quantity take what they don't say from the exhibit; what other kinds call
+        series stays theirs.
+        """
         if not isinstance(entry, dict):
             return handler(entry)
         common = {name: entry[name] for name in ("quantity", "over") if name in entry}
@@ -209,7 +242,9 @@ class Segment(Model):
 
     name: str
     gb: Positive
-    pages: tuple[Annotated[str, Field(pattern=r"^[0-9A-F]{1,13}-[0-9A-F]{1,13}$")], ...] = Field(min_length=1)
+    pages: tuple[Annotated[str, Field(pattern=r"^[0-9A-F]{1,13}-[0-9A-F]{1,13}$")], ...] = Field(
+        min_length=1
+    )
     types: tuple[Literal["EW", "EN", "ER", "SW", "SN", "SR", "SC"], ...] = ()
     use: str = ""
     where: str

@@ -1,4 +1,6 @@
-"""Printed tables of a paper: their cells, the corrections of misprints, and the claims that cells make."""
+"""Printed tables of a paper: their cells, the corrections of misprints, and the claims that cells
+make.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,23 @@ from typing import Any
 import pandas as pd
 from pydantic import Field
 
-from virtperf.core.errors import StudyError
-from virtperf.core.model import Level, Model, NotNegative, Texts
-from virtperf.core.yamlio import Document
+from rawperf.core.errors import StudyError
+from rawperf.core.model import Level, Model, NotNegative, Texts
+from rawperf.core.yamlio import Document
 from virtperf.study.definition import Exhibit, Study
 from virtperf.study.quantities import parse_level
 
 
 def read_table(study: Study, exhibit: Exhibit) -> pd.DataFrame:
-    """The table's CSV file, every cell as text; raises `StudyError` where it names none that can be read."""
+    """The table's CSV file, every cell as text; raises `StudyError` where it names none that can be
+    read.
+    """
     name = exhibit.spec.get("table")
     if not name:
         raise StudyError(
-            f"{exhibit.id} names no table", file="study.yaml", expected="table: <name of a file in tables/>"
+            f"{exhibit.id} names no table",
+            file="study.yaml",
+            expected="table: <name of a file in tables/>",
         )
     return _cells(study, str(name))
 
@@ -31,7 +37,9 @@ def _cells(study: Study, name: str) -> pd.DataFrame:
     path = study.folder / "tables" / f"{name}.csv"
     if path.parent.resolve() not in path.resolve().parents or not path.is_file():
         raise StudyError(
-            f"the cells of {name} are missing", file=f"tables/{name}.csv", remedy="add it, or correct `table`"
+            f"the cells of {name} are missing",
+            file=f"tables/{name}.csv",
+            remedy="add it, or correct `table`",
         )
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False, comment=None)
@@ -41,7 +49,9 @@ def _cells(study: Study, name: str) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Correction:
-    """One misprinted cell: `row` and `column` as `corrections.csv` names them, `position` the row's number from 0."""
+    """One misprinted cell: `row` and `column` as `corrections.csv` names them, `position` the row's
+    number from 0.
+    """
 
     table: str
     row: str
@@ -55,8 +65,10 @@ class Correction:
 def corrections(study: Study, table: str | None = None) -> list[Correction]:
     """The corrections of one table, or of all, from `tables/corrections.csv`.
 
-    `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that begins so. Raises
-    `StudyError`: a correction names a cell that the table does not have, or another text than that cell holds.
+    `row` is the printed text of the row's first cell; ``#2`` behind it is the second row that
+        begins so. Raises
+    `StudyError`: a correction names a cell that the table does not have, or another text than that
+        cell holds.
     """
     path = study.folder / "tables" / "corrections.csv"
     if not path.is_file():
@@ -67,21 +79,27 @@ def corrections(study: Study, table: str | None = None) -> list[Correction]:
         if table is not None and entry["table"] != table:
             continue
         cells = _cells(study, str(entry["table"]))
-        first, _, count = str(entry["row"]).rpartition("#") if "#" in entry["row"] else (entry["row"], "", "1")
+        first, _, count = (
+            str(entry["row"]).rpartition("#") if "#" in entry["row"] else (entry["row"], "", "1")
+        )
         rows = [k for k, text in enumerate(cells.iloc[:, 0]) if text == first]
         place = int(count) - 1 if count.isdigit() else -1
         if entry["column"] not in cells.columns or not 0 <= place < len(rows):
             raise StudyError(
                 f"there is no cell {entry['row']!r}, {entry['column']!r} in {entry['table']}",
-                file="tables/corrections.csv", line=number,
+                file="tables/corrections.csv",
+                line=number,
                 expected=f"a first cell and one of the columns {', '.join(map(str, cells.columns))}",
-            )  # fmt: skip
+            )
         held = str(cells[entry["column"]].iloc[rows[place]])
         if held != entry["printed"]:
             raise StudyError(
-                f"a correction of {entry['table']} does not fit", file="tables/corrections.csv", line=number,
-                expected=f"{held!r}, which stands in that cell", found=repr(entry["printed"]),
-            )  # fmt: skip
+                f"a correction of {entry['table']} does not fit",
+                file="tables/corrections.csv",
+                line=number,
+                expected=f"{held!r}, which stands in that cell",
+                found=repr(entry["printed"]),
+            )
         found.append(Correction(**{str(k): str(v) for k, v in entry.items()}, position=rows[place]))
     return found
 
@@ -94,7 +112,8 @@ _THOUSANDS = re.compile(r"-?\d{1,3}(,\d{3}){1,9}(\.\d{1,99})?")
 class TableClaims(Model):
     """A printed table whose numeric cells are claims of their own.
 
-    `levels` names the level that a printed cell of a key column stands for, where it is not the cell itself.
+    `levels` names the level that a printed cell of a key column stands for, where it is not the
+        cell itself.
     """
 
     table: str = Field(pattern=r"^[a-z0-9-]+$")
@@ -110,30 +129,45 @@ class TableClaims(Model):
 def table_claims(
     study: Study, tables: Sequence[TableClaims], document: Document
 ) -> Iterator[tuple[Where, dict[str, Any]]]:
-    """The claims, as `claims.yaml` would write them, that `tables` of `claims.yaml` stands for, one a cell.
+    """The claims, as `claims.yaml` would write them, that `tables` of `claims.yaml` stands for, one
+    a cell.
 
-    An entry of `tables` names a file in `tables/`, the column that holds each varying factor's level (`key`), and for
-    every numeric column the quantity that it prints (`columns`). Empty cells print nothing; thousands may have commas,
-    as in ``307,200``. The cells of a row have the same sentence (``table-6 row 1``): they do not bear each other out.
-    Raises `StudyError`: no such file or column, a cell that is no number.
+    An entry of `tables` names a file in `tables/`, the column that holds each varying factor's
+    level (`key`), and for every numeric column the quantity that it prints (`columns`). Empty cells
+    print nothing; thousands may have commas, as in ``307,200``. The cells of a row have the same
+    sentence (``table-6 row 1``): they do not bear each other out. Raises `StudyError`: no such file
+    or column, a cell that is no number.
     """
     for position, entry in enumerate(tables):
         where = ("tables", position)
         path = study.folder / "tables" / f"{entry.table}.csv"
         if not path.is_file():
-            raise document.error(f"there is no table {entry.table!r}", *where, "table", expected=f"a file {path}")
+            raise document.error(
+                f"there is no table {entry.table!r}", *where, "table", expected=f"a file {path}"
+            )
         table = _cells(study, entry.table)
         for column in (*entry.key.values(), *entry.columns):
             if column not in table.columns:
                 known = ", ".join(table.columns)
-                raise document.error(f"{path.name} has no column {column!r}", *where, expected=f"one of {known}")
+                raise document.error(
+                    f"{path.name} has no column {column!r}", *where, expected=f"one of {known}"
+                )
         for row, cells in enumerate(table.to_dict("records"), start=1):
-            printed = {factor: parse_level(str(cells[column])) for factor, column in entry.key.items()}
-            levels = {factor: entry.levels.get(factor, {}).get(level, level) for factor, level in printed.items()}
+            printed = {
+                factor: parse_level(str(cells[column])) for factor, column in entry.key.items()
+            }
+            levels = {
+                factor: entry.levels.get(factor, {}).get(level, level)
+                for factor, level in printed.items()
+            }
             for column, quantity in entry.columns.items():
                 if cells[column] == "":
                     continue
-                cell = cells[column].replace(",", "") if _THOUSANDS.fullmatch(cells[column]) else cells[column]
+                cell = (
+                    cells[column].replace(",", "")
+                    if _THOUSANDS.fullmatch(cells[column])
+                    else cells[column]
+                )
                 try:
                     value = float(cell)
                 except ValueError:
@@ -150,7 +184,8 @@ def table_claims(
                         "for_each": {factor: [level] for factor, level in levels.items()},
                         "value": value,
                         "half_width": entry.half_width,
-                        "says": f"The table prints {cells[column]} for {column}" + (f" at {at}." if at else "."),
+                        "says": f"The table prints {cells[column]} for {column}"
+                        + (f" at {at}." if at else "."),
                         "about": entry.about,
                         "section": entry.section,
                         "ledger": entry.ledger,

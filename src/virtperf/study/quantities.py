@@ -1,6 +1,8 @@
-"""Quantities: a measured thing at factor levels; sums of such things, as claims write them; their concrete relations.
+"""Quantities: a measured thing at factor levels; sums of such things, as claims write them; their
+concrete relations.
 
-``throughput[system=zvm, guests=12]`` is a quantity; factors that are not written take their default.
+``throughput[system=zvm, guests=12]`` is a quantity; factors that are not written take their
+    default.
 ``response_time[system=xen, guests=9] - response_time[system=xen, guests=6]`` is an expression.
 """
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from virtperf.study.definition import Study
 
 _QUANTITY = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(?:\[([^\[\]]*)\])?\s*")
-_TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\s*(?:\[[^\[\]]*\])?)\s*")
+_TERM = re.compile(
+    r"\s*([+-]?)\s*(?:(\d+(?:\.\d+)?)\s*\*?\s*)?([a-z][a-z0-9_]*\s*(?:\[[^\[\]]*\])?)\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class Quantity:
 
     def moved(self, changes: Mapping[str, Level]) -> Quantity:
         """The same quantity with some factors at other levels."""
-        return Quantity(self.name, tuple((factor, changes.get(factor, level)) for factor, level in self.at))
+        return Quantity(
+            self.name, tuple((factor, changes.get(factor, level)) for factor, level in self.at)
+        )
 
     def key(self) -> str:
         """A stable text for files: every factor written out."""
@@ -60,7 +66,9 @@ class Expression:
 
 
 def split_quantity(text: str) -> tuple[str, dict[str, Level]]:
-    """Name and written factor levels of ``name[factor=level, ...]``; raises `ValueError` saying what is wrong."""
+    """Name and written factor levels of ``name[factor=level, ...]``; raises `ValueError` saying
+    what is wrong.
+    """
     match = _QUANTITY.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not written as name[factor=level, ...]")
@@ -80,7 +88,9 @@ def split_expression(text: str) -> list[tuple[float, str]]:
     while position < len(text.rstrip()):
         match = _TERM.match(text, position)
         if match is None or (terms and not match[1]):
-            raise ValueError(f"{text!r}: expected + or - and a quantity at character {position + 1}")
+            raise ValueError(
+                f"{text!r}: expected + or - and a quantity at character {position + 1}"
+            )
         terms.append(((-1.0 if match[1] == "-" else 1.0) * float(match[2] or 1), match[3]))
         position = match.end()
     if not terms:
@@ -92,9 +102,10 @@ def split_expression(text: str) -> list[tuple[float, str]]:
 class Instance:
     """One concrete relation of a claim (a claim that holds `for_each` of some levels has several).
 
-    `parts`: value, range: (of,); ratio, difference, percent_change, equivalence: (of, to); ordering: ascending; argmax,
-        argmin: the winner, then the others; monotone, linear, concave, rule: along the axis; sum: the total, then its
-        parts; relative_mean: the mean, then each part and its reference; response_law: (response time, throughput).
+    `parts`: value, range: (of,); ratio, difference, percent_change, equivalence: (of, to);
+        ordering: ascending; argmax, argmin: the winner, then the others; monotone, linear, concave,
+        rule: along the axis; sum: the total, then its parts; relative_mean: the mean, then each
+        part and its reference; response_law: (response time, throughput).
     `axis`: the axis positions of `parts` for linear, concave and rule.
     """
 
@@ -103,13 +114,17 @@ class Instance:
 
 
 def instances_of(study: Study, claim: Claim, needs: tuple[str, ...]) -> tuple[Instance, ...]:
-    """The relations of a claim whose kind `needs` these fields; raises `ValueError` on what the study does not have."""
+    """The relations of a claim whose kind `needs` these fields; raises `ValueError` on what the
+    study does not have.
+    """
     each = claim.for_each
     combos = [dict(zip(each, combo, strict=True)) for combo in product(*each.values())]
     return tuple(_instance(study, claim, needs, also) for also in combos)
 
 
-def _instance(study: Study, claim: Claim, needs: tuple[str, ...], also: Mapping[str, Level]) -> Instance:
+def _instance(
+    study: Study, claim: Claim, needs: tuple[str, ...], also: Mapping[str, Level]
+) -> Instance:
     kind = claim.kind
     if kind == "relative_mean":
         at = (also, {**also, **claim.relative_to})

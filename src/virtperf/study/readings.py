@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from virtperf.core.errors import Report, StudyError, stop
-from virtperf.core.model import Model, NotNegative, Positive, load_model
-from virtperf.core.near import near
+from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.model import Model, NotNegative, Positive, load_model
+from rawperf.core.near import near
 from virtperf.core.params import Reading
 
 NUMBERED = ("value", "range", "ratio", "difference", "percent_change")
@@ -31,7 +31,9 @@ def _ends(value: Any) -> Any:
             raise ValueError("a single factor stands for 1/factor to factor, and is at least 1")
         return {"low": 1 / value, "high": float(value)}
     if isinstance(value, list) and len(value) == 2:
-        return {name: end for name, end in zip(("low", "high"), value, strict=True) if end is not None}
+        return {
+            name: end for name, end in zip(("low", "high"), value, strict=True) if end is not None
+        }
     return value
 
 
@@ -98,7 +100,9 @@ class _Inverse(Model):
 
 _Entry = Annotated[
     Annotated[_Inverse, Tag("inverse")] | Annotated[Word, Tag("word")],
-    Discriminator(lambda entry: "inverse" if isinstance(entry, Mapping) and "inverse" in entry else "word"),
+    Discriminator(
+        lambda entry: "inverse" if isinstance(entry, Mapping) and "inverse" in entry else "word"
+    ),
 ]
 
 
@@ -137,15 +141,19 @@ class Readings:
         return found.low / (word.number or 1.0), found.top / (word.number or 1.0)
 
     def read(self, name: str, kind: str, value: float | None = None, room: float = 0.0) -> Read:
-        """What the word allows in a claim of a kind with a printed `value`, whose digits leave `room` to either side.
+        """What the word allows in a claim of a kind with a printed `value`, whose digits leave
+        `room` to either side.
 
-        Raises `ValueError`: an unknown word, one that the kind can't have, a number that is missing or not taken.
+        Raises `ValueError`: an unknown word, one that the kind can't have, a number that is missing
+        or not taken.
         """
         word, (low, high) = self[name], self.limits(name)
         if word.of == "number":
             return self._of_number(name, kind, value, room)
         if value is not None:
-            raise ValueError(f"the word {name!r} is read without a number, but the claim has value {value:g}")
+            raise ValueError(
+                f"the word {name!r} is read without a number, but the claim has value {value:g}"
+            )
         if kind in DIRECTION and (low, high) in ((1.0, inf), (0.0, 1.0)):
             return Read(-inf, inf, f"{name}: the direction only")
         if kind in WITHIN and isfinite(high) and abs(low * high - 1) < 1e-3:
@@ -164,11 +172,16 @@ class Readings:
         if value is None and kind in ("ratio", "value", "range"):
             value = word.number
         if not value:
-            raise ValueError(f"the word {name!r} needs the number that it speaks of: give value, not 0")
+            raise ValueError(
+                f"the word {name!r} needs the number that it speaks of: give value, not 0"
+            )
         least, most = low * abs(value) or -inf, high * abs(value)
         if value < 0:  # a loss: at most 10 % is -10 % or more
             least, most = -most, -least
-        least, most = min(least, value - room) if room else least, max(most, value + room) if room else most
+        least, most = (
+            min(least, value - room) if room else least,
+            max(most, value + room) if room else most,
+        )
         unit = " %" if kind == "percent_change" else ""
         shown = name if word.number == value else f"{name} {value:g}{unit}"
         return Read(least, most, f"{shown}: {_words(least, most, unit)}")
@@ -190,12 +203,20 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
             of = file.words.get(word.inverse)
             if not isinstance(of, Word):
                 known = [n for n, e in file.words.items() if isinstance(e, Word)]
-                problem = f"{name!r} is the inverse of {word.inverse!r}, which has no limits of its own"
-                report(document.error(problem, "words", name, "inverse", remedy=near(word.inverse, known)))
+                problem = (
+                    f"{name!r} is the inverse of {word.inverse!r}, which has no limits of its own"
+                )
+                report(
+                    document.error(
+                        problem, "words", name, "inverse", remedy=near(word.inverse, known)
+                    )
+                )
                 continue
             inverse = {each: getattr(of, each).inverse() for each in get_args(Reading)}
             number = None if of.number is None else 1 / of.number
-            word = Word.model_construct(of=of.of, number=number, also=word.also, why=word.why, **inverse)
+            word = Word.model_construct(
+                of=of.of, number=number, also=word.also, why=word.why, **inverse
+            )
         for each in (name, *word.also):
             if each in words:
                 report(document.error(f"the word {each!r} stands twice", "words", name))
@@ -204,7 +225,9 @@ def load_readings(path: Path, reading: Reading = "default", report: Report = sto
 
 
 def readings_beside(study: Path, reading: Reading) -> Readings:
-    """Those of the repository that a study's folder, data/published/<study>, stands in; raises as `load_readings`."""
+    """Those of the repository that a study's folder, data/published/<study>, stands in; raises as
+    `load_readings`.
+    """
     path = study.parent.parent / "readings.yaml"
     try:
         return load_readings(path, reading)

@@ -1,4 +1,6 @@
-"""Claims against measured runs: the verdict, the number with its interval, how many runs would decide."""
+"""Claims against measured runs: the verdict, the number with its interval, how many runs would
+decide.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,37 @@ from virtperf.study.conditions import OWN, means_by_quantity
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
 from virtperf.verdicts.comparisons import ORDERS, comparisons
-from virtperf.verdicts.regions import MOST, Comparison, Outcome, decide, runs_needed, together, worst
+from virtperf.verdicts.regions import (
+    MOST,
+    Comparison,
+    Outcome,
+    decide,
+    runs_needed,
+    together,
+    worst,
+)
 
 OF_A_CLAIM: Mapping[Outcome, str] = {
-    Outcome.HOLDS: "reproduced", Outcome.FAILS: "refuted", Outcome.UNDECIDED: "undecided",
+    Outcome.HOLDS: "reproduced",
+    Outcome.FAILS: "refuted",
+    Outcome.UNDECIDED: "undecided",
     Outcome.UNMEASURED: "no measurement",
-}  # fmt: skip
+}
 OF_A_HYPOTHESIS: Mapping[Outcome, str] = {
-    **OF_A_CLAIM, Outcome.HOLDS: "holds here", Outcome.FAILS: "does not hold here",
-}  # fmt: skip
+    **OF_A_CLAIM,
+    Outcome.HOLDS: "holds here",
+    Outcome.FAILS: "does not hold here",
+}
 """The words for an outcome: of a claim of a paper, and of a hypothesis about one's own machine."""
 
 
-def _judged(study: Study, claim: Claim, means: Mapping[Quantity, Mean], level: float) -> tuple[Outcome, dict[str, Any]]:
+def _judged(
+    study: Study, claim: Claim, means: Mapping[Quantity, Mean], level: float
+) -> tuple[Outcome, dict[str, Any]]:
     """A statement by those of its comparisons whose conditions were all measured.
 
-    Its number is, of several instances, the one that speaks most against it. A true statement fails, and a false one
-    holds, with a probability of at most one minus `level`.
+    Its number is, of several instances, the one that speaks most against it. A true statement
+    fails, and a false one holds, with a probability of at most one minus `level`.
     """
     compared, total = comparisons(study, claim, means)
     whole = len(compared) == total
@@ -59,36 +75,65 @@ def _judged(study: Study, claim: Claim, means: Mapping[Quantity, Mean], level: f
 
 
 def judge(
-    study: Study, claims: Claims, text_verdicts: pd.DataFrame | None, means: pd.DataFrame, *, level: float
+    study: Study,
+    claims: Claims,
+    text_verdicts: pd.DataFrame | None,
+    means: pd.DataFrame,
+    *,
+    level: float,
 ) -> pd.DataFrame:
-    """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in words.
+    """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in
+    words.
 
-    Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_needed` where nothing is
-    undecided or known of the spread; infinite for more than `regions.MOST` runs of every condition. `text_verdicts` is
-    the table `CLAIMS`, None where the claims are hypotheses that no text states. Of `means`, the table `MEANS`, those
-    of measured runs in their own unit are read.
+    Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_needed`
+    where nothing is undecided or known of the spread; infinite for more than `regions.MOST` runs of
+    every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are hypotheses
+    that no text states. Of `means`, the table `MEANS`, those of measured runs in their own unit are
+    read.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
     measured = means[(means["provenance"] == Provenance.MEASURED.value) & (means["scale"] == OWN)]
-    by_quantity = {quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()}
-    text: Mapping[str, str] = {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
+    by_quantity = {
+        quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()
+    }
+    text: Mapping[str, str] = (
+        {} if text_verdicts is None else dict(text_verdicts.set_index("claim")["text_verdict"])
+    )
     unknown = dict.fromkeys(("estimate", "estimate_low", "estimate_high", "runs_needed"), math.nan)
-    ours = {"measured_verdict": "not judged", "runs_needed": math.nan, "reason": "an assumption of ours"}
+    ours = {
+        "measured_verdict": "not judged",
+        "runs_needed": math.nan,
+        "reason": "an assumption of ours",
+    }
     rows = []
     for claim in claims:
         outcome, found = _judged(study, claim, by_quantity, level)
-        said = {"claim": claim.id, "text_verdict": text.get(claim.id, "hypothesis"), "measured_verdict": words[outcome]}
+        said = {
+            "claim": claim.id,
+            "text_verdict": text.get(claim.id, "hypothesis"),
+            "measured_verdict": words[outcome],
+        }
         rows.append({**unknown, **said, **found, **(ours if claim.assumed else {})})
     return VERDICTS.frame(rows)
 
 
 def _measured(
-    claim: Claim, shown: Comparison, ends: tuple[float, float], level: float, at_once: int, *, told_apart: bool
+    claim: Claim,
+    shown: Comparison,
+    ends: tuple[float, float],
+    level: float,
+    at_once: int,
+    *,
+    told_apart: bool,
 ) -> str:
-    """``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition); the claim allows 1.8 to 2.2``."""
+    """``measured 1.84 (95 % CI 1.70 to 1.98, 3 runs per condition); the claim allows 1.8 to
+    2.2``.
+    """
     value, *limits = as_precise(shown.value, *ends)
     fewest, most = shown.runs
-    runs = f"{fewest} to {most} runs" if fewest < most else f"{fewest} run{'s' if fewest > 1 else ''}"
+    runs = (
+        f"{fewest} to {most} runs" if fewest < most else f"{fewest} run{'s' if fewest > 1 else ''}"
+    )
     region = ""
     if math.isfinite(ends[0]):
         several = f", {at_once} comparisons at once" if at_once > 1 else ""

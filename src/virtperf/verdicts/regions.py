@@ -1,16 +1,18 @@
-"""Numbers of measured means against the ranges that a statement allows: intervals, decision, how many runs it takes.
+"""Numbers of measured means against the ranges that a statement allows: intervals, decision, how
+many runs it takes.
 
-C is the product of the allowed ranges, R that of the numbers' confidence intervals. A statement fails where R and C
-have nothing in common: an interval lies outside of its range, at the level ``1 - alpha / k`` for k numbers, so that all
-intervals hold together (Bonferroni). It holds where every number's own interval lies inside its range: to be taken for
-true by mistake, the one number that lies outside must be taken for one inside, which needs no correction for k
-(intersection-union test). Runs are independent, and every condition has a variance of its own.
+C is the product of the allowed ranges, R that of the numbers' confidence intervals. A statement
+fails where R and C have nothing in common: an interval lies outside of its range, at the level ``1
+- alpha / k`` for k numbers, so that all intervals hold together (Bonferroni). It holds where every
+number's own interval lies inside its range: to be taken for true by mistake, the one number that
+lies outside must be taken for one inside, which needs no correction for k (intersection-union
+test). Runs are independent, and every condition has a variance of its own.
 
 References
 ----------
-Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 295-300.
-Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16, 175-185.
-Welch, B. L. (1947). The generalization of Student's problem. Biometrika 34, 28-35.
+Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24,
+295-300. Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
+175-185. Welch, B. L. (1947). The generalization of Student's problem. Biometrika 34, 28-35.
 """
 
 from __future__ import annotations
@@ -43,11 +45,12 @@ class Outcome(StrEnum):
 class Comparison:
     """A number made of measured means, and the range that a statement allows for it.
 
-    The number is ``over @ values / under @ values``, where `values` are the means, of different conditions, and, last,
-    the constant 1: coefficients of shape (m + 1,); those of a number that is no ratio are zero in `under`, but for the
-    last, which is 1. `low` and `high` are the range, perhaps infinite. `label` says which of the statement's
-    comparisons it is, `remark` what a reader should know of the range, `unit` the words after the number; None where
-    that is not in the statement's own unit.
+    The number is ``over @ values / under @ values``, where `values` are the means, of different
+    conditions, and, last, the constant 1: coefficients of shape (m + 1,); those of a number that is
+    no ratio are zero in `under`, but for the last, which is 1. `low` and `high` are the range,
+    perhaps infinite. `label` says which of the statement's comparisons it is, `remark` what a
+    reader should know of the range, `unit` the words after the number; None where that is not in
+    the statement's own unit.
     """
 
     means: tuple[Mean, ...]
@@ -79,21 +82,28 @@ class Comparison:
 
     @property
     def known(self) -> bool:
-        """Whether there is an error: samples of one run do not show how far runs differ, two or more runs do."""
+        """Whether there is an error: samples of one run do not show how far runs differ, two or
+        more runs do.
+        """
         return self.runs[0] > 1 and math.isfinite(self.value)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """The confidence interval of the number (Student's t; Fieller's for a ratio); NaN where it is not `known`.
+        """The confidence interval of the number (Student's t; Fieller's for a ratio); NaN where it
+        is not `known`.
 
-        Both ends are infinite where the divisor is not clearly different from zero. Degrees of freedom are Welch and
-        Satterthwaite's at the estimate, at most `CAP` times the fewest.
+        Both ends are infinite where the divisor is not clearly different from zero. Degrees of
+        freedom are Welch and Satterthwaite's at the estimate, at most `CAP` times the fewest.
         """
         if not self.known:
             return math.nan, math.nan
         v = np.array([*(mean.se**2 for mean in self.means), 0.0])
         df = np.array([mean.df for mean in self.means])
         spent = ((self.over - self.value * self.under) ** 2 * v)[:-1]
-        t = float(special.stdtrit(min(satterthwaite(list(spent), list(df)), CAP * df.min()), (1 + level) / 2))
+        t = float(
+            special.stdtrit(
+                min(satterthwaite(list(spent), list(df)), CAP * df.min()), (1 + level) / 2
+            )
+        )
         above, below = float(self.over @ self._values), float(self.under @ self._values)
         a = below**2 - t**2 * float(self.under @ (v * self.under))
         b = above * below - t**2 * float(self.over @ (v * self.under))
@@ -104,24 +114,35 @@ class Comparison:
         return (b - half) / a, (b + half) / a
 
     def score(self, level: float) -> float:
-        """How far the number lies outside of its range, in half widths of its interval; negative inside."""
+        """How far the number lies outside of its range, in half widths of its interval; negative
+        inside.
+        """
         low, high = self.interval(level)
-        return max(_share(self.value - self.high, self.value - low), _share(self.low - self.value, high - self.value))
+        return max(
+            _share(self.value - self.high, self.value - low),
+            _share(self.low - self.value, high - self.value),
+        )
 
     @cached_property
     def _values(self) -> np.ndarray:
         return np.array([*(mean.value for mean in self.means), 1.0])
 
     def distances(self) -> tuple[np.ndarray, np.ndarray]:
-        """Inside each finite end of the range, shape (sides, 2), and of a divisor from zero, shape (1, 2) or (0, 2).
+        """Inside each finite end of the range, shape (sides, 2), and of a divisor from zero, shape
+        (1, 2) or (0, 2).
 
         Beside each stands its deviation between single runs.
         """
         sign = math.copysign(1.0, self.under @ self._values)
-        ends = [(s * sign, end) for s, end in ((1, self.low), (-1, self.high)) if math.isfinite(end)]
+        ends = [
+            (s * sign, end) for s, end in ((1, self.low), (-1, self.high)) if math.isfinite(end)
+        ]
         sides = [s * (self.over - end * self.under) for s, end in ends]
         divisor = [sign * self.under] if self.under[:-1].any() else []
-        seen = [[(row @ self._values, math.sqrt(row @ (self._single * row))) for row in of] for of in (sides, divisor)]
+        seen = [
+            [(row @ self._values, math.sqrt(row @ (self._single * row))) for row in of]
+            for of in (sides, divisor)
+        ]
         return np.array(seen[0]).reshape(-1, 2), np.array(seen[1]).reshape(-1, 2)
 
     @property
@@ -138,8 +159,8 @@ class Comparison:
 def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Outcome:
     """What measured runs say about a statement that is the conjunction of comparisons.
 
-    `compared` are those whose conditions were all measured; `whole`: whether these are all that the statement makes; a
-    part can fail, but not hold.
+    `compared` are those whose conditions were all measured; `whole`: whether these are all that the
+    statement makes; a part can fail, but not hold.
     """
     if not compared:
         return Outcome.UNMEASURED
@@ -147,7 +168,9 @@ def decide(compared: Sequence[Comparison], level: float, *, whole: bool) -> Outc
         low, high = each.interval(together(compared, level))
         if low > each.high or high < each.low:
             return Outcome.FAILS
-    if whole and all(c.low <= low and high <= c.high for c in compared for low, high in [c.interval(level)]):
+    if whole and all(
+        c.low <= low and high <= c.high for c in compared for low, high in [c.interval(level)]
+    ):
         return Outcome.HOLDS
     return Outcome.UNDECIDED
 
@@ -163,11 +186,12 @@ def worst(compared: Sequence[Comparison], level: float) -> Comparison:
 
 
 def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) -> float:
-    """How many runs of every condition would decide, if the means and the spread of the runs are those observed.
+    """How many runs of every condition would decide, if the means and the spread of the runs are
+    those observed.
 
-    The smallest number, up to `MOST`, with which `decide` decides with a probability of about `ASSURANCE`; infinite
-    where `MOST` are too few. NaN where a condition has one run only, so that nothing is known of the spread, and where
-    no number of runs of a part decides the whole.
+    The smallest number, up to `MOST`, with which `decide` decides with a probability of about
+    `ASSURANCE`; infinite where `MOST` are too few. NaN where a condition has one run only, so that
+    nothing is known of the spread, and where no number of runs of a part decides the whole.
     """
     if not all(each.known for each in compared):
         return math.nan
@@ -177,17 +201,27 @@ def runs_needed(compared: Sequence[Comparison], level: float, *, whole: bool) ->
         df = each.df_per_run() * (counts - 1)
         sides, divisor = each.distances()
         astray += _missed(np.vstack([sides, divisor]), counts, df, level).sum(axis=0)
-        against = _missed(sides * [-1, 1], counts, df, together(compared, level)).min(axis=0, initial=1.0)
-        fails = np.minimum(fails, against + _missed(divisor, counts, df, together(compared, level)).sum(axis=0))
+        against = _missed(sides * [-1, 1], counts, df, together(compared, level)).min(
+            axis=0, initial=1.0
+        )
+        fails = np.minimum(
+            fails, against + _missed(divisor, counts, df, together(compared, level)).sum(axis=0)
+        )
     decided = np.flatnonzero((fails <= 1 - ASSURANCE) | (whole & (astray <= 1 - ASSURANCE)))
     return float(counts[decided[0]]) if len(decided) else math.inf if whole else math.nan
 
 
 def _missed(seen: np.ndarray, counts: np.ndarray, df: np.ndarray, level: float) -> np.ndarray:
-    """About the probability that so many runs do not show these distances; shape (rows of `seen`, counts)."""
+    """About the probability that so many runs do not show these distances; shape (rows of `seen`,
+    counts).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        standard_errors = np.nan_to_num(seen[:, :1] / seen[:, 1:], nan=math.inf, posinf=math.inf, neginf=-math.inf)
-    return special.stdtr(df, special.stdtrit(df, (1 + level) / 2) - standard_errors * np.sqrt(counts))
+        standard_errors = np.nan_to_num(
+            seen[:, :1] / seen[:, 1:], nan=math.inf, posinf=math.inf, neginf=-math.inf
+        )
+    return special.stdtr(
+        df, special.stdtrit(df, (1 + level) / 2) - standard_errors * np.sqrt(counts)
+    )
 
 
 def _share(gap: float, half: float) -> float:

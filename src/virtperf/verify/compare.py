@@ -1,4 +1,5 @@
-"""Two sets of items compared: identical, within tolerance, moved (by how many interval widths), missing or new.
+"""Two sets of items compared: identical, within tolerance, moved (by how many interval widths),
+missing or new.
 
 How far two numbers may lie apart and still be the same is declared in one file, `tolerances.yaml`.
 """
@@ -14,10 +15,16 @@ from typing import Annotated
 
 from pydantic import Field, Strict, create_model
 
-from virtperf.core.model import Model, NotNegative, load_model
+from rawperf.core.model import Model, NotNegative, load_model
 from virtperf.verify.items import KINDS, Item
 
-IDENTICAL, WITHIN, MOVED, MISSING, NEW = STATUSES = ("identical", "within tolerance", "moved", "missing", "new")
+IDENTICAL, WITHIN, MOVED, MISSING, NEW = STATUSES = (
+    "identical",
+    "within tolerance",
+    "moved",
+    "missing",
+    "new",
+)
 AGREEING = (IDENTICAL, WITHIN)
 NOISE = 1e-9  # what another order of additions, or another linear algebra library, may change
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
@@ -27,8 +34,8 @@ _Share = Annotated[float, Strict(), Field(ge=0, le=1)]
 class Tolerance(Model):
     """How far two numbers may lie apart.
 
-    Numbers that were rounded to `exported_digits` significant digits when they were written (0: kept in full) may
-    differ by one unit of the last of them.
+    Numbers that were rounded to `exported_digits` significant digits when they were written (0:
+    kept in full) may differ by one unit of the last of them.
     """
 
     relative: _Share  # of the larger of the two magnitudes
@@ -49,7 +56,9 @@ class Tolerance(Model):
         least = [self.absolute, self.relative * size]
         if self.exported_digits:
             unit = 10.0 ** (math.floor(math.log10(size)) + 1 - self.exported_digits)
-            least.append(unit * (1 + 1e-6))  # two decimal numbers one unit apart are, in binary, a little more or less
+            least.append(
+                unit * (1 + 1e-6)
+            )  # two decimal numbers one unit apart are, in binary, a little more or less
         if not math.isnan(width):
             least.append(self.widths * width)
         return abs(a - b) <= max(least)
@@ -87,8 +96,8 @@ def load_tolerances(path: Path) -> Tolerances:
 class Change:
     """One item before and now, one of which may be missing, and one of `STATUSES`.
 
-    `widths` says of a number that moved by how many widths of its interval (the wider of the two); infinite where a
-    number or a limit came or went, NaN where no interval tells.
+    `widths` says of a number that moved by how many widths of its interval (the wider of the two);
+    infinite where a number or a limit came or went, NaN where no interval tells.
     """
 
     old: Item | None
@@ -109,20 +118,30 @@ class Change:
         return self.status in AGREEING
 
 
-def compare_all(old: Iterable[Item], new: Iterable[Item], tolerances: Tolerances) -> Iterator[Change]:
-    """Items matched by place, label and field, in the order of `new`; those that are gone come last."""
+def compare_all(
+    old: Iterable[Item], new: Iterable[Item], tolerances: Tolerances
+) -> Iterator[Change]:
+    """Items matched by place, label and field, in the order of `new`; those that are gone come
+    last.
+    """
     before = {(item.place, item.label, item.field): item for item in old}
     for item in new:
-        yield compare(before.pop((item.place, item.label, item.field), None), item, tolerances[item.kind])
+        yield compare(
+            before.pop((item.place, item.label, item.field), None), item, tolerances[item.kind]
+        )
     yield from (Change(item, None, MISSING) for item in before.values())
 
 
 def compare(old: Item | None, new: Item | None, tolerance: Tolerance) -> Change:
-    """One item before and now; exchanged sides have the same status (missing and new exchanged) and the same shift."""
+    """One item before and now; exchanged sides have the same status (missing and new exchanged) and
+    the same shift.
+    """
     if old is None or new is None:
         return Change(old, new, NEW if old is None else MISSING)
     a, b = old.value, new.value
-    if a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b)):
+    if a == b or (
+        isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b)
+    ):
         return Change(old, new, IDENTICAL)
     width = max(filter(math.isfinite, (old.width, new.width)), default=math.nan)
     if isinstance(a, str) or isinstance(b, str):

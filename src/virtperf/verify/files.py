@@ -1,4 +1,6 @@
-"""Output files: their bytes against those of a replay, and against what `dvc.lock` records of them."""
+"""Output files: their bytes against those of a replay, and against what `dvc.lock` records of
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from virtperf.core.yamlio import load_yaml
+from rawperf.core.yamlio import load_yaml
 from virtperf.pipeline.stages import Stage
-from virtperf.verify.compare import AGREEING, IDENTICAL, MISSING, MOVED, NEW, WITHIN, Tolerances, same_words
+from virtperf.verify.compare import (
+    AGREEING,
+    IDENTICAL,
+    MISSING,
+    MOVED,
+    NEW,
+    WITHIN,
+    Tolerances,
+    same_words,
+)
 
 TEXTS = (".html", ".json", ".csv", ".txt", ".log", ".xml", ".yaml")
 COMPARED = (".parquet", ".ipynb")
@@ -20,7 +31,9 @@ COMPARED = (".parquet", ".ipynb")
 
 @dataclass(frozen=True)
 class File:
-    """One output file before and now: its path below the repository, one of `compare.STATUSES`, and what differs."""
+    """One output file before and now: its path below the repository, one of `compare.STATUSES`, and
+    what differs.
+    """
 
     path: str
     status: str
@@ -40,16 +53,24 @@ class Finding:
     problem: str
 
 
-def compare_files(old: Path, new: Path, stages: Iterable[Stage], tolerances: Tolerances) -> list[File]:
+def compare_files(
+    old: Path, new: Path, stages: Iterable[Stage], tolerances: Tolerances
+) -> list[File]:
     """Every file that the stages write, in two folders.
 
-    Text agrees where it differs in nothing but numbers within the tolerance of `registers` or, in pages with figures,
-    of `drawings`. Parquet files and notebooks with other bytes are within tolerance: their cells are compared as items.
+    Text agrees where it differs in nothing but numbers within the tolerance of `registers` or, in
+    pages with figures, of `drawings`. Parquet files and notebooks with other bytes are within
+    tolerance: their cells are compared as items.
     """
-    paths = sorted({
-        path.relative_to(root).as_posix() for root in (old, new) for stage in stages for out in stage.outs
-        for path in _files(root / out)
-    })  # fmt: skip
+    paths = sorted(
+        {
+            path.relative_to(root).as_posix()
+            for root in (old, new)
+            for stage in stages
+            for out in stage.outs
+            for path in _files(root / out)
+        }
+    )
     return [_compared(path, old / path, new / path, tolerances) for path in paths]
 
 
@@ -66,7 +87,11 @@ def _compared(path: str, old: Path, new: Path, tolerances: Tolerances) -> File:
     lines = before.decode(errors="replace").splitlines(), now.decode(errors="replace").splitlines()
     kind = tolerances["drawings" if old.suffix == ".html" else "registers"]
     for number, (a, b) in enumerate(zip_longest(*lines), start=1):
-        if a is None or b is None or not (same_words(a, b, tolerances["registers"]) or same_words(a, b, kind)):
+        if (
+            a is None
+            or b is None
+            or not (same_words(a, b, tolerances["registers"]) or same_words(a, b, kind))
+        ):
             return File(path, MOVED, f"line {number}")
     return File(path, WITHIN)
 
@@ -74,14 +99,16 @@ def _compared(path: str, old: Path, new: Path, tolerances: Tolerances) -> File:
 def against_locks(root: Path, stages: Iterable[Stage]) -> list[Finding]:
     """What `dvc.lock` records of hash, size and number of files, against the files that are there.
 
-    An input that has another hash is only out of date, which `dvc status` says; an output was changed by hand, or the
-    record was.
+    An input that has another hash is only out of date, which `dvc status` says; an output was
+    changed by hand, or the record was.
     """
     found = []
     for stage in stages:
         lock = stage.file.with_suffix(".lock")
         name = lock.relative_to(root).as_posix()
-        recorded = load_yaml(lock).data.get("stages", {}).get(stage.name) if lock.is_file() else None
+        recorded = (
+            load_yaml(lock).data.get("stages", {}).get(stage.name) if lock.is_file() else None
+        )
         if recorded is None:
             found.append(Finding(name, f"nothing is recorded of the stage {stage.name}"))
             continue
@@ -89,7 +116,9 @@ def against_locks(root: Path, stages: Iterable[Stage]) -> list[Finding]:
             for entry in recorded.get(part, ()):
                 wrong = _wrong(root / str(entry["path"]), entry, part == "outs")
                 if wrong:
-                    found.append(Finding(name, f"{entry['path']} is not what is recorded of it ({wrong})"))
+                    found.append(
+                        Finding(name, f"{entry['path']} is not what is recorded of it ({wrong})")
+                    )
     return found
 
 
@@ -98,7 +127,9 @@ def _wrong(path: Path, entry: Mapping[str, Any], output: bool) -> str:
     if not there or (not output and there["md5"] != entry.get("md5")):
         return ""
     names = [name for name in ("md5", "size", "nfiles") if entry.get(name) != there.get(name)]
-    return "; ".join(f"{name}: recorded {entry.get(name)}, found {there.get(name)}" for name in names)
+    return "; ".join(
+        f"{name}: recorded {entry.get(name)}, found {there.get(name)}" for name in names
+    )
 
 
 def facts(path: Path) -> dict[str, str | int]:
@@ -108,8 +139,14 @@ def facts(path: Path) -> dict[str, str | int]:
     files = list(_files(path))
     entries = [{"md5": _file_md5(p), "relpath": p.relative_to(path).as_posix()} for p in files]
     entries.sort(key=lambda entry: entry["relpath"].split("/"))
-    digest = hashlib.md5(json.dumps(entries, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
-    return {"md5": f"{digest}.dir", "size": sum(p.stat().st_size for p in files), "nfiles": len(files)}
+    digest = hashlib.md5(
+        json.dumps(entries, sort_keys=True).encode(), usedforsecurity=False
+    ).hexdigest()
+    return {
+        "md5": f"{digest}.dir",
+        "size": sum(p.stat().st_size for p in files),
+        "nfiles": len(files),
+    }
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -13,11 +13,22 @@ import numpy as np
 import pandas as pd
 
 from virtperf.core import stage_tables
-from virtperf.exhibits.records import Block, Facts, Folded, Grid, Heading, Listing, Paragraph, Record, Words
+from virtperf.report.records import (
+    Block,
+    Facts,
+    Folded,
+    Grid,
+    Heading,
+    Listing,
+    Paragraph,
+    Record,
+    Words,
+)
 
 KINDS = ("limits", "means", "verdicts", "estimates", "tables", "registers", "drawings")
-"""What tolerances are declared for: limits of the text; means of runs and their samples; claims and their verdicts;
-numbers of exhibits; printed tables; numbers within sentences; coordinates within drawings."""
+"""What tolerances are declared for: limits of the text; means of runs and their samples; claims and
+their verdicts; numbers of exhibits; printed tables; numbers within sentences; coordinates within
+drawings."""
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     stage_tables.POINTS.file: ("limits", ("exhibit", "series", "x", "quantity")),
@@ -34,18 +45,23 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     stage_tables.TIMELINES.file: ("means", ("exhibit", "series", "run_id", "t_s")),
     stage_tables.THUMBNAILS.file: ("registers", ("run_id", "metric", "step")),
 }
-"""Of each table its kind, and the columns that name a row; those of means are the study's factors, too."""
+"""Of each table its kind, and the columns that name a row; those of means are the study's factors,
+too.
+"""
 
 EXPLANATIONS = ("low_by", "high_by", "conflicts")
-"""Columns that say which claims set a limit or conflict, of which several sets may do so equally: not compared."""
+"""Columns that say which claims set a limit or conflict, of which several sets may do so equally:
+not compared.
+"""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One cell: its table (``points``) or exhibit (``figure-5``), row and column, and which of `KINDS` it is.
+    """One cell: its table (``points``) or exhibit (``figure-5``), row and column, and which of
+    `KINDS` it is.
 
-    The value is NaN where there is nothing; an infinite limit is an absent one. The width is that of the interval in
-    the same row, NaN without one.
+    The value is NaN where there is nothing; an infinite limit is an absent one. The width is that
+    of the interval in the same row, NaN without one.
     """
 
     place: str
@@ -60,7 +76,11 @@ def table_items(path: Path) -> list[Item]:
     """The cells of one table of a stage; a row that occurs twice is numbered."""
     frame = pd.read_parquet(path)
     kind, named = KEYS.get(path.name, ("means", ()))
-    factors = set(frame.columns) - set(stage_tables.MEANS.columns) if path.name == stage_tables.MEANS.file else ()
+    factors = (
+        set(frame.columns) - set(stage_tables.MEANS.columns)
+        if path.name == stage_tables.MEANS.file
+        else ()
+    )
     keys = [str(c) for c in frame.columns if c in named or c in factors]
     rest = [str(c) for c in frame.columns if c not in keys and c not in EXPLANATIONS]
     found: list[Item] = []
@@ -71,7 +91,10 @@ def table_items(path: Path) -> list[Item]:
         for field in rest:
             cells = row[field]
             if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
-                found += [Item(path.stem, label, f"{field} {k}", kind, float(v), width) for k, v in enumerate(cells, 1)]
+                found += [
+                    Item(path.stem, label, f"{field} {k}", kind, float(v), width)
+                    for k, v in enumerate(cells, 1)
+                ]
             else:
                 found.append(Item(path.stem, label, field, kind, _value(cells), width))
     return found
@@ -86,16 +109,23 @@ def _record_items(record: Record) -> Iterator[Item]:
     tables = "tables" if record.kind == "table" else "estimates"
     words = "tables" if record.kind == "table" else "registers"
     facts = {
-        "title": f"{record.name} {record.title}".strip(), "caption": record.caption,
-        "provenance": ", ".join(record.provenance), "claims": ", ".join(record.claims),
+        "title": f"{record.name} {record.title}".strip(),
+        "caption": record.caption,
+        "provenance": ", ".join(record.provenance),
+        "claims": ", ".join(record.claims),
         "lineage": ", ".join(record.lineage),
-    }  # fmt: skip
+    }
     for field, value in facts.items():
         yield Item(record.id, "", field, "registers", value)
     for numbers in record.numbers:
         seen: Counter[str] = Counter()
         leading = next(
-            (k for k, c in enumerate(zip(*numbers.rows, strict=True)) if any(isinstance(v, float) for v in c)), 0
+            (
+                k
+                for k, c in enumerate(zip(*numbers.rows, strict=True))
+                if any(isinstance(v, float) for v in c)
+            ),
+            0,
         )
         for row in numbers.rows:
             cells = dict(zip(numbers.columns, row, strict=True))
@@ -120,9 +150,14 @@ def _texts(blocks: Sequence[Block]) -> Iterator[tuple[str, str]]:
                 yield from (("", _plain(item)) for item in block.items)
             case Grid():
                 for row in block.rows:
-                    yield from ((column, _plain(cell)) for column, cell in zip(block.columns, row, strict=False))
+                    yield from (
+                        (column, _plain(cell))
+                        for column, cell in zip(block.columns, row, strict=False)
+                    )
             case Facts():
-                yield from ((fact.label, f"{fact.value} {fact.note}".strip()) for fact in block.facts)
+                yield from (
+                    (fact.label, f"{fact.value} {fact.note}".strip()) for fact in block.facts
+                )
             case Folded():
                 yield "", block.summary
                 yield from _texts(block.blocks)
@@ -131,7 +166,11 @@ def _texts(blocks: Sequence[Block]) -> Iterator[tuple[str, str]]:
 
 
 def _plain(words: Words) -> str:
-    return words if isinstance(words, str) else "".join(w if isinstance(w, str) else w.text for w in words)
+    return (
+        words
+        if isinstance(words, str)
+        else "".join(w if isinstance(w, str) else w.text for w in words)
+    )
 
 
 def _numbered(label: str, seen: Counter[str]) -> str:

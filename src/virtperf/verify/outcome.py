@@ -17,10 +17,27 @@ from virtperf.verify.items import KINDS, Item
 from virtperf.verify.replay import Place
 
 PACKAGES = (
-    "virtperf", "numpy", "pandas", "scipy", "statsmodels", "cvxpy", "highspy", "matplotlib", "seaborn", "pyarrow",
-    "pyyaml", "defusedxml", "pydantic", "papermill", "ipykernel", "nbconvert", "nbformat", "jinja2", "pygments",
+    "virtperf",
+    "numpy",
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "cvxpy",
+    "highspy",
+    "matplotlib",
+    "seaborn",
+    "pyarrow",
+    "pyyaml",
+    "defusedxml",
+    "pydantic",
+    "papermill",
+    "ipykernel",
+    "nbconvert",
+    "nbformat",
+    "jinja2",
+    "pygments",
     "mistune",
-)  # fmt: skip
+)
 """Packages that read, compute, draw or write what is compared."""
 _PIN = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", re.M)
 
@@ -66,8 +83,12 @@ class Outcome:
         return Counter(change.status for change in self.changes[study])
 
     def affected(self, study: str) -> dict[str, int]:
-        """Tables and exhibits of a study that changed beyond tolerance, with the number of items that did."""
-        return dict(Counter(change.item.place for change in self.changes[study] if not change.agrees))
+        """Tables and exhibits of a study that changed beyond tolerance, with the number of items
+        that did.
+        """
+        return dict(
+            Counter(change.item.place for change in self.changes[study] if not change.agrees)
+        )
 
     @property
     def other_packages(self) -> list[Used]:
@@ -76,7 +97,9 @@ class Outcome:
 
     @property
     def agrees(self) -> bool:
-        """Whether everything is identical or within tolerance, and nothing is wrong with stored files."""
+        """Whether everything is identical or within tolerance, and nothing is wrong with stored
+        files.
+        """
         same = all(change.agrees for changes in self.changes.values() for change in changes)
         return same and all(file.agrees for file in self.files) and not self.findings
 
@@ -91,24 +114,33 @@ class Outcome:
             "tolerances": {kind: self.tolerances[kind].model_dump() for kind in KINDS},
             "studies": [
                 {
-                    "study": study, "counts": {status: self.counts(study)[status] for status in STATUSES},
+                    "study": study,
+                    "counts": {status: self.counts(study)[status] for status in STATUSES},
                     "affected": self.affected(study),
                     "items": [_change(change) for change in changes if change.status != IDENTICAL],
                 }
                 for study, changes in self.changes.items()
             ],
-            "files": {status: [asdict(f) for f in self.files if f.status == status] for status in STATUSES[1:]},
+            "files": {
+                status: [asdict(f) for f in self.files if f.status == status]
+                for status in STATUSES[1:]
+            },
             "identical_files": sum(file.status == IDENTICAL for file in self.files),
             "findings": [asdict(finding) for finding in self.findings],
-        }  # fmt: skip
+        }
 
 
 def _change(change: Change) -> dict[str, Any]:
     item = change.item
     return {
-        "place": item.place, "label": item.label, "field": item.field, "status": change.status,
-        "widths": _number(change.widths), "old": _value(change.old), "new": _value(change.new),
-    }  # fmt: skip
+        "place": item.place,
+        "label": item.label,
+        "field": item.field,
+        "status": change.status,
+        "widths": _number(change.widths),
+        "old": _value(change.old),
+        "new": _value(change.new),
+    }
 
 
 def _value(item: Item | None) -> float | str | None:

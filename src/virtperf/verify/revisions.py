@@ -1,4 +1,6 @@
-"""Revisions of a repository as folders of their own, by `git worktree`, with the package that they had."""
+"""Revisions of a repository as folders of their own, by `git worktree`, with the package that they
+had.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from virtperf.core.errors import VirtperfError
+from rawperf.core.errors import VirtperfError
 from virtperf.verify.replay import Place, own_source
 
 
@@ -20,22 +22,28 @@ def revision(root: Path, name: str, folder: Path) -> Iterator[Place]:
     Raises
     ------
     VirtperfError
-        The revision is unknown, older than the stages of single studies, or runs that DVC keeps are not at hand.
+        The revision is unknown, older than the stages of single studies, or runs that DVC keeps are
+        not at hand.
     """
     commit = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if not commit:
         raise VirtperfError(
-            f"{name!r} is neither a revision nor a folder", expected="a commit, tag or branch, or a folder",
+            f"{name!r} is neither a revision nor a folder",
+            expected="a commit, tag or branch, or a folder",
             remedy="run it inside a git repository, or name its folder by --root.",
-        )  # fmt: skip
-    if git(root, "worktree", "add", "--detach", "--quiet", str(folder.resolve()), commit.strip()) is None:
+        )
+    if (
+        git(root, "worktree", "add", "--detach", "--quiet", str(folder.resolve()), commit.strip())
+        is None
+    ):
         raise VirtperfError(f"git can't write out {name!r}", file=root)
     try:
         inside = folder / (git(root, "rev-parse", "--show-prefix") or "").strip()
         if not any(inside.glob("pipelines/*/dvc.yaml")):
             raise VirtperfError(
-                f"{name!r} has no pipelines/*/dvc.yaml", remedy="run its pipeline in a clone, and name that folder."
-            )  # fmt: skip
+                f"{name!r} has no pipelines/*/dvc.yaml",
+                remedy="run its pipeline in a clone, and name that folder.",
+            )
         _runs_of_dvc(root, inside)
         source = inside / "src"
         if (source / "virtperf").is_dir():
@@ -64,9 +72,10 @@ def _runs_of_dvc(root: Path, place: Path) -> None:
         kept = here.with_suffix("")
         if not here.is_file() or here.read_bytes() != pointer.read_bytes() or not kept.exists():
             raise VirtperfError(
-                "these runs are kept by DVC and are not at hand", file=pointer.relative_to(place),
+                "these runs are kept by DVC and are not at hand",
+                file=pointer.relative_to(place),
                 remedy="run `dvc checkout` on that revision and compare its folder instead.",
-            )  # fmt: skip
+            )
         copy = shutil.copytree if kept.is_dir() else shutil.copy
         copy(kept, pointer.with_suffix(""))
 
@@ -74,13 +83,19 @@ def _runs_of_dvc(root: Path, place: Path) -> None:
 def _register(place: Path) -> None:
     """Announce the formats of that revision's package in place of those of the installed one.
 
-    Formats are found by the entry points of a distribution; one that stands beside the package, first on the path,
-    hides the installed one of the same name.
+    Formats are found by the entry points of a distribution; one that stands beside the package,
+    first on the path, hides the installed one of the same name.
     """
     project = tomllib.loads((place / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     folder = place / "src" / "virtperf-0.dist-info"
     folder.mkdir(exist_ok=True)
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: virtperf\nVersion: 0\n", encoding="utf-8")
+    (folder / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: virtperf\nVersion: 0\n", encoding="utf-8"
+    )
     groups = project.get("entry-points", {})
-    lines = [line for group in groups for line in (f"[{group}]", *(f"{k} = {v}" for k, v in groups[group].items()))]
+    lines = [
+        line
+        for group in groups
+        for line in (f"[{group}]", *(f"{k} = {v}" for k, v in groups[group].items()))
+    ]
     (folder / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from virtperf.core.errors import FormatError
-from virtperf.formats.base import Reading
-from virtperf.formats.rows import Rows, Warnings, checked, refused, split_lines
-from virtperf.formats.text import decode
+from rawperf.core.errors import FormatError
+from rawperf.base import Reading
+from rawperf.rows import Rows, Warnings, checked, refused, split_lines
+from rawperf.text import decode
 
 _HEAD = re.compile(rb"^ +total +used +free\b", re.M)
 _LABEL = re.compile(r"([A-Z][a-z]+):")
@@ -56,24 +56,44 @@ class FreeFormat:
                 break
             if words[:3] == ["total", "used", "free"] and len(set(words)) == len(words):
                 if names and words != names:
-                    raise FormatError("another heading than before", file=file, line=number, found=line,
-                                      expected=" ".join(names), remedy="keep one listing a file.")  # fmt: skip
+                    raise FormatError(
+                        "another heading than before",
+                        file=file,
+                        line=number,
+                        found=line,
+                        expected=" ".join(names),
+                        remedy="keep one listing a file.",
+                    )
                 names, sample, seen = words, sample + 1, set()
                 continue
             label = _LABEL.fullmatch(words[0])
             if not names or label is None or label[1] in seen:
-                raise FormatError("not a row of free", file=file, line=number, found=line,
-                                  expected="a heading, then Mem: and Swap:, each once")  # fmt: skip
-            if not 3 <= len(words) - 1 <= len(names) or not all(_NUMBER.fullmatch(word) for word in words[1:]):
-                raise FormatError("a damaged row", file=file, line=number, found=line,
-                                  expected=f"whole numbers below {' '.join(names)}",
-                                  remedy="collect without -h.")  # fmt: skip
+                raise FormatError(
+                    "not a row of free",
+                    file=file,
+                    line=number,
+                    found=line,
+                    expected="a heading, then Mem: and Swap:, each once",
+                )
+            if not 3 <= len(words) - 1 <= len(names) or not all(
+                _NUMBER.fullmatch(word) for word in words[1:]
+            ):
+                raise FormatError(
+                    "a damaged row",
+                    file=file,
+                    line=number,
+                    found=line,
+                    expected=f"whole numbers below {' '.join(names)}",
+                    remedy="collect without -h.",
+                )
             seen.add(label[1])
             for name, word in zip(names, words[1:], strict=False):
                 rows.add("", "memory", label[1], name, float(word), float(sample))
         if not len(rows):
             raise FormatError("no row in the file", file=file, expected="the output of free")
-        return Reading(rows.frame(), "sample", {"columns": " ".join(names)}, warnings.sentences(), rows.lines())
+        return Reading(
+            rows.frame(), "sample", {"columns": " ".join(names)}, warnings.sentences(), rows.lines()
+        )
 
     def write(self, reading: Reading) -> bytes:
         """Print a listing; raises `FormatError` for what free does not print."""
@@ -83,7 +103,9 @@ class FreeFormat:
             printed.append(" ".join(["       ", *names]))
             for label, row in sample.groupby("entity", sort=False):
                 if row["field"].tolist() != names[: len(row)]:
-                    raise refused(self.name, "a row has its columns from the left", " ".join(row["field"]))
+                    raise refused(
+                        self.name, "a row has its columns from the left", " ".join(row["field"])
+                    )
                 printed.append(" ".join([f"{label}:", *(f"{value:.0f}" for value in row["value"])]))
             printed.append("")
         return checked(self, "".join(f"{line}\n" for line in printed).encode(), reading)

@@ -1,0 +1,168 @@
+"""What a raw format is: how it is recognised, what reading gives, what writing takes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+RECORD_COLUMNS = ("report", "entity_kind", "entity", "field", "t", "value")
+"""Columns of `Reading.records`; `t` and `value` are float64, the others strings."""
+
+LONGEST_SAMPLE = 1_000_000
+"""Records of one time that are kept together."""
+
+CLOCKS = ("absolute", "time-of-day", "elapsed", "sample", "none")
+"""What `t` counts.
+
+absolute
+    Seconds since 1970-01-01 00:00 in the zone that the file prints (or UTC where it says so).
+time-of-day
+    Seconds since the midnight before the first sample; grows past 86400 when the file crosses
+    midnight.
+elapsed
+    Seconds since the tool started.
+sample
+    The sample's number from 0, in a file that carries no time at all.
+none
+    A single snapshot; `t` is NaN.
+"""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The content of one raw file.
+
+    Attributes
+    ----------
+    records : DataFrame
+        Columns `RECORD_COLUMNS`, in file order, one number a row. `report` is the part of the file
+        that the number comes from (a sar activity, an FCX report id, an element path; "" where the
+        format has only one),
+        `entity_kind` and `entity` what it describes (``domain``/``Domain-0``, ``cpu``/``all``,
+            ``host``/``""``),
+        `field` the tool's own name, `value` in the tool's own unit.
+    clock : str
+        One of `CLOCKS`.
+    info : dict of str to str
+        Header facts, such as host name, tool version, start date, interval.
+    warnings : tuple of str
+        What was damaged but could be kept up to the damage (a truncated last sample), one sentence
+        each with its line.
+    lines : ndarray of int, shape (records,), optional
+        The line of the file, from 1, on which each number stands, or its XML element begins; no
+        part of the content.
+    """
+
+    records: pd.DataFrame
+    clock: str
+    info: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    lines: NDArray[np.int64] | None = field(default=None, compare=False)
+
+    def part(self, rows: slice) -> Reading:
+        """The same with some of the records."""
+        return replace(
+            self,
+            records=self.records.iloc[rows],
+            lines=None if self.lines is None else self.lines[rows],
+        )
+
+
+class Format(Protocol):
+    """A raw format; implemented by a module-level object in each format module."""
+
+    name: str
+    title: str
+
+    def sniff(self, head: bytes) -> float:
+        """How surely the first 8 KiB are of this format, from 0 (not) to 1 (certainly)."""
+        ...
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a whole file; raises `FormatError` naming `file` and line when it can't."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Format, Protocol):
+    """A raw format whose files are read part by part, in memory that does not grow with the
+    file.
+    """
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Readings of consecutive parts of a file, at least one, which `joined` makes the reading
+        of the whole.
+
+        All have the same clock, and times, numbers of samples and lines go on from block to block.
+        `info` of a block is what is known up to its end, so that the last block's is the file's.
+            What is wrong with the file is raised as
+        `FormatError` where it is met, after the blocks before it.
+        """
+        ...
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a whole file as `blocks` reads its parts."""
+        return joined(self.blocks(io.BytesIO(data), file=file))
+
+
+def joined(blocks: Iterable[Reading]) -> Reading:
+    """The reading of a whole file of the readings of its parts, of which there is at least one."""
+    parts = list(blocks)
+    if len(parts) == 1:
+        return parts[0]
+    records = pd.concat([part.records for part in parts], ignore_index=True)
+    lines = [part.lines for part in parts if part.lines is not None]
+    warnings = tuple(sentence for part in parts for sentence in part.warnings)
+    at = np.concatenate(lines) if len(lines) == len(parts) else None
+    return Reading(records, parts[0].clock, parts[-1].info, warnings, at)
+
+
+def by_sample(blocks: Iterable[Reading]) -> Iterator[Reading]:
+    """The same readings, cut so that no two hold records of one time that stand together in the
+    file: parts of a sum.
+
+    A sample of more than `LONGEST_SAMPLE` records is cut all the same. Of one block there comes
+    one.
+    """
+    held: Reading | None = None
+    for block in blocks:
+        if held is not None:
+            t = held.records["t"].to_numpy(dtype=float)
+            other = np.flatnonzero((t != t[-1:]) & ~(np.isnan(t) & np.isnan(t[-1:])))
+            cut = int(other[-1]) + 1 if len(other) else 0
+            cut = cut if len(t) - cut <= LONGEST_SAMPLE else len(t)
+            if cut:
+                yield held.part(slice(cut))
+                held = replace(held.part(slice(cut, None)), warnings=())
+            block = joined([held, block])
+        held = block
+    if held is not None:
+        yield held
+
+
+@runtime_checkable
+class Outside(Format, Protocol):
+    """A raw format that another program reads."""
+
+    def outside(self) -> str:
+        """What a reading depends on beside the file: the program's version, "" where it is not
+        installed.
+        """
+        ...
+
+
+@runtime_checkable
+class Writer(Format, Protocol):
+    """A raw format whose files can be simulated."""
+
+    def write(self, reading: Reading) -> bytes:
+        """The file that `read` turns into `reading`: ``read(write(r))`` equals ``r``, or it raises
+        `FormatError`.
+        """
+        ...

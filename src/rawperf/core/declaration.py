@@ -1,0 +1,340 @@
+"""What a declaration says: how a file is recognised and read, where its time is, which field is
+which metric.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.metrics import Kind, Metric
+from rawperf.core.model import Flag, Keyed, Listed, Model, Number, Positive, Texts
+from rawperf.core.near import near
+from rawperf.core.patterns import check_pattern, groups_of
+from rawperf.core.units import conversion_factor
+
+DURATION = "duration"
+"""In the place of printed units: ``[[days-]hours:]minutes:seconds``."""
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as err:
+        raise ValueError(f"{name!r} is no time zone; write UTC or Europe/Berlin") from err
+    return name
+
+
+def _time_format(text: str) -> str:
+    if text == "iso":
+        return text
+    try:
+        when = datetime(2001, 2, 3, 14, 5, 6, tzinfo=UTC)
+        datetime.strptime(when.strftime(text), text)
+    except ValueError as err:
+        raise ValueError(
+            f"{text!r} is no format of a time ({err}); write iso or %Y-%m-%d %H:%M:%S"
+        ) from err
+    return text
+
+
+def _groups(pattern: str) -> str:
+    groups_of(pattern)
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(check_pattern)]
+Groups = Annotated[str, AfterValidator(_groups)]
+"""A pattern with named groups."""
+Patterns = Annotated[tuple[Pattern, ...], Listed]
+GroupPatterns = Annotated[tuple[Groups, ...], Listed]
+
+
+class Match(Model):
+    """How a file is recognised: by its path in the run folder or its name, by what its first 8 KiB
+    hold, or both.
+    """
+
+    file: Texts = ()
+    text: Patterns = ()
+
+    @model_validator(mode="after")
+    def _something(self) -> Match:
+        if not self.file and not self.text:
+            raise ValueError(
+                "match says nothing: give file: a pattern such as driver*.csv, or text: an expression"
+            )
+        return self
+
+
+class Time(Model):
+    """Where a file's times are: in one of `field`, `line` or `interval_s`, or in run.yaml
+    (`numbered`).
+
+    Numbers since 1970 and times that carry an offset are put on the clock of `zone`; `plus` is a
+    field that is added.
+    """
+
+    field: str | None = None
+    line: Groups | None = None
+    unit: Literal["s", "ms", "us", "ns"] = "s"
+    since: Literal["epoch", "start"] = "epoch"
+    format: Annotated[str, AfterValidator(_time_format)] | None = None
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    plus: str | None = None
+    interval_s: Positive | None = None
+    start_s: Number = 0.0
+    numbered: Flag = False
+    optional: Flag = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Time:
+        given = [
+            self.field is not None,
+            self.line is not None,
+            self.interval_s is not None,
+            self.numbered,
+        ]
+        if sum(given) != 1:
+            raise ValueError("time says one of field, line, interval_s or numbered")
+        if self.line is not None and groups_of(self.line) != ("time",):
+            raise ValueError("the expression of line has one group, (?P<time>...)")
+        if self.plus is not None and (self.field is None or self.format is not None):
+            raise ValueError("plus adds to a time that is a number of a field")
+        return self
+
+    @property
+    def per_second(self) -> float:
+        """How many of the unit make a second: dividing by it rounds once, and right."""
+        return {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
+
+
+class Entity(Model):
+    """Whom a row speaks of: its kind, and its name from fields (joined by blanks), else from the
+    file's name.
+    """
+
+    kind: Annotated[str, Field(min_length=1)] = "host"
+    name: Texts = ()
+    file: Groups | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Entity:
+        if self.file is not None and groups_of(self.file) != ("name",):
+            raise ValueError(
+                "file is an expression for the file's name with one group, (?P<name>...)"
+            )
+        return self
+
+
+Each = Literal["mean", "max", "sum", "count", "rate"]
+Printed = dict[str, str | Number] | Literal["duration"] | None
+Condition = dict[str, Texts]
+"""By field: patterns, with ``*`` and ``?``, of which one is the field's text."""
+
+
+class FieldRule(Model):
+    """One number of each row; docs/formats/declared.md explains the fields."""
+
+    field: str = ""
+    name: str = ""
+    metric: str | None = None
+    unit: str | None = None
+    kind: Kind | None = None
+    factor: Number = 1.0
+    printed: Printed = None
+    where: Condition = {}
+    needs: str | None = None
+    per: str | None = None
+    each: Each = "mean"
+    optional: Flag = False
+
+    @model_validator(mode="after")
+    def _whole(self) -> FieldRule:
+        if not self.field and (self.each not in ("count", "rate") or not self.name):
+            raise ValueError("field is missing; only what is counted has none, and then a name")
+        if self.metric is not None and self.unit is None:
+            raise ValueError(
+                f"the unit of {self.field or self.name} is missing: its metric {self.metric} needs one"
+            )
+        self.printed_factors()
+        return self
+
+    def printed_factors(self) -> dict[str, float]:
+        """What a number is multiplied by, by the text behind it, to be in `unit`; raises
+        `ValueError`.
+        """
+        try:
+            return {
+                text: conversion_factor(meant, self.unit or meant)
+                if isinstance(meant, str)
+                else meant
+                for text, meant in (self.printed.items() if isinstance(self.printed, dict) else ())
+            }
+        except VirtperfError as err:
+            raise ValueError(str(err)) from err
+
+    @property
+    def record(self) -> str:
+        """The field of its records."""
+        return self.name or self.field
+
+
+Reads = Literal["csv", "json", "json-lines", "yaml", "xml", "pairs", "lines"]
+
+# What some ways of reading take and others do not.
+_OPTIONS = {
+    "delimiter": ("csv",),
+    "columns": ("csv",),
+    "comment": ("csv", "pairs", "lines"),
+    "separator": ("pairs",),
+    "rows": ("json", "json-lines", "yaml", "xml"),
+    "lines": ("lines",),
+    "strict": ("lines",),
+    "ignore": ("lines",),
+    "documents": ("json",),
+    "others": ("csv", "json", "json-lines", "lines", "pairs"),
+    "names": ("csv", "json", "json-lines", "lines"),
+}
+
+
+class Part(Model):
+    """One table of a file: which rows, of whom, which numbers. docs/formats/declared.md explains
+    the fields.
+    """
+
+    report: str = ""
+    time: Time | None = None
+    rows: Texts = ()
+    lines: GroupPatterns = ()
+    where: Condition = {}
+    unless: Condition = {}
+    entity: Entity = Entity()
+    names: str | None = None
+    value: str | None = None
+    fields: tuple[FieldRule, ...] = ()
+    every_s: Positive | None = None
+    printed: Printed = None
+    others: Flag = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> Part:
+        if (self.names is None) != (self.value is None):
+            raise ValueError(
+                "names and value are given together: the columns of a number's name, and of the number"
+            )
+        same = [rule.record for rule in self.fields]
+        twice = next((name for place, name in enumerate(same) if name in same[:place]), None)
+        if twice is not None:
+            raise ValueError(f"two fields are called {twice!r}: give one a name")
+        if self.every_s is None and any(rule.each != "mean" for rule in self.fields):
+            raise ValueError("each is for rows that are summed up: every_s is missing")
+        if self.every_s is not None and (self.others or self.names):
+            raise ValueError("rows that are summed up (every_s) have declared fields only")
+        if self.names is not None and any(rule.per for rule in self.fields):
+            raise ValueError(
+                "per is for a row with both fields; a row of a name and a number (names) has one"
+            )
+        return self
+
+
+class Declaration(Part):
+    """One declared format; `tables` stand in the place of one table that the declaration itself
+    is.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=60)]
+    title: str = ""
+    match: Match | None = None
+    reads: Reads
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    comment: Annotated[str, Field(min_length=1)] | None = None
+    columns: Texts = ()
+    separator: Literal[":", "=", "blank"] = ":"
+    documents: Literal["one", "last"] = "one"
+    strict: Flag = False
+    ignore: Patterns = ()
+    missing: Annotated[tuple[str, ...], Listed] = ()
+    decimal: Literal[".", ","] = "."
+    thousands: Literal["", ",", ".", "'", " "] = ""
+    metrics: Annotated[dict[str, Metric], Keyed] = {}
+    tables: tuple[Part, ...] = ()
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Its tables, each with its time."""
+        return tuple(
+            part.model_copy(update={"time": part.time or self.time}) for part in self.tables
+        ) or (self,)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Declaration:
+        inline = sorted(self.model_fields_set & Part.model_fields.keys() - {"time"})
+        if self.tables and inline:
+            raise ValueError(f"{inline[0]} stands beside tables: write it in one of them")
+        for given in [self, *self.tables]:
+            for option in given.model_fields_set & _OPTIONS.keys():
+                if self.reads not in _OPTIONS[option]:
+                    raise ValueError(
+                        f"{option} is for {' and '.join(_OPTIONS[option])}, not for {self.reads}"
+                    )
+        for part in self.parts:
+            self._check(part)
+        if self.decimal == self.thousands:
+            raise ValueError("decimal and thousands are the same character")
+        known = self.columns
+        if self.reads == "lines":
+            known = tuple(
+                name for part in self.parts for pattern in part.lines for name in groups_of(pattern)
+            )
+        for name in self.words if known else ():
+            if name not in known:
+                what = "group" if self.reads == "lines" else "column"
+                raise ValueError(f"there is no {what} {name!r}; {near(name, known)}")
+        return self
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Every field that it names, those in the place of names of numbers excepted."""
+        found: list[str | None] = []
+        for part in self.parts:
+            found += (part.time.field, part.time.plus) if part.time else ()
+            found += (*part.entity.name, *part.where, *part.unless, part.names, part.value)
+            for rule in part.fields:
+                found += (
+                    *rule.where,
+                    rule.needs,
+                    rule.per,
+                    rule.field if part.names is None else None,
+                )
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def _check(self, part: Part) -> None:
+        if not part.fields and not part.others and not part.names:
+            raise ValueError("nothing would be read: fields is missing")
+        if part.others and self.reads in ("json", "json-lines") and part.names is None:
+            raise ValueError("others of JSON are told by their names: names and value are missing")
+        if self.reads in ("xml", "lines") and not (
+            part.rows if self.reads == "xml" else part.lines
+        ):
+            raise ValueError(f"{'rows' if self.reads == 'xml' else 'lines'} is missing")
+        if part.every_s is not None and (part.time is None or part.time.field is None):
+            raise ValueError("every_s needs a time of each row: time: {field: ...}")
+        if (
+            part.time is not None
+            and part.time.line is not None
+            and self.reads not in ("pairs", "lines")
+        ):
+            raise ValueError("time from a line is for pairs and lines")
+        if (
+            self.reads == "xml"
+            and len({path.split("/")[0] for each in self.parts for path in each.rows}) > 1
+        ):
+            raise ValueError(
+                "the paths of rows begin with different elements: a document has one root"
+            )

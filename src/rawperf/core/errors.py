@@ -1,0 +1,101 @@
+"""Errors that name the place, what was expected, what was found and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound="VirtperfError")
+
+
+class VirtperfError(Exception):
+    """Base of every error that the package raises on purpose; its parts are attributes.
+
+    `problem`: what is wrong, in one clause.
+    `file`, `line`: the file that shows it, as the user named it; from 1, or a record's number where
+        there are no lines.
+    `expected`, `found`: the rule and what stands there instead.
+    `remedy`: what the user can do about it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | PurePath | None = None,
+        line: int | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place = f"{place} line {self.line}".strip()
+        text = f"{place}: {self.problem}" if place else self.problem
+        if self.expected is not None:
+            text += f"; expected {self.expected}"
+        if self.found is not None:
+            text += f"; found {_shorten(self.found)}"
+        if self.remedy:
+            text = f"{text.removesuffix('.')}. {self.remedy[0].upper()}{self.remedy[1:]}"
+        return text
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All parts by name, as the constructor takes them."""
+        return {
+            name: getattr(self, name)
+            for name in ("problem", "file", "line", "expected", "found", "remedy")
+        }
+
+    def restated(self, kind: type[E], **parts: Any) -> E:
+        """The same as an error of that kind, with some parts replaced."""
+        return kind(**(self.parts | parts))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(type(self), **self.parts), ()
+
+
+Report = Callable[[VirtperfError], None]
+"""What a loader tells its problems: `stop`, or the `append` of a list that is to have them all."""
+
+
+def stop(problem: VirtperfError) -> None:
+    """Raise the problem, so that the first one ends a load."""
+    raise problem
+
+
+def _shorten(text: str, limit: int = 160) -> str:
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+class FormatError(VirtperfError):
+    """A raw file does not follow its format."""
+
+
+class RunError(VirtperfError):
+    """A run folder is incomplete or contradicts itself."""
+
+
+class StudyError(VirtperfError):
+    """A hand-written file of a study is wrong (study.yaml, claims.yaml, a table)."""
+
+
+class ParameterError(VirtperfError):
+    """An unknown parameter, a wrong type or a value out of range."""
+
+
+class ModelError(VirtperfError):
+    """A model can't be fitted to the data it was given."""

@@ -1,0 +1,60 @@
+"""Writing results: whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """A new, empty folder that takes the place of `folder` when the block ends without an error.
+
+    An interrupted run leaves the previous folder or none, never half of a new one; what it had
+    begun is removed by the next.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for begun in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(begun, ignore_errors=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield fresh
+        fresh.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        fresh.rename(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` when the block ends without an error, as a whole or
+    not at all.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            yield out
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes | str) -> None:
+    """Write a file so that readers see the old content or the whole new one."""
+    with replaced_file(path) as out:
+        out.write(data.encode() if isinstance(data, str) else data)
+
+
+def json_text(value: Any) -> str:
+    """JSON in a stable form: two blanks of indentation, keys in the given order."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,240 @@
+"""Hand-written YAML as typed models: every mistake is said with file, line, place in words, and
+what was expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
+
+from rawperf.core.errors import Report, VirtperfError, stop
+from rawperf.core.near import near
+from rawperf.core.yamlio import Document, load_yaml
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+
+class Model(BaseModel):
+    """Part of a hand-written file: no unknown names, no infinite numbers, never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _level(value: Any) -> Any:
+    """Text or a number as it is written: 12 stays an int, and true is neither."""
+    if isinstance(value, str) or (
+        isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    ):
+        return value
+    raise PydanticCustomError("level", "text or a number")
+
+
+def _different(values: Sequence[T]) -> Sequence[T]:
+    twice = [value for position, value in enumerate(values) if value in values[:position]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} stands twice")
+    return values
+
+
+def _keyed(entries: Any) -> Any:
+    if not isinstance(entries, Mapping):
+        return entries
+    return {
+        key: {**entry, "<name>": key} if isinstance(entry, Mapping) else entry
+        for key, entry in entries.items()
+    }
+
+
+Number = Annotated[float, Strict()]
+NotNegative = Annotated[float, Strict(), Field(ge=0)]
+Positive = Annotated[float, Strict(), Field(gt=0)]
+Whole = Annotated[int, Strict()]
+Count = Annotated[int, Strict(), Field(ge=1, le=10**9)]
+Flag = Annotated[bool, Strict()]
+Level = Annotated[str | int | float, BeforeValidator(_level)]
+Levels = Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_different)]
+Listed = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+"""Of several texts: one may stand alone."""
+Texts = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_different), Listed]
+"""One text, or a list of different ones."""
+Keyed = BeforeValidator(_keyed)
+"""Of a mapping of models: each is told its key by the alias <name>. Nobody writes a name that
+begins with <.
+"""
+
+
+def load_model(
+    path: Path, model: type[M], report: Report = stop, *, aliases: bool = True
+) -> tuple[M, Document]:
+    """Read a YAML file as a model; raises `StudyError` as `load_yaml` does, and for what the model
+    does not have.
+    """
+    document = load_yaml(path, aliases=aliases)
+    try:
+        return model.model_validate(document.data), document
+    except ValidationError as err:
+        *others, last = sorted(
+            problems(err, model, document), key=lambda p: (p.line or 0, p.problem)
+        )
+        for problem in others:
+            report(problem)
+        raise last from None
+
+
+def problems(
+    err: ValidationError, model: type[BaseModel], document: Document, *at: str | int
+) -> Iterator[VirtperfError]:
+    """What pydantic found, one `StudyError` a place; `at` is the path of the part that was read as
+    `model`.
+    """
+    found = err.errors(include_url=False)
+    for error in found:
+        size = len(error["loc"])
+        if error["type"] == "too_short" and any(
+            e["loc"][:size] == error["loc"] and e is not error for e in found
+        ):
+            continue  # its members are wrong, and said to be
+        where = _where(document.data, (*at, *error["loc"]))
+        place = _place(document.data, where)
+        name = error["loc"][-1] if error["loc"] else ""
+        if error["type"] == "missing":
+            written = [
+                str(n)
+                for n in _part(document.data, where)
+                if n not in _names(model, where[len(at) :])
+            ]
+            alike = difflib.get_close_matches(str(name), written, n=1)
+            remedy = {"remedy": f"{alike[0]!r} stands there: mend it"} if alike else {}
+            yield document.error(f"{place}{name!r} is missing", *where, **remedy)
+        elif error["type"] == "extra_forbidden":
+            known = [n for n in _names(model, where[len(at) : -1]) if not n.startswith("<")]
+            place = _place(document.data, where[:-1])
+            yield document.error(
+                f"{place}there is no {name!r} here", *where, remedy=near(name, known)
+            )
+        elif error["type"] == "value_error":
+            yield document.error(f"{place}{error['ctx']['error']}", *where)
+        else:
+            yield document.error(
+                f"{place.removesuffix(': ') or 'the file'}: wrong value", *where, **_wrong(error)
+            )
+
+
+_TYPES = {
+    "string_type": "text",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "key: value lines",
+    "model_type": "key: value lines",
+    "model_attributes_type": "key: value lines",
+    "finite_number": "a finite number",
+}
+_EXPONENT = re.compile(r"([+-]?\d+)(\.\d*)?[eE]([+-]?)(\d+)")
+
+
+def _wrong(error: Any) -> dict[str, str]:
+    """Expected, found and, where there is one, the remedy for a value of the wrong type or size."""
+    found = error["input"]
+    expected = _TYPES.get(error["type"]) or re.sub(
+        r"^(Input|Value|\w+) should (be |have |match )?", "", error["msg"]
+    )
+    parts = {"expected": expected, "found": repr(found)}
+    if error["type"] == "literal_error":
+        parts["remedy"] = near(found, re.findall(r"'([^']*)'", error["ctx"]["expected"]))
+    elif (
+        isinstance(found, str)
+        and expected.endswith("number")
+        and (match := _EXPONENT.fullmatch(found))
+    ):
+        whole, part, sign, power = match.groups()
+        parts["remedy"] = (
+            f"YAML takes it for text: write {whole}{part or '.0'}e{sign or '+'}{power}"
+        )
+    return parts
+
+
+def _where(data: Any, loc: Sequence[Any]) -> tuple[Any, ...]:
+    """The part of pydantic's path that stands in the document; names of a union's members do
+    not.
+    """
+    where: list[Any] = []
+    for key in loc:
+        try:
+            data = data[key]
+        except (LookupError, TypeError):
+            continue
+        where.append(key)
+    return tuple(where)
+
+
+def _part(data: Any, where: Sequence[Any]) -> Any:
+    for key in where:
+        data = data[key]
+    return data if isinstance(data, dict) else {}
+
+
+def _place(data: Any, where: Sequence[Any]) -> str:
+    """The path in words, members of a list by their own id, name or label:
+    ``exhibits/figure-1/series/Xen: ``.
+    """
+    words = []
+    for key in where:
+        data = data[key]
+        named = data if isinstance(key, int) and isinstance(data, dict) else {}
+        own = [
+            named[name]
+            for name in ("id", "name", "label", "path")
+            if isinstance(named.get(name), str)
+        ]
+        words.append(own[0] if own else str(key))
+    return "/".join(words) + ": " if words else ""
+
+
+def _names(model: Any, where: Sequence[Any]) -> list[str]:
+    """The names that may stand at that place."""
+    for key in where:
+        model = _member(model, key)
+    while not (isinstance(model, type) and issubclass(model, BaseModel)):
+        inner = [
+            a
+            for a in get_args(model)
+            if get_args(a) or (isinstance(a, type) and issubclass(a, BaseModel))
+        ]
+        if not inner:
+            return []
+        model = inner[-1]
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _member(kind: Any, key: Any) -> Any:
+    """The type of a model's field, or of what a list or mapping holds."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Annotated, Union, UnionType):
+        return next((found for a in args if (found := _member(a, key)) is not None), None)
+    if args:
+        return args[-1] if origin is dict else args[0]
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return next(
+            (f.annotation for name, f in kind.model_fields.items() if key in (f.alias, name)), None
+        )
+    return None

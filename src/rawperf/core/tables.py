@@ -1,0 +1,57 @@
+"""Numbers as they are exported, with as many digits as are the same everywhere; rows that are
+alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+SIGNIFICANT_DIGITS = 7
+"""Digits of exported numbers: fewer than where solvers and processors may differ, more than any
+reader needs.
+"""
+
+
+LARGEST_POWER = 308
+POWERS = np.array([float(f"1e{power}") for power in range(LARGEST_POWER + 1)])
+"""Powers of ten. Those that numpy computes differ in their last bit between processors."""
+
+
+def rounded(values: Any, digits: int = SIGNIFICANT_DIGITS) -> np.ndarray:
+    """Numbers rounded to significant digits, below 1e-9 to zero; infinities and NaN stay."""
+    x = np.asarray(values, dtype=float)
+    finite = np.isfinite(x) & (x != 0)
+    magnitude = np.floor(np.log10(np.abs(x, where=finite, out=np.ones_like(x))))
+    places = np.clip(digits - 1 - magnitude, -LARGEST_POWER, LARGEST_POWER).astype(int)
+    factor = POWERS[np.abs(places)]
+    with np.errstate(over="ignore"):
+        result = np.where(places < 0, np.round(x / factor) * factor, np.round(x * factor) / factor)
+    result = np.where(finite, result, x)
+    return np.where(np.abs(result) < 1e-9, 0.0, result)
+
+
+def combinations(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row which of the different combinations of these columns it has, and the first row of
+    each.
+    """
+    code = np.zeros(len(frame), dtype=np.int64)
+    for name in names:
+        codes, texts = pd.factorize(frame[name], use_na_sentinel=False)
+        code = code * len(texts) + codes
+    place, different = pd.factorize(code)
+    first = np.zeros(len(different), dtype=np.int64)
+    first[place[::-1]] = np.arange(len(frame))[::-1]
+    return place, first
+
+
+def coded(codes: np.ndarray, texts: Sequence[str]) -> pd.Categorical:
+    """A column of texts, of which each is kept once."""
+    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    places = np.array([distinct[text] for text in texts], dtype=np.int32)
+    return pd.Categorical.from_codes(
+        places[codes] if len(places) else codes, pd.Index(list(distinct), dtype="str")
+    )

@@ -1,0 +1,107 @@
+"""Units: one place where a number changes its unit."""
+
+from __future__ import annotations
+
+from rawperf.core.errors import VirtperfError
+
+Dimension = tuple[int, int]
+"""Powers of time and of information."""
+
+_DIMENSIONS: dict[Dimension, str] = {
+    (0, 0): "number",
+    (1, 0): "time",
+    (0, 1): "information",
+    (-1, 0): "rate",
+    (-1, 1): "information rate",
+}
+
+_UNITS: dict[Dimension, dict[str, float]] = {
+    (0, 0): {
+        "1": 1.0,
+        "count": 1.0,
+        "%": 0.01,
+        "processors": 1.0,
+        "CPUs": 1.0,
+        "IFLs": 1.0,
+        "s/s": 1.0,
+        "ms/s": 1e-3,
+        "us/s": 1e-6,
+        "ns/s": 1e-9,
+    },
+    (1, 0): {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
+    # The base is the byte; the k of kernel tools is 1024, MB of storage listings is 1024 squared.
+    (0, 1): {
+        "B": 1.0,
+        "KiB": 1024.0,
+        "MiB": 1024.0**2,
+        "GiB": 1024.0**3,
+        "kB": 1000.0,
+        "MB": 1000.0**2,
+        "pages": 4096.0,
+        "sectors": 512.0,
+    },
+    (-1, 0): {"1/s": 1.0, "1/min": 1 / 60},
+    (-1, 1): {
+        "B/s": 1.0,
+        "KiB/s": 1024.0,
+        "MiB/s": 1024.0**2,
+        "GiB/s": 1024.0**3,
+        "kB/s": 1000.0,
+        "MB/s": 1000.0**2,
+        "pages/s": 4096.0,
+        "sectors/s": 512.0,
+    },
+}
+_KNOWN = {
+    unit: (dimension, factor)
+    for dimension, units in _UNITS.items()
+    for unit, factor in units.items()
+}
+
+_RATES = {"count": "1/s", "s": "s/s"}
+
+
+def conversion_factor(source: str, target: str, *, per: str = "1") -> float:
+    """What a number in unit `source` is multiplied by to be in unit `target`; `per`: after division
+    by such a unit.
+
+    ``"%"`` is a hundredth: 100 % of one processor is 1 in ``"processors"``. Raises `VirtperfError`
+    for an unknown unit, and for two that measure different things.
+    """
+    divided = source if per == "1" else f"{source} per {per}"
+    known = [_known(unit) for unit in (source, per, target)]
+    for unit, found in zip((source, per, target), known, strict=True):
+        if found is None:
+            raise VirtperfError(
+                f"no conversion is known from {divided!r} to {target!r}",
+                found=f"the unknown unit {unit!r}",
+                expected=f"one of {', '.join(sorted(_KNOWN))}, or things counted, such as requests/s",
+            )
+    (dimension, factor), (below, divisor), (wanted, base) = (found for found in known if found)
+    dimension = (dimension[0] - below[0], dimension[1] - below[1])
+    if dimension != wanted:
+        measures = _DIMENSIONS.get(dimension, "something else")
+        raise VirtperfError(
+            f"{divided!r} measures {measures}, {target!r} measures {_DIMENSIONS[wanted]}: no conversion exists"
+        )
+    return factor / divisor / base
+
+
+def _known(unit: str) -> tuple[Dimension, float] | None:
+    """Dimension and factor of a unit; things counted, such as ``requests/s``, are a rate."""
+    thing, slash, time = unit.rpartition("/")
+    if unit not in _KNOWN and slash and thing.isalpha() and thing not in _KNOWN:
+        return _KNOWN.get(f"1/{time}")
+    return _KNOWN.get(unit)
+
+
+def rate_unit(unit: str) -> str:
+    """The unit of a counter's growth per second: ``"KiB"`` gives ``"KiB/s"``; raises
+    `VirtperfError` without one.
+    """
+    rate = _RATES.get(unit, f"{unit}/s")
+    if rate not in _KNOWN:
+        raise VirtperfError(
+            f"a counter in {unit!r} has no rate", expected="count, s, B, KiB, MiB, pages or sectors"
+        )
+    return rate

@@ -1,0 +1,191 @@
+"""Hand-written YAML: loaded safely, with the line of every part, and errors that name file and
+line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rawperf.core.errors import StudyError
+
+try:
+    from yaml import CSafeLoader as SafeLoader
+except ImportError:  # PyYAML without libyaml
+    from yaml import SafeLoader  # type: ignore[assignment]
+
+LARGEST = 200_000
+"""Parts (keys, values) that a file may have once its aliases are written out."""
+DEEPEST = 20
+"""Levels of nesting."""
+_LARGEST_NUMBER = 2**63
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML file's content, and the line that each part begins on by its path, e.g. ``("claims",
+    3, "value")``.
+    """
+
+    data: dict[str, Any]
+    path: Path
+    lines: dict[tuple[str | int, ...], int]
+
+    def line(self, *where: str | int) -> int:
+        """Line of the part at that path, or of the nearest part around it."""
+        for end in range(len(where), -1, -1):
+            if where[:end] in self.lines:
+                return self.lines[where[:end]]
+        return 1
+
+    def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
+        """A `StudyError` at that path of this file."""
+        return StudyError(problem, file=self.path.name, line=self.line(*where), **parts)
+
+
+class _Loader(SafeLoader):
+    """PyYAML's safe loader; whole numbers that nobody can mean are refused, since programs choke on
+    them.
+    """
+
+    def whole_number(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) < 100 and abs(found := self.construct_yaml_int(node)) < _LARGEST_NUMBER:
+            return found
+        raise yaml.constructor.ConstructorError(
+            None, None, "a whole number of more than 18 digits", node.start_mark
+        )
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole_number)
+
+
+def load_yaml(path: Path, *, aliases: bool = True) -> Document:
+    """Read a YAML file with a mapping at its top; `aliases` False refuses ``*name``, which no short
+    file needs.
+
+    Raises `StudyError` with the line: no such file, not YAML, a key given twice, aliases that
+    multiply it, nesting or a number beyond all use.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as err:
+        raise StudyError(
+            "the file is missing", file=path, remedy="create it, or mend the name"
+        ) from err
+    except UnicodeDecodeError as err:
+        raise StudyError("the file is not UTF-8", file=path.name) from err
+    return parse_yaml(text, path.name, path=path, aliases=aliases)
+
+
+def parse_yaml(
+    text: str, file: str, *, path: Path | None = None, aliases: bool = False
+) -> Document:
+    """The same for a text that is named `file` in errors."""
+    try:
+        _refuse_bombs(text, file, aliases)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        lines = (
+            {} if node is None else {(): node.start_mark.line + 1} | dict(_lines(node, (), file))
+        )
+        data = None if node is None else loader.construct_document(node)
+    except yaml.MarkedYAMLError as err:
+        line = err.problem_mark.line + 1 if err.problem_mark else None
+        raise StudyError(f"not valid YAML: {err.problem}", file=file, line=line) from err
+    except yaml.YAMLError as err:
+        raise StudyError("a character that YAML does not allow", file=file) from err
+    except (ValueError, TypeError) as err:  # a date such as 2009-13-01, a list as a key
+        raise StudyError(f"not valid YAML: {err}", file=file) from err
+    if not isinstance(data, dict):
+        raise StudyError(
+            "the top of the file is not a mapping", file=file, line=1, expected="key: value lines"
+        )
+    return Document(data, path or Path(file), lines)
+
+
+def walk(
+    node: Any, place: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Path and content of every part of a document's data, the whole first."""
+    yield place, node
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    for key, value in items:
+        yield from walk(value, (*place, key))
+
+
+def _refuse_bombs(text: str, file: str, aliases: bool) -> None:
+    """Count parts as they come, aliases at the size of what they stand for; nothing is built
+    yet.
+    """
+    sizes: dict[str, int] = {}
+    around: list[tuple[str | None, int]] = []
+    parts = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1 if event.start_mark else None
+        if isinstance(event, yaml.AliasEvent):
+            if not aliases:
+                raise StudyError(
+                    "an alias (*name) is refused",
+                    file=file,
+                    line=line,
+                    remedy="write the value out",
+                )
+            # of a part that it stands in, it would never end
+            parts += sizes.get(event.anchor or "", LARGEST)
+        elif isinstance(event, yaml.ScalarEvent):
+            parts += 1
+            if event.anchor:
+                sizes[event.anchor] = 1
+        elif isinstance(event, yaml.CollectionStartEvent):
+            around.append((event.anchor, parts))
+            parts += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = around.pop()
+            if anchor:
+                sizes[anchor] = parts - before
+        if parts >= LARGEST:
+            raise StudyError(
+                "the file is too large with its aliases (*name) written out",
+                file=file,
+                line=line,
+                expected=f"at most {LARGEST} keys and values",
+                remedy="write values out in place of aliases",
+            )
+        if len(around) > DEEPEST:
+            raise StudyError(
+                "nested too deeply", file=file, line=line, expected=f"at most {DEEPEST} levels"
+            )
+
+
+def _lines(
+    node: yaml.Node, where: tuple[str | int, ...], file: str
+) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    """Path and line of every part; a value in a mapping begins where its key does."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in seen:
+                raise StudyError(
+                    f"the key {key.value!r} is given twice",
+                    file=file,
+                    line=line,
+                    remedy="remove one of the two; YAML would silently keep the last.",
+                )
+            seen.add(key.value)
+            yield (*where, key.value), line
+            yield from _lines(value, (*where, key.value), file)
+    elif isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value):
+            yield (*where, position), item.start_mark.line + 1
+            yield from _lines(item, (*where, position), file)

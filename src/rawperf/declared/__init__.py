@@ -1,0 +1,3 @@
+"""Raw formats that are declared, not programmed: columns, key-value lines, matched lines, JSON,
+YAML, XML.
+"""

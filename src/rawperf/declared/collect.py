@@ -1,0 +1,305 @@
+"""Rows of cells made into records: conditions, entities, times, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.declaration import Condition, Declaration, FieldRule, Part
+from rawperf.core.errors import FormatError
+from rawperf.core.near import near
+from rawperf.core.patterns import first_group
+from rawperf.declared.chunks import Chunk
+from rawperf.declared.intervals import Intervals
+from rawperf.declared.numbers import Numbers
+from rawperf.declared.times import MOST_TEXTS, Clock
+from rawperf.rows import Codes
+
+
+class Collector:
+    """Gathers the records of one table of a file, chunk after chunk.
+
+    `parts` are codes of entities and of fields, times, values and lines, as arrays.
+    """
+
+    def __init__(
+        self, declaration: Declaration, part: Part, entities: Codes, fields: Codes, file: str
+    ) -> None:
+        self.declaration, self.part, self._file = declaration, part, file
+        self._entities, self._fields = entities, fields
+        self._numbers = Numbers(
+            declaration.missing, declaration.decimal, declaration.thousands, file
+        )
+        self._time = part.time
+        self._clock = Clock(part.time, self._numbers, file)
+        self._named_in_file: dict[str, None] = {}
+        self._timed: bool | None = None  # whether the file has the times that it may have
+        self._seen: set[str] = set()
+        self._keys: dict[str, None] = {}
+        self._fields_of = [
+            rule.model_copy(update={"printed": rule.printed or part.printed})
+            for rule in part.fields
+        ]
+        self._rules = {rule.field: rule for rule in self._fields_of}
+        printed = {**part.printed, "": 1.0} if isinstance(part.printed, dict) else part.printed
+        self._any = FieldRule(field="*", printed=printed)
+        self._from_file = part.entity.file and first_group(
+            part.entity.file, file.rpartition("/")[2]
+        )
+        each = {rule.record: rule.each for rule in part.fields}
+        self._sums = Intervals(part.every_s, each, file) if part.every_s is not None else None
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+
+    @property
+    def clock(self) -> str:
+        """What the records' times count."""
+        return "none" if self._timed is False else self._clock.name
+
+    def add(self, chunk: Chunk) -> None:
+        """Add the records of some rows; raises `FormatError` at a cell that is not as it is
+        declared.
+        """
+        part = self.part
+        self._keys |= dict.fromkeys(chunk.keys or chunk.cells)
+        new = chunk.cells.keys() - self._seen
+        self._seen |= {name for name in new if any(cell is not None for cell in chunk.cells[name])}
+        keep = self._fits(chunk, part.where, True) & ~self._fits(chunk, part.unless, False)
+        if not keep.all():
+            chunk = chunk.taken(np.flatnonzero(keep))
+        if not chunk.lines:
+            return
+        who = self._who(chunk)
+        entity = np.array([self._entities[name] for name in who], dtype=np.int64)
+        t = self._times(chunk, who)
+        if part.names is not None and part.value is not None:
+            self._named(chunk, entity, t, part.names, part.value)
+            return
+        if self._sums is not None:
+            values = [
+                self._values(chunk, rule)[0]
+                if rule.field
+                else _ones(self._fits(chunk, rule.where, True))
+                for rule in self._fields_of
+            ]
+            self._sums.add(entity, t, np.array(chunk.lines, dtype=np.int64), values)
+            return
+        for rule in self._fields_of:
+            values_of, lines = self._values(chunk, rule)
+            self._keep(entity, rule.record, t, values_of, lines)
+        if part.others:
+            used = {rule.field for rule in part.fields} | self._words()
+            for name in (name for name in chunk.cells if name not in used):
+                lines = chunk.lines_of(name)
+                self._keep(
+                    entity,
+                    name,
+                    t,
+                    self._numbers.of(chunk.column(name), lines, name, self._any),
+                    lines,
+                )
+
+    def finish(self) -> list[str]:
+        """Make what still has to be made; what there is to say of it. Raises `FormatError` as
+        `_missing` does.
+        """
+        self._missing()
+        if self._sums is None:
+            return []
+        for name, entity, t, values, lines in self._sums.sums():
+            self._keep(entity, name, t, values, lines.tolist())
+        return self._sums.said
+
+    def _missing(self) -> None:
+        """Raise `FormatError` where a declared field stands nowhere in the file."""
+        wanted = [rule.field for rule in self.part.fields if rule.field and not rule.optional]
+        if not self._keys:
+            if wanted:
+                problem = f"no row of {self.part.report or 'it'} is in the file"
+                raise FormatError(
+                    problem, file=self._file, expected=f"rows with {', '.join(wanted[:5])}"
+                )
+            return  # a table that the file may lack
+        found: set[str] | dict[str, None] = self._seen
+        known = list(self._keys)
+        if self.part.names is not None:
+            found, known = self._named_in_file, list(self._named_in_file)
+        else:
+            wanted += sorted(self._words())
+        for name in wanted:
+            if name not in found:
+                remedy = near(name, [n for n in known if n != name])
+                raise FormatError(
+                    f"there is no {name!r} in the file", file=self._file, remedy=remedy
+                )
+
+    def _words(self) -> set[str]:
+        """Fields that hold no number of the table: names of entities, conditions, times."""
+        time, part = self._time, self.part
+        named = () if part.entity.file is not None else part.entity.name
+        words = {
+            *named,
+            *part.where,
+            *part.unless,
+            *(name for rule in part.fields for name in rule.where),
+        }
+        if time is not None and time.field is not None and not time.optional:
+            words |= {time.field, *([time.plus] if time.plus else [])}
+        return words | ({part.names} if part.names else set())
+
+    def _fits(self, chunk: Chunk, condition: Condition, all_of: bool) -> np.ndarray:
+        """Which rows fulfil all conditions, or any of them."""
+        found = np.full(len(chunk.lines), all_of)
+        for name, patterns in condition.items():
+            cells = chunk.column(name)
+            matches = lru_cache(MOST_TEXTS)(
+                partial(_matches, patterns)
+            )  # texts of one chunk often repeat
+            fits = np.array(
+                [cell is not None and matches(_text(cell)) for cell in cells], dtype=bool
+            )
+            found = found & fits if all_of else found | fits
+        return found
+
+    def _who(self, chunk: Chunk) -> list[str]:
+        entity = self.part.entity
+        columns = [chunk.column(name) for name in entity.name]
+        who = [" ".join(filter(None, map(_text, cells))) for cells in zip(*columns, strict=True)]
+        who = who or [""] * len(chunk.lines)
+        if entity.file is None or all(who):
+            return who
+        if self._from_file is None:
+            raise FormatError(
+                "neither the file nor its name says what it is about",
+                file=self._file,
+                line=chunk.lines[0],
+                expected=f"a name that matches {entity.file}",
+                remedy="rename the file.",
+            )
+        return [name or self._from_file for name in who]
+
+    def _times(self, chunk: Chunk, who: Sequence[str]) -> np.ndarray:
+        time = self._time
+        if time is None:
+            return np.full(len(who), np.nan)
+        if time.field is None and time.line is None:
+            names: Sequence[Any] = (
+                chunk.column(self.part.names) if self.part.names else chunk.kinds or [""] * len(who)
+            )
+            return self._clock.counted(
+                [f"{name}\n{_text(other)}" for name, other in zip(who, names, strict=True)]
+            )
+        cells = (
+            (chunk.above or [None] * len(who)) if time.field is None else chunk.column(time.field)
+        )
+        timed = any(cell not in (None, "") for cell in cells)
+        self._timed = timed if self._timed is None else self._timed
+        if time.optional and not (timed and self._timed):
+            if timed != self._timed:
+                raise FormatError(
+                    "times in a part of the file only",
+                    file=self._file,
+                    line=chunk.lines[0],
+                    remedy="split it there.",
+                )
+            return np.full(len(who), np.nan)
+        plus = chunk.column(time.plus) if time.plus else None
+        return self._clock.given(cells, plus, chunk.lines)
+
+    def _values(self, chunk: Chunk, rule: FieldRule) -> tuple[np.ndarray, Sequence[int]]:
+        """The numbers of a rule, NaN where there is none, and their lines."""
+        lines = chunk.lines_of(rule.field)
+        cells = chunk.column(rule.field)
+        fits = self._fits(chunk, rule.where, True)
+        if rule.needs is not None:
+            needed = self._numbers.of(
+                chunk.column(rule.needs), chunk.lines_of(rule.needs), rule.needs
+            )
+            fits &= ~np.isnan(needed) & (needed != 0)
+        if not fits.all():
+            cells = [cell if fit else None for cell, fit in zip(cells, fits, strict=True)]
+        values = self._numbers.of(cells, lines, rule.field, rule)
+        return values if rule.per is None else self._rates(chunk, values, rule.per), lines
+
+    def _rates(self, chunk: Chunk, counts: np.ndarray, name: str) -> np.ndarray:
+        """Counts by the length of each row's interval; raises `FormatError` at one that is not
+        above 0 s.
+        """
+        cells, lines = chunk.column(name), chunk.lines_of(name)
+        seconds = self._numbers.of(cells, lines, name)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            rates = counts / seconds
+        wrong = np.flatnonzero(~np.isnan(counts) & ~(np.isfinite(rates) & (seconds > 0)))
+        if len(wrong):
+            raise FormatError(
+                f"{name} is no length of an interval",
+                file=self._file,
+                line=lines[wrong[0]],
+                expected="seconds above 0",
+                found=_text(cells[wrong[0]]).strip() or "nothing",
+                remedy="the line is damaged; mend or remove it.",
+            )
+        return rates
+
+    def _named(
+        self, chunk: Chunk, entity: np.ndarray, t: np.ndarray, names: str, value: str
+    ) -> None:
+        """Rows of a name and a number each."""
+        lines = np.array(chunk.lines_of(value))
+        codes, called = pd.factorize(
+            np.array([_text(cell) for cell in chunk.column(names)], dtype=object)
+        )
+        cells = chunk.column(value)
+        self._named_in_file |= dict.fromkeys(map(str, called))
+        by_name = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+        for name, places in zip(map(str, called), by_name, strict=True):
+            rule = self._rules.get(name)
+            if not name or (rule is None and not self.part.others):
+                continue
+            own = chunk.taken(places)
+            fits = self._fits(own, rule.where, True) if rule else np.ones(len(places), dtype=bool)
+            chosen = [cells[p] if fit else None for p, fit in zip(places, fits, strict=True)]
+            values = self._numbers.of(chosen, lines[places].tolist(), name, rule or self._any)
+            self._keep(
+                entity[places],
+                rule.record if rule else name,
+                t[places],
+                values,
+                lines[places].tolist(),
+            )
+
+    def _keep(
+        self, entity: np.ndarray, name: str, t: np.ndarray, values: np.ndarray, lines: Sequence[int]
+    ) -> None:
+        there = ~np.isnan(values)
+        if there.any():
+            code = np.full(int(there.sum()), self._fields[name])
+            self.parts.append(
+                (
+                    entity[there],
+                    code,
+                    t[there],
+                    values[there],
+                    np.array(lines, dtype=np.int64)[there],
+                )
+            )
+
+
+def _matches(patterns: tuple[str, ...], text: str) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def _ones(fits: np.ndarray) -> np.ndarray:
+    """What a row adds to a count: 1 where it fits."""
+    return np.where(fits, 1.0, np.nan)
+
+
+def _text(cell: Any) -> str:
+    """A cell as text; true and false as JSON writes them."""
+    if cell is None:
+        return ""
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)

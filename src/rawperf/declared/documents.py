@@ -1,0 +1,238 @@
+"""JSON and YAML documents, and files of one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rawperf.core.declaration import Part
+from rawperf.core.errors import FormatError, StudyError
+from rawperf.core.yamlio import parse_yaml
+from rawperf.declared.chunks import Chunk, Into
+from rawperf.json_lines import first_line, loads, no_constant, with_lines
+
+ROWS = 5_000
+_OPENS = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""What YAML takes for ends of lines and nobody else does."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Lines = Any
+"""A document whose values are the lines on which they stand."""
+
+
+def read_json(text: str, into: Into) -> dict[str, str]:
+    """Read the objects of a JSON document.
+
+    What stands before the first line that begins with a bracket is left out, and so is what stands
+    behind the document, except another one: of several, the last whole one is read where the
+    declaration says so.
+
+    Raises `FormatError`: no JSON, several documents, a number that is none (NaN), and what `_rows`
+    raises.
+    """
+    found = list(_documents(text, into))
+    if len(found) > 1 and into.declaration.documents == "one":
+        raise into.error(
+            "a second JSON document", found[1][1], remedy="keep one a file, or say documents: last."
+        )
+    body, start = found[-1]
+    try:
+        document, lines = with_lines("\n" * (start - 1) + body, loads)
+    except RecursionError as err:
+        raise into.error("nested too deeply", start) from err
+    except ValueError as err:
+        line = err.lineno if isinstance(err, json.JSONDecodeError) else start
+        raise into.error(
+            "not JSON", line, found=str(err), remedy="collect the file again."
+        ) from err
+    _give(document, lines, into)
+    return {"documents": str(len(found))} if len(found) > 1 else {}
+
+
+def read_json_lines(texts: Iterable[str], into: Into) -> Iterator[None]:
+    """Read a file, given in pieces of whole lines, with an object on each of them; yields after
+    many of them.
+
+    Raises `FormatError`: a line that is no JSON, and what `_rows` raises.
+    """
+    parts = into.declaration.parts
+    tables = [_Cells(place, into) for place in range(len(parts))]
+    first = 0
+    for text in texts:
+        lines = text.split("\n")
+        for number, line in enumerate(lines, start=first + 1):
+            if not line.strip():
+                continue
+            try:
+                found = loads(line)
+            except (ValueError, RecursionError) as err:
+                if number == first + len(lines):  # without a line end, the rest may be missing
+                    into.said.append(
+                        f"{into.file} line {number}: the file breaks off; this line was left out"
+                    )
+                    break
+                raise into.error("not a JSON object", number, found=line[:80]) from err
+            for part, table in zip(parts, tables, strict=True):
+                for row, at in _rows(found, number, part, into):
+                    table.add(row, at)
+            if max(table.count for table in tables) >= ROWS:
+                for table in tables:
+                    table.send()
+                yield
+        first += len(lines) - 1
+    for table in tables:
+        table.send()
+    yield
+
+
+def read_yaml(text: str, into: Into) -> dict[str, str]:
+    """Read the mappings of a YAML document; raises `FormatError` where it is none, or not a safe
+    one.
+    """
+    try:
+        document = parse_yaml(_BREAKS.sub(" ", text), into.file)
+    except StudyError as err:
+        end = text.count("\n") + 1  # what is missing at the end is said to be behind it
+        raise err.restated(
+            FormatError, line=None if err.line is None else min(err.line, end)
+        ) from err
+    _give(document.data, _lines_of(document.data, document.lines, ()), into)
+    return {}
+
+
+def _documents(text: str, into: Into) -> Iterator[tuple[str, int]]:
+    """The text of each document of a file, and the line that it begins on."""
+    decoder = json.JSONDecoder(parse_constant=no_constant)
+    opening = _OPENS.search(text)
+    if opening is None:
+        raise into.error(
+            "no JSON document in the file", 1, expected="a line that begins with { or ["
+        )
+    whole = 0
+    while opening is not None:
+        line = text.count("\n", 0, opening.end()) + 1
+        try:
+            _, end = decoder.raw_decode(text, opening.end() - 1)
+        except (ValueError, RecursionError):
+            if whole:
+                into.said.append(
+                    f"{into.file} line {line}: a JSON document is not whole and was left out"
+                )
+                return
+            yield text[opening.end() - 1 :], line
+            return
+        yield text[opening.end() - 1 : end], line
+        whole += 1
+        opening = _OPENS.search(text, end)
+
+
+def _give(document: Any, lines: Lines, into: Into) -> None:
+    for place, part in enumerate(into.declaration.parts):
+        cells = _Cells(place, into)
+        for row, at in _rows(document, lines, part, into):
+            cells.add(row, at)
+        if part.rows and not cells.count and into.declaration.parts == (part,):
+            raise into.error(
+                "nothing stands at the path of the rows", expected=" or ".join(part.rows)
+            )
+        cells.send()
+
+
+def _rows(document: Any, lines: Lines, part: Part, into: Into) -> Iterator[tuple[Any, Lines]]:
+    """The objects that are rows of a table."""
+    for path in part.rows or ("",):
+        for found, at in _at(document, lines, [step for step in path.split("/") if step]):
+            if not isinstance(found, dict):
+                raise into.error(
+                    "a row is not an object",
+                    at if isinstance(at, int) else first_line(at),
+                    expected=f"key: value at {path or 'the top'}",
+                    found=str(found)[:60],
+                )
+            yield found, at
+
+
+def _at(found: Any, lines: Lines, steps: list[str]) -> Iterator[tuple[Any, Lines]]:
+    """What stands at a path; ``*`` is every place of a list and every key."""
+    if not steps:
+        yield found, lines
+        return
+    step, rest = steps[0].replace("~1", "/"), steps[1:]
+    if isinstance(found, dict):
+        keys = list(found) if step == "*" else [step] if step in found else []
+    else:
+        keys = list(range(len(found))) if isinstance(found, list) and step == "*" else []
+    for key in keys:
+        yield from _at(found[key], lines if isinstance(lines, int) else lines[key], rest)
+
+
+class _Cells:
+    """What stands in the rows of a table at the paths that the declaration names, until it is given
+    to `sink`.
+    """
+
+    def __init__(self, place: int, into: Into) -> None:
+        self._place, self._sink = place, into.sink
+        self._paths = {
+            name: [step for step in name.split("/") if step] for name in into.declaration.words
+        }
+        self._begin()
+
+    def _begin(self) -> None:
+        self._chunk = Chunk(
+            {name: [] for name in self._paths}, [], {name: [] for name in self._paths}
+        )
+        self._keys: dict[str, None] = {}
+
+    @property
+    def count(self) -> int:
+        """How many rows wait."""
+        return len(self._chunk.lines)
+
+    def add(self, row: Any, lines: Lines) -> None:
+        """Take the cells of a row."""
+        start = lines if isinstance(lines, int) else first_line(lines) or 1
+        if self.count < 100:
+            self._keys |= dict.fromkeys(_paths(row, "", 4))
+        self._chunk.lines.append(start)
+        for name, steps in self._paths.items():
+            cell, line = next(_at(row, lines, steps), (None, start))
+            self._chunk.cells[name].append(None if isinstance(cell, dict | list) else _clean(cell))
+            self._chunk.own[name].append(line if isinstance(line, int) else start)
+
+    def send(self) -> None:
+        """Give the rows that wait."""
+        if self.count:
+            self._chunk.keys = tuple(self._keys)
+            self._sink(self._place, self._chunk)
+            self._begin()
+
+
+def _paths(found: Any, before: str, depth: int) -> Iterator[str]:
+    """Paths to the values of an object, for messages."""
+    if isinstance(found, dict) and depth:
+        for key, value in found.items():
+            yield from _paths(
+                value, f"{before}/{str(key).replace('/', '~1')}".lstrip("/"), depth - 1
+            )
+    elif not isinstance(found, list):
+        yield before
+
+
+def _clean(cell: Any) -> Any:
+    """Text without halves of characters, which JSON can write and no text can hold."""
+    return _SURROGATE.sub("\ufffd", cell) if isinstance(cell, str) else cell
+
+
+def _lines_of(found: Any, lines: dict[tuple[str | int, ...], int], path: tuple[Any, ...]) -> Lines:
+    if isinstance(found, dict):
+        return {key: _lines_of(value, lines, (*path, key)) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_lines_of(value, lines, (*path, place)) for place, value in enumerate(found)]
+    for end in range(len(path), -1, -1):
+        if path[:end] in lines:
+            return lines[path[:end]]
+    return 1

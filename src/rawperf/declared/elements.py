@@ -1,0 +1,112 @@
+"""XML elements that are rows: their attributes, and the texts of their children."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rawperf.declared.chunks import Chunk, Into
+from rawperf.xml_stream import Target, XmlFeed
+
+MAX_DEPTH = 64
+ROWS = 20_000
+
+
+def read_elements(pieces: Iterable[bytes], into: Into) -> Iterator[None]:
+    """Read the elements that a declaration's paths lead to, from what `XmlPieces` gives; yields
+    after many of them.
+
+    A cell is an attribute of the element, or the text of a child of that name. A document that ends
+    early keeps its whole elements.
+
+    Raises `FormatError`: no XML, a document type or entities, another root element, nested too
+    deeply.
+    """
+    target = _Elements(into)
+    feed = XmlFeed(target)
+    for piece in pieces:
+        feed.feed(piece)
+        if target.settled():
+            target.flush()
+            yield
+    if cut := feed.close():
+        into.said.append(
+            f"{into.file} line {cut}: the document ends early; the elements before that were kept"
+        )
+    target.flush()
+    yield
+
+
+class _Elements(Target):
+    def __init__(self, into: Into) -> None:
+        declaration = into.declaration
+        super().__init__(into.file, declaration.parts[0].rows[0].split("/")[0], MAX_DEPTH)
+        self._sink = into.sink
+        self._tables: dict[tuple[str, ...], list[int]] = {}
+        for place, part in enumerate(declaration.parts):
+            for path in part.rows:
+                self._tables.setdefault(tuple(path.split("/")), []).append(place)
+        self._wanted = frozenset(declaration.words)
+        self._open: list[tuple[int, dict[str, Any], int]] = []  # depth, cells, line
+        self._rows: dict[int, list[tuple[dict[str, Any], int]]] = {
+            place: [] for place in range(len(declaration.parts))
+        }
+        self._counts = dict.fromkeys(self._rows, 0)
+        self._kept = self._flushed = self._latest = 0
+        self._keys: dict[str, None] = {}
+
+    def any(self) -> bool:
+        return self._kept > 0
+
+    def settled(self) -> bool:
+        """Whether there are many rows, and all to come stand on later lines: records go by their
+        lines.
+        """
+        begin = self._open[0][2] if self._open else self.line()
+        return self._kept - self._flushed >= ROWS and begin > self._latest
+
+    def data(self, text: str) -> None:
+        if (
+            self._open and self.path[-1] in self._wanted
+        ):  # a response may be as large as the rest of the file
+            super().data(text)
+
+    def begins(self, tag: str, attributes: dict[str, str]) -> None:
+        if tuple(self.path) in self._tables:
+            self._open.append((len(self.path), dict(attributes), self.line()))
+
+    def ends(self) -> None:
+        if not self._open:
+            return
+        depth, cells, line = self._open[-1]
+        if len(self.path) == depth:
+            self._open.pop()
+            self._row(cells, line)
+        elif len(self.path) == depth + 1 and self.path[-1] in self._wanted:
+            cells.setdefault(self.path[-1], "".join(self.text).strip() or None)
+
+    def _row(self, cells: dict[str, Any], line: int) -> None:
+        if len(self._keys) < 200:
+            self._keys |= dict.fromkeys(cells)
+        for place in self._tables[tuple(self.path)]:
+            self._rows[place].append(
+                ({name: cells[name] for name in self._wanted & cells.keys()}, line)
+            )
+            self._counts[place] += 1
+            if self._counts[place] % ROWS == 0:  # wherever parts of the file end
+                self._send(place)
+        self._kept += 1
+        self._latest = max(self._latest, line)
+
+    def flush(self) -> None:
+        """Give what is left."""
+        for place in self._rows:
+            self._send(place)
+        self._flushed = self._kept
+
+    def _send(self, place: int) -> None:
+        rows = self._rows[place]
+        if rows:
+            cells = {name: [row.get(name) for row, _ in rows] for name in sorted(self._wanted)}
+            self._sink(place, Chunk(cells, [line for _, line in rows], keys=tuple(self._keys)))
+            self._rows[place] = []

@@ -1,0 +1,142 @@
+"""Many rows, such as one a request, summed up over intervals of equal length."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from tempfile import SpooledTemporaryFile
+
+import numpy as np
+
+from rawperf.core.declaration import Each
+from rawperf.core.errors import FormatError
+
+MOST = 1_000_000
+"""Intervals that a file may have, those of all entities together."""
+SPARSEST = 100
+"""Intervals to a row: with more of them, a time is damaged."""
+HELD = 32 * 1024**2
+"""Bytes of rows that wait in memory."""
+ROWS = 1 << 18
+"""Rows that are summed up at a time."""
+
+
+class Intervals:
+    """The rows of a table, in intervals of `length_s` from the earliest row on; `each` says what is
+    made of a field.
+
+    Which row is the earliest is known when the file has ended. Until then rows wait, those of more
+    than `HELD` bytes in a file without a name. Only whole intervals count; `said` tells that rows
+    behind the last one were left out.
+    """
+
+    def __init__(self, length_s: float, each: Mapping[str, Each], file: str) -> None:
+        self._length, self._each, self._file = length_s, each, file
+        self.said: list[str] = []
+        self._row = np.dtype(
+            [("entity", "i4"), ("t", "f8"), ("line", "i8"), ("values", "f8", (len(each),))]
+        )
+        self._rows = SpooledTemporaryFile(HELD)  # noqa: SIM115 - it lives as long as its owner
+        weakref.finalize(self, self._rows.close)
+        self._first: dict[int, int] = {}  # by entity, the line of its first row
+        self._count, self._begin, self._end = 0, np.nan, np.nan
+
+    def add(
+        self, entity: np.ndarray, t: np.ndarray, lines: np.ndarray, values: Sequence[np.ndarray]
+    ) -> None:
+        """Add at least one row: codes of entities, seconds, lines, and of each field its numbers,
+        NaN for none.
+        """
+        rows = np.empty(len(t), self._row)
+        rows["entity"], rows["t"], rows["line"], rows["values"] = (
+            entity,
+            t,
+            lines,
+            np.column_stack(values),
+        )
+        self._rows.write(rows.tobytes())
+        who, at = np.unique(entity, return_index=True)
+        for code, line in zip(who.tolist(), lines[at].tolist(), strict=True):
+            self._first.setdefault(code, line)
+        self._count += len(t)
+        self._begin, self._end = (
+            float(np.fmin(self._begin, t.min())),
+            float(np.fmax(self._end, t.max())),
+        )
+
+    def sums(self) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each field its name, and of each entity and interval: code, interval's end, number
+        (NaN where no row has one), and the line of a row of it, or of the entity's first where it
+        has none.
+
+        Raises `FormatError`: no whole interval, or too many.
+        """
+        if not self._count:
+            return
+        count, who = self._intervals(), np.array(sorted(self._first))
+        size = len(who) * count
+        if size > MOST:
+            raise FormatError(
+                "too many entities and intervals", file=self._file, expected=f"at most {MOST}"
+            )
+        at = np.repeat([self._first[code] for code in who.tolist()], count)
+        known = np.zeros(size, dtype=bool)
+        rows = [np.zeros(size, dtype=np.int64) for _ in self._each]
+        made = [np.full(size, -np.inf if each == "max" else 0.0) for each in self._each.values()]
+        for part in self._parts():
+            place = np.floor((part["t"] - self._begin) / self._length).astype(np.int64)
+            inside = place < count
+            if not self.said and not inside.all():
+                left = f"rows behind the last whole interval of {self._length:g} s were left out"
+                self.said = [f"{self._file}: {left}"]
+            part = part[inside]
+            cell = np.searchsorted(who, part["entity"]) * count + place[inside]
+            new = ~known[cell]
+            at[cell[new][::-1]] = part["line"][new][::-1]  # the first of several
+            known[cell] = True
+            for number, each in enumerate(self._each.values()):
+                values = part["values"][:, number]
+                there = ~np.isnan(values)
+                np.add.at(rows[number], cell[there], 1)
+                with np.errstate(
+                    over="ignore"
+                ):  # row by row: sums must not depend on where parts end
+                    (np.maximum if each == "max" else np.add).at(
+                        made[number], cell[there], values[there]
+                    )
+        ends = np.tile(self._begin + (np.arange(count) + 1) * self._length, len(who))
+        for (name, each), found, total in zip(self._each.items(), rows, made, strict=True):
+            numbers = self._numbers(each, found, total)
+            if np.isinf(numbers).any():
+                line = int(at[np.isinf(numbers)][0])
+                raise FormatError(f"the sum of {name} is too large", file=self._file, line=line)
+            yield name, np.repeat(who, count), ends, numbers, at
+
+    def _intervals(self) -> int:
+        """How many whole intervals there are."""
+        span = self._end - self._begin
+        count = int(span // self._length) if span > 0 else 0
+        if not 1 <= count <= min(MOST, SPARSEST * self._count):
+            raise FormatError(
+                "the rows fill no whole interval"
+                if count < 1
+                else "the rows are too far apart in time",
+                file=self._file,
+                expected=f"1 to {MOST} intervals of {self._length:g} s",
+                found=f"{span:g} s",
+            )
+        return count
+
+    def _parts(self) -> Iterator[np.ndarray]:
+        self._rows.seek(0)
+        while part := self._rows.read(ROWS * self._row.itemsize):
+            yield np.frombuffer(part, self._row)
+
+    def _numbers(self, each: Each, rows: np.ndarray, total: np.ndarray) -> np.ndarray:
+        if each == "count":
+            return rows.astype(float)
+        if each in ("mean", "max"):
+            return np.where(
+                rows > 0, total / np.maximum(rows, 1) if each == "mean" else total, np.nan
+            )
+        return total / self._length if each == "rate" else total

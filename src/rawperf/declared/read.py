@@ -1,0 +1,262 @@
+"""A format that is declared: recognised and read as a declaration says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pandas as pd
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.declaration import Declaration, Part
+from rawperf.core.errors import FormatError, StudyError
+from rawperf.core.model import load_model
+from rawperf.core.patterns import occurs
+from rawperf.core.yamlio import Document
+from rawperf.declared.chunks import Chunk, Into
+from rawperf.declared.collect import Collector
+from rawperf.declared.delimited import read_columns
+from rawperf.declared.documents import read_json, read_json_lines, read_yaml
+from rawperf.declared.elements import read_elements
+from rawperf.declared.lines import read_lines, read_pairs
+from rawperf.packed import SUFFIXES
+from rawperf.pieces import Pieces, line_end, recoded, whole
+from rawperf.rows import Codes, Warnings, record_table
+from rawperf.text import decode, strings
+from rawperf.xml_stream import XmlPieces
+
+CERTAINTY = 0.95
+OWN = Path(__file__).with_name("presets")
+FOLDER_VARIABLE = "VIRTPERF_FORMATS"
+"""Names a folder whose ``*.yaml`` are declarations too."""
+
+_DOCUMENTS: dict[str, Callable[[str, Into], dict[str, str]]] = {
+    "json": read_json,
+    "yaml": read_yaml,
+}
+_LINES: dict[str, Callable[[Iterable[str], Into], Iterator[dict[str, str] | None]]] = {
+    "csv": read_columns,
+    "json-lines": read_json_lines,
+    "lines": read_lines,
+    "pairs": read_pairs,
+}
+
+
+class DeclaredFormat(Streaming):
+    """Reader of the files that one declaration describes, which stands in a hand-written file at a
+    place `where`.
+    """
+
+    def __init__(self, declaration: Declaration, document: Document, *where: str | int) -> None:
+        self.declaration = declaration
+        self.name, self.title = declaration.name, declaration.title or declaration.name
+        self._document, self._where = document, where
+
+    def tables(self) -> list[tuple[tuple[str | int, ...], Part]]:
+        """Its tables, each with its place in the declaration."""
+        inline = not self.declaration.tables
+        return [
+            (() if inline else ("tables", place), part)
+            for place, part in enumerate(self.declaration.parts)
+        ]
+
+    def error(self, problem: str, *where: str | int, **parts: str) -> StudyError:
+        """The error of something in the declaration."""
+        return self._document.error(f"{self.name}: {problem}", *self._where, *where, **parts)
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 where all expressions of ``match: {text: ...}`` occur; 0 for a declaration that has
+        none.
+        """
+        match = self.declaration.match
+        if match is None or not match.text:
+            return 0.0
+        text = head.decode("utf-8", "replace").replace("\r\n", "\n")
+        return CERTAINTY if all(occurs(pattern, text) for pattern in match.text) else 0.0
+
+    def takes(self, path: str, head: bytes) -> bool:
+        """Whether a file is meant, by its path and its beginning."""
+        match = self.declaration.match
+        if match is None:
+            return False
+        bare = path.removesuffix(next((end for end in SUFFIXES if path.endswith(end)), ""))
+        names = (path, path.rpartition("/")[2], bare, bare.rpartition("/")[2])
+        by_name = not match.file or any(
+            fnmatchcase(name, pattern) for name in names for pattern in match.file
+        )
+        return by_name and (not match.text or self.sniff(head) > 0)
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a file part by part where every row has a time; others, and JSON and YAML documents,
+        as a whole.
+
+        Raises `FormatError`: a field that is declared and not in the file, a value that is no
+        number, a time that is none, and what the file's kind refuses: see the modules of
+        `rawperf.declared`.
+        """
+        gathered, strange = _Gathered(self.declaration, file), Warnings(file)
+        into = Into(self.declaration, gathered.sink, gathered.said, file)
+        reads = self.declaration.reads
+        if reads in _DOCUMENTS:
+            text, warnings = decode(whole(stream, self.name, file), file)
+            gathered.said += warnings
+            gathered.info = _DOCUMENTS[reads](text, into)
+            yield gathered.last()
+            return
+        pieces = (
+            XmlPieces(stream, strange, file) if reads == "xml" else Pieces(stream, line_end, file)
+        )
+        texts = (recoded(piece, pieces.line, strange, file).decode() for piece in pieces)
+        for info in read_elements(pieces, into) if reads == "xml" else _LINES[reads](texts, into):
+            gathered.info = info or {}
+            gathered.said[:0] = strange.new(False)
+            if not pieces.last and gathered.ready():
+                yield gathered.reading()
+        yield gathered.last()
+
+
+def load_declaration(path: Path) -> DeclaredFormat:
+    """The format that a file declares; without ``match`` it recognises nothing, which is allowed.
+
+    Raises `StudyError`, with its line, for a file that is missing, no YAML or no declaration.
+    """
+    declaration, document = load_model(path, Declaration, aliases=False)
+    return DeclaredFormat(declaration, document)
+
+
+def presets() -> Iterator[DeclaredFormat]:
+    """Every declaration of the package, then those of the folder that `FOLDER_VARIABLE` names.
+
+    Raises `StudyError` for a file that is no declaration, or recognises nothing by its content, and
+    for a folder that is not there.
+    """
+    folders = [OWN]
+    if named := os.environ.get(FOLDER_VARIABLE):
+        folders.append(Path(named))
+    for folder in folders:
+        if not folder.is_dir():
+            raise StudyError(f"{FOLDER_VARIABLE} names no folder", file=folder)
+        for path in sorted(folder.glob("*.yaml")):
+            preset = load_declaration(path)
+            if preset.declaration.match is None or not preset.declaration.match.text:
+                raise StudyError(
+                    "nothing says how its files are recognised",
+                    file=path.name,
+                    expected="match: {text: ...}, expressions that occur in the first 8 KiB of each of them",
+                )
+            yield preset
+
+
+class _Gathered:
+    """The tables of a file, and what was not yet given of them."""
+
+    def __init__(self, declaration: Declaration, file: str) -> None:
+        self.file = file
+        self.said: list[str] = []
+        self.info: dict[str, str] = {}
+        self._entities, self._fields = Codes(), Codes()
+        self._tables = [
+            Collector(declaration, part, self._entities, self._fields, file)
+            for part in declaration.parts
+        ]
+        self._clocks: set[str] = set()
+        # Sums come when the file has ended: beside them, others would come too early.
+        summed = {part.every_s is not None for part in declaration.parts}
+        self._timed = len(summed) == 1 and all(part.time is not None for part in declaration.parts)
+
+    def sink(self, place: int, chunk: Chunk) -> None:
+        """Take rows of the table of that number."""
+        self._tables[place].add(chunk)
+
+    def ready(self) -> bool:
+        """Whether there are records, all of which are told apart by their times and come as their
+        lines do.
+        """
+        return (
+            self._timed
+            and any(t.parts for t in self._tables)
+            and all(t.clock != "none" for t in self._tables)
+        )
+
+    def last(self) -> Reading:
+        """What is left when the file has ended."""
+        for table in self._tables:
+            self.said += [sentence for sentence in table.finish() if sentence not in self.said]
+        return self.reading()
+
+    def reading(self) -> Reading:
+        """The records since the last reading; raises `FormatError` where the file has none, or two
+        clocks.
+        """
+        used = [table for table in self._tables if table.parts]
+        if not used and not self._clocks:
+            raise FormatError(
+                "no number in the file", file=self.file, remedy="collect the run again."
+            )
+        self._clocks |= {table.clock for table in used}
+        clocks = self._clocks - {"none"} or {"none"}
+        if len(clocks) > 1:
+            found = " and ".join(sorted(clocks))
+            raise FormatError("tables are by different clocks", file=self.file, found=found)
+        none = [
+            (np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),) * 2 + (np.zeros(0, dtype=np.int64),)
+        ]
+        parts = [part for table in used for part in table.parts] or none
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        sizes = [sum(len(part[0]) for part in table.parts) for table in used]
+        order = np.argsort(columns[-1], kind="stable")
+        number = np.repeat(np.arange(len(used)), sizes)[order]
+        entity, name, t, values, lines = (column[order] for column in columns)
+        named = [(table.part.report, table.part.entity.kind) for table in used]
+        reports, kinds = (strings([pair[k] for pair in named], number) for k in (0, 1))
+        who, what = strings(list(self._entities), entity), strings(list(self._fields), name)
+        records = record_table(reports, kinds, who, what, t, values)
+        same = np.array([named.index(pair) for pair in named], dtype=np.int64)[number]
+        if _twice(np.isnan(t), same, entity, name):
+            records = _told_apart(records, lines, self.file)
+        said = tuple(self.said)
+        self.said.clear()
+        for table in used:
+            table.parts.clear()
+        return Reading(records, next(iter(clocks)), dict(self.info), said, lines)
+
+
+def _twice(untimed: np.ndarray, *codes: np.ndarray) -> bool:
+    """Whether two records without a time have the same codes."""
+    together = np.zeros(int(untimed.sum()), dtype=np.int64)
+    for column in codes:
+        together = together * (int(column.max(initial=0)) + 1) + column[untimed]
+    return len(np.unique(together)) < len(together)
+
+
+def _told_apart(records: pd.DataFrame, lines: np.ndarray, file: str) -> pd.DataFrame:
+    """Records without a time, of which none is given twice: a second entity of one name is called
+    ``name#2``.
+
+    Raises `FormatError`: a number of the whole is given twice.
+    """
+    untimed = records["t"].isna()
+    again = (
+        records[untimed]
+        .groupby(["report", "entity_kind", "entity", "field"], sort=False)
+        .cumcount()
+    )
+    again = again[again > 0]
+    if again.empty:
+        return records
+    bare = again.index[records.loc[again.index, "entity"] == ""]
+    if len(bare):
+        raise FormatError(
+            f"{records.loc[bare[0], 'field']} is given twice",
+            file=file,
+            line=int(lines[bare[0]]),
+            remedy="keep one result a file, or declare what tells them apart: a time or an entity's name.",
+        )
+    numbered = records.loc[again.index, "entity"] + "#" + (again + 1).astype("str")
+    return records.assign(
+        entity=records["entity"].where(~records.index.isin(again.index), numbered)
+    )

@@ -1,0 +1,137 @@
+"""Times of declared files: numbers, texts in a format, the line above, or none but an interval."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import count
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.declaration import Time
+from rawperf.core.errors import FormatError
+from rawperf.declared.numbers import Numbers
+from rawperf.text import DAY, unwrap_midnight
+
+LATEST = 253_402_300_800.0
+"""The end of the year 9999, in seconds since 1970."""
+MOST_TEXTS = 100_000
+"""Texts of times, or of conditions, that are remembered."""
+_DATES = ("%Y", "%y", "%D", "%x", "%c", "%F", "%s", "%G", "%j", "iso")
+
+
+class Clock:
+    """Turns what a file says of times into seconds, chunk after chunk; `name` says what they count,
+    as in `CLOCKS`.
+    """
+
+    def __init__(self, time: Time | None, numbers: Numbers, file: str) -> None:
+        self._time, self._numbers, self._file = time, numbers, file
+        self._counts: defaultdict[str, count[int]] = defaultdict(count)
+        self._days, self._last = 0.0, np.nan
+        self.name = "none"
+        if time is not None:
+            numbered, format_ = time.numbered, time.format
+            relative = time.interval_s is not None or (format_ is None and time.since == "start")
+            by_day = format_ is not None and not any(part in format_ for part in _DATES)
+            self.name = (
+                "sample"
+                if numbered
+                else "elapsed"
+                if relative
+                else "time-of-day"
+                if by_day
+                else "absolute"
+            )
+
+    def given(
+        self, cells: Sequence[Any], plus: Sequence[Any] | None, lines: Sequence[int]
+    ) -> np.ndarray:
+        """Seconds of times that the file holds, as texts or numbers; `plus` is added to each.
+
+        Raises `FormatError` at a time that is missing or none of its format, or that no clock
+        shows.
+        """
+        time = self._time
+        assert time is not None
+        name = f"the time {time.field}" if time.field is not None else "the time"
+        if time.format is not None:
+            t = np.array(
+                [self._text(cell, name, line) for cell, line in zip(cells, lines, strict=True)],
+                dtype=float,
+            )
+        else:
+            t = self._numbers.of(cells, lines, name)
+            if plus is not None:
+                with np.errstate(over="ignore"):  # infinite times are beyond all years
+                    t = t + self._numbers.of(
+                        plus, lines, f"{time.plus}, which is added to the time,"
+                    )
+            t = t / time.per_second
+        missing = np.flatnonzero(np.isnan(t))
+        if len(missing):
+            raise self._error(f"{name} is missing", lines[missing[0]], None)
+        wrong = np.flatnonzero((np.abs(t) > LATEST) | ((t < 0) & (self.name == "absolute")))
+        if len(wrong):
+            raise self._error(f"{name} is beyond all years", lines[wrong[0]], cells[wrong[0]])
+        if time.format is None and self.name == "absolute" and time.zone != "UTC" and len(t):
+            t = t + _offsets(t, time.zone)
+        return self._unwrapped(t) if self.name == "time-of-day" and len(t) else t
+
+    def counted(self, who: Sequence[str]) -> np.ndarray:
+        """Times of samples that are numbered, each entity's from 0."""
+        time = self._time
+        places = np.array([next(self._counts[name]) for name in who], dtype=float)
+        return (
+            places
+            if time is None or time.interval_s is None
+            else time.start_s + places * time.interval_s
+        )
+
+    def _text(self, cell: Any, name: str, line: int) -> float:
+        time = self._time
+        assert time is not None and time.format is not None
+        text = "" if cell is None else str(cell).strip()
+        if not text:
+            return np.nan
+        try:
+            seconds = _seconds(text, time.format, time.zone)
+        except (ValueError, OverflowError) as err:
+            raise self._error(f"{name} is not of the format {time.format}", line, text) from err
+        return seconds % DAY if self.name == "time-of-day" else seconds
+
+    def _unwrapped(self, t: np.ndarray) -> np.ndarray:
+        """Times of day that go on growing past midnight, from chunk to chunk."""
+        before = t[0] if np.isnan(self._last) else self._last
+        grown = unwrap_midnight(np.concatenate([[before], t]))[0][1:] + self._days
+        self._days, self._last = grown[-1] - t[-1], t[-1]
+        return grown
+
+    def _error(self, problem: str, line: int, found: Any) -> FormatError:
+        return FormatError(
+            problem,
+            file=self._file,
+            line=line,
+            found=None if found is None else str(found)[:80] or "nothing",
+            remedy="the line is damaged, or time in the declaration says another format or unit.",
+        )
+
+
+@lru_cache(MOST_TEXTS)
+def _seconds(text: str, format_: str, zone: str) -> float:
+    when = datetime.fromisoformat(text) if format_ == "iso" else datetime.strptime(text, format_)
+    if when.tzinfo is not None:
+        when = when.astimezone(ZoneInfo(zone))
+    return when.replace(tzinfo=UTC).timestamp()
+
+
+def _offsets(t: np.ndarray, zone: str) -> np.ndarray:
+    """How far the clock of a zone is ahead of UTC at seconds since 1970."""
+    at = pd.to_datetime(np.floor(t), unit="s", utc=True)
+    local = at.tz_convert(ZoneInfo(zone)).tz_localize(None)
+    return ((local - at.tz_localize(None)) / pd.Timedelta(seconds=1)).to_numpy(dtype=float)

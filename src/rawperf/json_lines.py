@@ -1,0 +1,58 @@
+"""JSON together with the lines on which its values stand."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any
+
+# A key with its colon stays as it is; every other string, number or word is a value.
+TOKEN = re.compile(
+    r'("(?:[^"\\]|\\.)*+"[ \t\r\n]*:)|"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity'
+)
+
+
+def loads(text: str) -> Any:
+    """A JSON document, without the constants that JSON has not."""
+    return json.loads(text, parse_constant=no_constant)
+
+
+def no_constant(word: str) -> float:
+    """What refuses them, as `json` takes it."""
+    raise ValueError(f"{word} is no JSON number")
+
+
+def with_lines(text: str, loads: Callable[[str], Any], before: int = 0) -> tuple[Any, Any]:
+    """A document, and the same document with the number of its line, from 1, in the place of each
+    value.
+
+    Objects and arrays, their keys and their order are the same in both, so that both can be walked
+    side by side. Lines of `text` end with a line feed; `loads` makes the document of it; `before`
+    is how many lines are before it.
+    """
+    document = loads(text)
+    ends = array("q", (match.start() for match in re.finditer("\n", text)))
+    numbered, begin = io.StringIO(), 0
+    for token in TOKEN.finditer(text):
+        if token[1] is None:
+            numbered.write(text[begin : token.start()])
+            numbered.write(str(bisect_left(ends, token.start()) + 1 + before))
+            begin = token.end()
+    numbered.write(text[begin:])
+    return document, json.loads(numbered.getvalue())
+
+
+def first_line(lines: Any) -> int | None:
+    """The line of the first value within a part of `lines`; None where there is none."""
+    waiting = [lines]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, int):
+            return found
+        inside: Sequence[Any] = list(found.values()) if isinstance(found, dict) else found
+        waiting += reversed(inside)
+    return None

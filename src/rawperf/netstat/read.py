@@ -1,0 +1,159 @@
+"""The counters that ``netstat -s`` prints on Linux (net-tools).
+
+Source: ``statistics.c`` of net-tools.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.rows import WHOLE, Rows, Warnings, checked, refused, split_lines
+from rawperf.text import decode
+
+SPELLINGS = (
+    (r"\bsend out\b", "sent out"),
+    (r"\bretransmited\b", "retransmitted"),
+    (r"\bpacketes\b", "packets"),
+    (r"\bconnections openings\b", "connection openings"),
+    (r"\bpackets header predicted\b", "packet headers predicted"),
+    (r"\bpackets rejects in\b", "packets rejected in"),
+    (r"\bnot containing data received\b", "not containing data payload received"),
+    (
+        r"\brecovered from packet loss due to SACK data\b",
+        "recovered from packet loss by selective acknowledgements",
+    ),
+)
+"""Older wordings of net-tools and the ones that stand for them in field names; a closing full stop
+is dropped too.
+"""
+
+_WORDS_ONLY = re.compile(r"(Forwarding is|RTO algorithm is) \S+")  # settings without a number
+_SECTION = re.compile(r"([A-Za-z][A-Za-z0-9]*):")
+_HISTOGRAM = re.compile(r"(ICMP (?:input|output) histogram):")
+_NUMBER = re.compile(r"(?<![^\s])\d{1,20}(?![^\s])", re.ASCII)
+_NUMBER_INSIDE = re.compile(r"[#:]|^[A-Z]\w*$")  # or behind, as in TCPLossProbes: 12
+_SNIFF = re.compile(
+    rb"^[ \t]*(?:Ip|Tcp|Udp|TcpExt|Icmp|IpExt|Ip6|Icmp6|Udp6|UdpLite|IcmpMsg):[ \t\r]*$", re.M
+)
+_KNOWN = re.compile(
+    rb"^[ \t]+\d+ (?:total packets received|active connections? openings|packets received)\b", re.M
+)
+
+
+class NetstatFormat:
+    """Reader and writer of a ``netstat -s`` snapshot."""
+
+    name = "netstat"
+    title = "netstat -s snapshot (Linux)"
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 for a section title with a line that only netstat words so, 0.6 for two section
+        titles.
+        """
+        sections = len(_SNIFF.findall(head))
+        if sections and _KNOWN.search(head):
+            return 0.95
+        return 0.6 if sections > 1 else 0.0
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read a snapshot.
+
+        ``report`` is the section (``Tcp``), ``field`` the line without its number, in the spelling
+        of `SPELLINGS`. A number inside a line leaves ``#`` in the field; lines of the ICMP
+        histograms carry the histogram's title.
+
+        Raises `FormatError` at a line without exactly one number, a counter or section that occurs
+        twice, and a line before any section.
+        """
+        text, said = decode(data, file)
+        lines, whole = split_lines(text)
+        warnings, rows = Warnings(file, said), Rows()
+        section = histogram = ""
+        seen: set[tuple[str, str]] = set()  # counters, and sections with ""
+        for number, line in enumerate(lines, start=1):
+            error = partial(FormatError, file=file, line=number)
+            words = " ".join(line.split())
+            if not words or (section and _WORDS_ONLY.fullmatch(words)):
+                continue
+            if number == len(lines) and not whole:  # words or digits may be missing
+                warnings.add(number, "the file breaks off; this line was left out")
+            elif match := _SECTION.fullmatch(words):
+                section, histogram = match[1], ""
+                if (section, "") in seen:
+                    raise error(
+                        f"section {section} occurs twice", remedy="keep one snapshot a file."
+                    )
+                seen.add((section, ""))
+            elif match := _HISTOGRAM.fullmatch(words):
+                histogram = match[1] + ": "
+            elif not section:
+                remedy = "remove what netstat -s has not printed."
+                raise error(
+                    "a line before any section",
+                    expected="a title such as Tcp:",
+                    found=words,
+                    remedy=remedy,
+                )
+            else:
+                field, value = _counter(words, error)
+                if histogram and re.match(r"\d", words):
+                    histogram = ""  # histogram lines have their number at the end
+                if (section, histogram + field) in seen:
+                    raise error(f"{field!r} occurs twice in {section}", found=words)
+                seen.add((section, histogram + field))
+                rows.line = number
+                rows.add(section, WHOLE, "", histogram + field, value)
+        if not seen:
+            raise FormatError(
+                "no section in the file", file=file, line=1, expected="the output of netstat -s"
+            )
+        return Reading(rows.frame(), "none", {}, warnings.sentences(), rows.lines())
+
+    def write(self, reading: Reading) -> bytes:
+        """Print a snapshot of counters that stand behind their number.
+
+        Raises `FormatError` for a value that is no whole number, or a field that would not be found
+        again.
+        """
+        lines: list[str] = []
+        section = ""
+        for report, field, value in reading.records[["report", "field", "value"]].itertuples(
+            index=False, name=None
+        ):
+            if not (0 <= value < 2**64 and value == int(value)):
+                raise refused(self.name, "counters are whole numbers", f"{field} = {value}")
+            if _NUMBER_INSIDE.search(field):
+                raise refused(
+                    self.name, "only counters behind their number are printed", f"{field} = {value}"
+                )
+            if report != section:
+                lines.append(f"{report}:")
+                section = report
+            lines.append(f"    {int(value)} {field}")
+        return checked(self, "".join(line + "\n" for line in lines).encode(), reading)
+
+
+def _counter(words: str, error: partial[FormatError]) -> tuple[str, float]:
+    """Field and value of one line; the number stands first, last behind a colon, or once inside."""
+    places = list(_NUMBER.finditer(words))
+    if places and (places[0].start() == 0 or words[: places[-1].start()].endswith(": ")):
+        place = places[0] if places[0].start() == 0 else places[-1]
+        field = (words[: place.start()] + words[place.end() :]).strip().removesuffix(":")
+    elif len(places) == 1:
+        place = places[0]
+        field = f"{words[: place.start()]}#{words[place.end() :]}"
+    else:
+        remedy = "the file is damaged, or netstat ran in another language than C."
+        raise error("not a counter", expected="a line with one number", found=words, remedy=remedy)
+    field = field.removesuffix(".")
+    for old, new in SPELLINGS:
+        field = re.sub(old, new, field)
+    if not field:
+        raise error("a number without words", found=words)
+    return field, float(place[0])
+
+
+FORMAT = NetstatFormat()

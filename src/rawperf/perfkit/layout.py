@@ -1,0 +1,250 @@
+"""Known layouts of z/VM Performance Toolkit reports, loaded from YAML, and where their columns
+stand in a heading.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.units import conversion_factor
+from rawperf.core.yamlio import load_yaml
+
+SHIPPED_LAYOUTS = Path(__file__).with_name("layouts.yaml")
+LAYOUTS_VARIABLE = "VIRTPERF_PERFKIT_LAYOUTS"
+REMEDY = "add a layout of your own; docs/formats/perfkit.md says how."
+
+_CAPTION = re.compile(r"<-*[ ]*([^<>]*?[^<> -])?[ ]*-*>")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, or an item of a key/value page."""
+
+    name: str  # as it is printed
+    field: str  # what records are called
+    unit: str = "1"  # of a number that has no unit glued to it
+    decimals: int = 1
+    required: bool = False
+    caption: str = ""
+    text: bool = False
+    width: int = 0  # of a text column
+    shift: int = 0  # how far numbers stand to the right of the heading's last character
+    repeats: bool = False  # a blank cell holds what the row above holds
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled group of items on one side of a key/value page; an empty title is the page's
+    beginning.
+    """
+
+    title: str
+    side: str
+    items: tuple[Column, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What a report looks like: an entry of ``layouts.yaml``, whose head says more."""
+
+    report: str  # the id, such as FCX112
+    kind: str  # "table", or "items": two independent columns of label and value
+    entity_kind: str
+    name: str = ""  # the subcommand
+    title: str = ""
+    evidence: str = "assumed"
+    release: str = ""  # beginning of the z/VM release that it is for; empty for any
+    entity: str = (
+        ""  # printed name of the column that names the entity; empty where that is the host
+    )
+    owner: str = ""  # that of the column with the entity's owner
+    time: str = ""  # that of the column with each row's time of day
+    pattern: str = r"\S.*"  # of an entity's name (in a log of the host: of a row's time); else a line is no row
+    averages: dict[str, str] = field(
+        default_factory=dict
+    )  # entities that are averages, in a log times -> entity kind
+    log: bool = False  # rows are intervals of the page's period, for each entity where there is one
+    below: bool = False  # stands below another table of the same page
+    heading: tuple[str, ...] = ()  # as `write` prints it; the last line names the columns
+    columns: tuple[Column, ...] = ()  # of a table, from left to right
+    sections: tuple[
+        Section, ...
+    ] = ()  # of a key/value page; other labels are kept under their printed names
+    values: tuple[
+        tuple[str, str], ...
+    ] = ()  # name and unit of the numbers behind a label, where there are several
+    empty: tuple[str, ...] = ()  # labels that may stand without a number
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column found in a heading: its cells are characters ``start`` to ``end`` of each row."""
+
+    column: Column
+    start: int
+    end: int
+
+
+def load_layouts() -> dict[str, tuple[Layout, ...]]:
+    """Layouts by report id: the user's, named by the environment, before the shipped ones.
+
+    Raises `StudyError`: a file is missing or wrong; names its line.
+    """
+    names = [name for name in os.environ.get(LAYOUTS_VARIABLE, "").split(os.pathsep) if name]
+    found: dict[str, tuple[Layout, ...]] = {}
+    for path in (*map(Path, names), SHIPPED_LAYOUTS):
+        for layout in _load(path, path.stat().st_mtime_ns if path.is_file() else 0):
+            found[layout.report] = (*found.get(layout.report, ()), layout)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _load(path: Path, _version: int) -> tuple[Layout, ...]:
+    document = load_yaml(path)
+    listed = document.data.get("layouts")
+    if not isinstance(listed, list):
+        raise document.error("layouts is missing or no list", "layouts")
+    layouts = []
+    for number, entry in enumerate(listed):
+        where = ("layouts", number)
+        try:
+            layouts.append(_layout(entry))
+        except (KeyError, TypeError, ValueError, AttributeError, re.error, VirtperfError) as err:
+            problem = f"not a layout: {err}{' is missing' if isinstance(err, KeyError) else ''}"
+            raise document.error(
+                problem, *where, remedy="docs/formats/perfkit.md shows one."
+            ) from err
+    return tuple(layouts)
+
+
+def _layout(entry: dict[str, Any]) -> Layout:
+    kind, report = entry["kind"], entry["report"]
+    if kind not in ("table", "items") or not re.fullmatch(r"FCX\d{3}", report):
+        raise ValueError(f"kind {kind!r} of report {report!r}, expected table or items of FCXnnn")
+    parts = {part.name: entry[part.name] for part in fields(Layout) if part.name in entry}
+    parts["log"] = bool(entry.get("log", "time" in entry and "entity" not in entry))
+    parts["release"] = str(entry.get("release", ""))
+    parts["averages"] = dict(entry.get("averages", {}))
+    lists = {
+        name: entry.get(name, ()) for name in ("heading", "columns", "sections", "values", "empty")
+    }
+    lists["columns"] = map(_column, lists["columns"])
+    lists["sections"] = (
+        Section(part["title"], part["side"], tuple(map(_column, part["items"])))
+        for part in lists["sections"]
+    )
+    lists["values"] = ((part["name"], part["unit"]) for part in lists["values"])
+    layout = Layout(
+        **parts
+        | {"entity_kind": entry["entity_kind"]}
+        | {name: tuple(lists[name]) for name in lists}
+    )
+    re.compile(layout.pattern)
+    if kind == "table":
+        texts = {column.name for column in layout.columns if column.text}
+        if not (layout.entity or layout.time) or not {layout.entity, layout.owner, layout.time} <= {
+            *texts,
+            "",
+        }:
+            raise ValueError(
+                "entity, owner and time must be text columns, and a table has an entity or a time"
+            )
+        if layout.log and not layout.time:
+            raise ValueError("a log has a time")
+        if not layout.heading or locate(layout, layout.heading) is None:
+            raise ValueError("its own heading lacks a required column, its entity or its time")
+    return layout
+
+
+def _column(part: dict[str, Any]) -> Column:
+    column = Column(**{"field": part["name"], **part})
+    if not column.name or not isinstance(column.name, str):
+        raise ValueError("a column without a name")
+    if not column.text:
+        conversion_factor(column.unit, column.unit)
+    return column
+
+
+@lru_cache(maxsize=256)
+def choose(
+    layouts: tuple[Layout, ...], heading: tuple[str, ...], release: str
+) -> tuple[Layout, tuple[Cell, ...]] | None:
+    """The first layout (of a release before a general one) that the heading lines, names last,
+    agree with.
+    """
+    for layout in sorted(layouts, key=lambda layout: not layout.release):
+        if layout.release and release and not release.startswith(layout.release):
+            continue
+        cells = locate(layout, heading)
+        if cells is not None:
+            return layout, cells
+    return None
+
+
+def locate(layout: Layout, heading: tuple[str, ...]) -> tuple[Cell, ...] | None:
+    """Where each column's cells stand, by the character positions of the heading; None when it
+    isn't this layout's.
+
+    Numbers end below the last character of their name and begin after the column before; texts
+    begin below the first character of theirs. Names that the layout lacks become columns of their
+    own.
+    """
+    line = heading[-1]
+    found: list[tuple[int, int, Column]] = []
+    place = 0
+    for column in layout.columns:
+        match = re.compile(rf"(?<![^ ]){re.escape(column.name)}(?![^ ])").search(line, place)
+        if match is None or (
+            column.caption and column.caption not in _captions(heading[:-1], *match.span())
+        ):
+            if column.required or column.name in (layout.entity, layout.owner, layout.time):
+                return None
+            continue
+        place = match.end()
+        found.append((*match.span(), column))
+    taken = {column.field for column in layout.columns}
+    covered = list(line)
+    for start, end, _ in found:
+        covered[start:end] = " " * (end - start)
+    for match in re.finditer(r"\S+", "".join(covered)):
+        name, count = match.group(), 1
+        captions = _captions(heading[:-1], *match.span())
+        field = name if name not in taken or not captions else f"<{captions[-1]}> {name}"
+        while field in taken:
+            count += 1
+            field = f"{name} ({count})"
+        taken.add(field)
+        found.append((*match.span(), Column(name, field, known=False)))
+    cells: list[Cell] = []
+    edge = 0
+    for start, end, column in sorted(found, key=lambda part: part[0]):
+        cell = Cell(column, max(start, edge), max(start + column.width, end))
+        if not column.text:
+            cell = Cell(column, edge, end + column.shift)
+        if cell.end > cell.start:
+            cells.append(cell)
+        elif (
+            column.known
+        ):  # no room between its neighbours: another spacing than this layout's texts need
+            return None
+        edge = max(edge, cell.end)
+    return tuple(cells) if any(not cell.column.text for cell in cells) else None
+
+
+def _captions(lines: tuple[str, ...], start: int, end: int) -> list[str]:
+    """Texts of the ``<--- captions --->`` that stand over characters start to end, the upper ones
+    first.
+    """
+    return [
+        match[1] or ""
+        for line in lines
+        for match in _CAPTION.finditer(line)
+        if match.start() < end and match.end() > start
+    ]

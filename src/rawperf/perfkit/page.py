@@ -1,0 +1,241 @@
+"""Header of one page of a Performance Toolkit listing or screen, and the times of many of them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from rawperf.core.errors import FormatError
+from rawperf.text import DAY, HALF_DAY, clock_seconds, unwrap_midnight
+
+PAGE_BEGINS = re.compile(r"^1?[ ]{0,3}(FCX\d{3})(?=[ \n]|\Z)(.*)$", re.MULTILINE)
+"""First line of a page: the report id at the left edge, with or without the carriage control 1 for
+a new page.
+"""
+
+NO_DATA = re.compile(r"[ ]{0,3}FCX[A-Z]{3}\d+[A-Z]\b|[ ]*(?:Select  |Command ===>|P?F\d+=)")
+"""A message of the toolkit, captured in the middle of a page, or a screen's prompts."""
+
+_SCREEN = re.compile(
+    r"\s+CPU\s+(?P<cpu>\S+)\s+SER\s+(?P<serial>\S+)\s+Interval\s+(?P<begin>\S+)\s*-\s*(?P<end>\S+)(?:\s+(?P<source>.*\S))?\s*"
+)
+_RUN = re.compile(
+    r"\s+Run\b(?:\s+(?P<date>\d\d[\d/.-]{4,8}))?(?:\s+(?P<time>\d\d:\d\d:\d\d))?(?:\s+(?P<name>[A-Z]\S*))?.*"
+)
+_PERIOD = re.compile(r".?[ ]{0,3}(From|To|For)\b[ ]+(?:(\d{4}[/-]\d\d[/-]\d\d)[ ]+)?(\S+)(.*)")
+_MACHINE = re.compile(r"\bCPU[ ]+(\S+)[ ]+(?:SN|SER)[ ]+(\S+)")
+_MARGIN = (  # what may stand to the right of From, To and For
+    ("cpu", _MACHINE, 1),
+    ("serial", _MACHINE, 2),
+    ("result of", re.compile(r"Result of[ ]+(\S.*?)[ ]+Run\b"), 1),
+    ("release", re.compile(r"\bz/VM[ ]+(?:V\.?)?(\d[\w.]*)"), 1),
+)
+HEADER_LINES = 12
+LONGEST_LINE = 512
+
+
+class Page(NamedTuple):
+    """What a page's header says.
+
+    `places` are the characters of the header at which the times `begin` and `end` stand, and the
+    end of what the first line says (a page's number may stand behind it).
+    """
+
+    report: str
+    line: int  # of the file, on which the page begins
+    body: int  # how many of its lines are header
+    form: str  # "printed", "screen", or "titled" (a screen with a title and no interval)
+    asa: bool = False  # lines begin with a carriage-control character
+    begin: int = -1  # time of day in seconds; -1 in a titled page
+    end: int = -1
+    length: int = -1  # seconds that the header gives for the interval, -1 without
+    day: date | None = None  # that of `begin`
+    facts: dict[str, str] = {}  # machine, release and the like, for `Reading.info`
+    log: bool = False  # its rows are intervals of its period
+    places: tuple[int, ...] = ()  # none in a titled page
+
+    @property
+    def lasts(self) -> int:
+        """Seconds between the two times of day."""
+        return (self.end - self.begin) % DAY
+
+
+def read_header(lines: list[str], line: int, file: str) -> Page | None:
+    """The header of a page; None when the page ends within it.
+
+    Raises `FormatError`: the header has neither an interval nor a title, or a time is none.
+    """
+    first = PAGE_BEGINS.match(lines[0])
+    assert first is not None
+    report, rest = first[1], first[2][:LONGEST_LINE]
+    if len(lines) == 1:  # not even its own end
+        return None
+    refused = partial(FormatError, file=file, line=line, found=lines[0])
+    asa = lines[0].startswith("1")
+    if screen := _SCREEN.fullmatch(rest):
+        begin, end = (
+            clock_seconds(screen[name], file=file, line=line) for name in ("begin", "end")
+        )
+        facts = {name: screen[name] for name in ("cpu", "serial", "source") if screen[name]}
+        places = (
+            first.start(2) + screen.start("begin"),
+            first.start(2) + screen.start("end"),
+            len(lines[0]),
+        )
+        return Page(report, line, 1, "screen", asa, begin, end, facts=facts, places=places)
+    run = _RUN.fullmatch(rest)
+    if run is None:
+        if not re.match(r"[ ]{1,}[A-Z][a-z]", rest):
+            expected = "'CPU nnnn SER nnnnn Interval HH:MM:SS - HH:MM:SS', or 'Run date time'"
+            raise refused(
+                f"the header of {report} is neither a screen's nor a listing's", expected=expected
+            )
+        return Page(report, line, 1, "titled", asa)
+    facts = {f"run {name}": run[name] for name in ("date", "time") if run[name]}
+    period: dict[str, tuple[int, date | None, int]] = {}
+    above = 0  # characters
+    for at, text in enumerate(lines[1:HEADER_LINES], start=1):
+        above += len(lines[at - 1]) + 1
+        found = _PERIOD.fullmatch(text[:LONGEST_LINE])  # patterns may take quadratic time
+        if found is None:
+            continue
+        if at == len(lines) - 1:
+            return None
+        keyword, day, value, margin = found.groups()
+        if keyword == "From" and margin.strip():
+            facts["system"] = margin.split()[-1]
+        facts |= {
+            name: said[group]
+            for name, pattern, group in _MARGIN
+            if (said := pattern.search(margin))
+        }
+        if keyword != "For":
+            clock = clock_seconds(value, file=file, line=line + at)
+            period[keyword] = clock, _date(day, file, line + at), above + found.start(3)
+            continue
+        if not re.fullmatch(r"\d{1,7}", value) or not {"From", "To"} <= set(period):
+            raise refused(
+                "a damaged period", line=line + at, expected="From, To, For n Secs", found=text
+            )
+        (begin, day_of_begin, begins), (end, _, ends) = period["From"], period["To"]
+        places = (begins, ends, first.start(2) + run.end("name") if run["name"] else len(lines[0]))
+        return Page(
+            report,
+            line,
+            at + 1,
+            "printed",
+            asa,
+            begin,
+            end,
+            int(value),
+            day_of_begin,
+            facts,
+            places=places,
+        )
+    if len(lines) <= HEADER_LINES:
+        return None
+    raise refused(f"the header of {report} lacks its period", expected="From, To and For lines")
+
+
+def _date(text: str | None, file: str, line: int) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date(int(text[:4]), int(text[5:7]), int(text[8:10]))
+    except ValueError as err:
+        raise FormatError(
+            "not a date", file=file, line=line, expected="YYYY/MM/DD", found=text
+        ) from err
+
+
+class Spans:
+    """Intervals of pages, and what their headers say, from one part of a file to the next."""
+
+    def __init__(self) -> None:
+        self._first: Page | None = None
+        self._undated = False  # not all pages have a date
+        self._last: dict[
+            str, tuple[float, float]
+        ] = {}  # of each report the time of day, and what was added to it
+        self._facts: dict[str, str] = {}
+        self._said: dict[str, str] = {}  # by the last page
+        self._lengths: set[int] = set()
+
+    def of(self, pages: list[Page]) -> tuple[np.ndarray, np.ndarray]:
+        """Begin and end of each page's interval, in seconds since the midnight before the first one
+        began.
+
+        Dates decide where every page has one. Otherwise the pages of one report are taken to follow
+        one another, and a step back of more than half a day is a midnight. Titled pages give NaN.
+        """
+        begins, ends = np.full((2, len(pages)), np.nan)
+        for page in pages:
+            if page.facts is not self._said:
+                self._facts, self._said = page.facts | self._facts, page.facts
+        timed = [(place, page) for place, page in enumerate(pages) if page.begin >= 0]
+        self._undated = self._undated or any(page.day is None for _, page in timed)
+        for place, page in timed:
+            self._first = self._first or page
+            if self._undated or page.day is None or self._first.day is None:
+                last, days = self._last.get(page.report, (self._first.begin, 0.0))
+                days += DAY * (page.begin - last < -HALF_DAY)
+            else:
+                days = DAY * (page.day - self._first.day).days
+            self._last[page.report] = page.begin, days
+            # an interval of days: the clock gives its length within one, the For line how many
+            whole = max(round((page.length - page.lasts) / DAY), 0) if page.length >= 0 else 0
+            begins[place] = page.begin + days
+            ends[place] = begins[place] + page.lasts + DAY * whole
+            if not page.log and len(self._lengths) < 2:
+                self._lengths.add(page.lasts)
+        return begins, ends
+
+    def info(self) -> dict[str, str]:
+        """Facts of the first page that states them, the first date, and the interval's length where
+        it never changes.
+
+        Logs are left out of the last: their pages' period is many intervals.
+        """
+        info = dict(self._facts)
+        if self._first and self._first.day and not self._undated:
+            info["from date"] = self._first.day.isoformat()
+        if len(self._lengths) == 1:
+            info["interval s"] = str(*self._lengths)
+        return info
+
+
+LogEnd = tuple[float, float, float, float]
+"""Begin and end of the interval of a log's last row, its time of day, and what was added to
+that.
+"""
+
+
+def log_times(
+    begins: np.ndarray, ends: np.ndarray, clocks: np.ndarray, before: LogEnd | None = None
+) -> tuple[np.ndarray, LogEnd | None]:
+    """Times of a log's rows, on the scale of `Spans`, and where they end.
+
+    `begins` and `ends` are those of the page that each row stands on (pages with the same ones go
+        on with one another),
+    `clocks` the rows' times of day, which are the answer where `begins` is NaN, and `before` is
+    where the rows end that stand in the part of the file before.
+    """
+    t = clocks.astype(float)
+    starts = np.flatnonzero(
+        (np.diff(begins, prepend=np.nan) != 0) | (np.diff(ends, prepend=np.nan) != 0)
+    )
+    for first, after in pairwise([*starts.tolist(), len(t)]):
+        begin = begins[first]
+        if np.isfinite(begin):
+            goes_on = before is not None and before[:2] == (begin, ends[first])
+            last, days = (
+                before[2:] if before is not None and goes_on else (begin % DAY, begin // DAY * DAY)
+            )
+            t[first:after] = unwrap_midnight(t[first:after], last, days)[0]
+            before = (begin, ends[first], clocks[after - 1], t[after - 1] - clocks[after - 1])
+    return t, before

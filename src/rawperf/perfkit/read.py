@@ -1,0 +1,330 @@
+"""Listings and captured screens of the z/VM Performance Toolkit (FCXnnn reports), driven by
+layouts.
+
+A file is a sequence of pages. Each begins with a report id; the id and the heading choose a layout
+(`layouts.yaml`), and the heading's character positions say which characters of a row are which
+column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import numpy as np
+import pandas as pd
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.perfkit.items import read_items
+from rawperf.perfkit.layout import REMEDY, Layout, load_layouts
+from rawperf.perfkit.page import NO_DATA, PAGE_BEGINS, Page, Spans, read_header
+from rawperf.perfkit.regular import Part, Template
+from rawperf.perfkit.rows import Found, records, together
+from rawperf.perfkit.table import RULE, Heading, Table, find_heading, unknown_heading
+from rawperf.perfkit.write import write_listing
+from rawperf.pieces import Pieces, recoded
+from rawperf.rows import Warnings, record_table
+from rawperf.text import DAY
+
+NEWS, KNOWN = 16, 8
+"""Templates that a part of a file may add, and that are known of a report: all headers of a damaged
+file may differ.
+"""
+
+
+class PerfKit(Streaming):
+    """Reader and writer of listings; see docs/formats/perfkit.md."""
+
+    name = "perfkit"
+    title = "z/VM Performance Toolkit listings"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure when some line begins with a report id, surer when its header follows."""
+        first = PAGE_BEGINS.search(head.decode("latin-1").replace("\r\n", "\n"))
+        if first is None:
+            return 0.0
+        return (
+            0.95
+            if re.search(r"\bRun\b|\bSER\b|\bInterval\b|Performance Toolkit", first[2])
+            else 0.55
+        )
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """All pages of registered reports, on the time-of-day clock, ``t`` being the end of the
+        interval.
+
+        Raises `FormatError`: no registered report; a heading that no layout agrees with; a damaged
+        header, row or number; `StudyError` for a wrong layout file of the user's.
+        """
+        listing = _Listing(file, load_layouts(), Warnings(file))
+        pieces = Pieces(stream, _last_page, file)
+        for piece in pieces:
+            part = Part(recoded(piece, pieces.line, listing.warnings, file), pieces.line)
+            listing.read(part, pieces.last)
+            found, lines = listing.records(part)
+            if pieces.last or len(found):
+                yield Reading(
+                    found, "time-of-day", listing.info(), listing.warnings.new(pieces.last), lines
+                )
+
+    def write(self, reading: Reading) -> bytes:
+        """The listing of a reading, in the printed form; raises `FormatError` for what it has no
+        column for.
+        """
+        return write_listing(reading, load_layouts())
+
+
+class _Listing:
+    """The pages of one file and what was found on them."""
+
+    def __init__(
+        self, file: str, layouts: dict[str, tuple[Layout, ...]], warnings: Warnings
+    ) -> None:
+        self.file, self.layouts, self.warnings = file, layouts, warnings
+        self.pages: list[Page] = []
+        self.before: dict[str, Page] = {}  # the last page of each report
+        self.spans = Spans()
+        self.odd = False
+        self.assumed: set[str] = set()
+        self.skipped: dict[str, int] = {}
+        self.unread: list[int] = []
+        self.tables: dict[tuple[str, int], Table] = {}
+        self.templates: dict[str, deque[Template]] = {}  # by report
+        self.regular: dict[
+            int, tuple[Template, int, int]
+        ] = {}  # by page of this part, with its interval
+        self.items: list[
+            tuple[int, Layout, int, str, float]
+        ] = []  # page, layout, line, field, value
+
+    def read(self, part: Part, ends: bool) -> None:
+        """Take the pages of a part of the file, which it may end with."""
+        if not part.reports:
+            found = part.data.decode().strip()[:60] or "nothing"
+            expected = "a page that begins with FCXnnn"
+            raise FormatError(
+                "no report of the Performance Toolkit",
+                file=self.file,
+                expected=expected,
+                found=found,
+            )
+        complete = part.data.endswith(b"\n")
+        pages: dict[str, list[int]] = {}
+        for place in range(len(part.reports) - (not complete)):
+            pages.setdefault(part.reports[place], []).append(place)
+        self.pages, self.regular = [], {}
+        for report, own in pages.items():
+            self._match(part, reversed(self.templates.get(report, ())), own)
+        news = 0
+        for place, report in enumerate(part.reports):
+            line = int(part.first[place]) + part.above + 1
+            if place in self.regular:
+                template, begin, end = self.regular[place]
+                page = template.page._replace(line=line, begin=begin, end=end)
+                part.repeated[place], part.number[place] = self._repeated(page), len(self.pages)
+                self.pages.append(page)
+                self.before[report] = page
+                continue
+            if report not in self.layouts:
+                self.skipped.setdefault(report, line)
+                continue
+            last = ends and place == len(part.reports) - 1
+            text = part.data[part.pages[place] : part.pages[place + 1]].decode()
+            new = self._page(text.split("\n"), line, last, complete)
+            known = self.templates.setdefault(report, deque(maxlen=KNOWN))
+            if new and news < NEWS and all(new.common != other.common for other in known):
+                news += 1
+                known.append(new)
+                self._match(part, [new], [page for page in pages[report] if page > place])
+        for page in self.pages:
+            if (
+                not self.odd
+                and page.length >= 0
+                and (page.length - page.lasts) % DAY not in (0, 1, DAY - 1)
+            ):
+                self.odd = True
+                self.warnings.add(
+                    page.line, f"From and To are {page.lasts} s apart, but For says {page.length}"
+                )
+        if not ends:
+            return
+        for report, at in self.skipped.items():
+            self.warnings.add(at, f"{report} has no layout, skipped")
+        if self.unread:
+            self.warnings.add(
+                self.unread[0], f"{len(self.unread)} line(s) below tables were not read"
+            )
+        if not self.before:
+            expected, found = (
+                ", ".join(sorted(self.layouts)),
+                ", ".join(self.skipped) or "a page that is cut off",
+            )
+            problem = "no whole page of a registered report"
+            raise FormatError(
+                problem, file=self.file, expected=expected, found=found, remedy=REMEDY
+            )
+
+    def _match(self, part: Part, templates: Iterable[Template], pages: list[int]) -> None:
+        """Take the rows of those of some pages of one report that are regular."""
+        for template in templates:
+            left = [page for page in pages if page not in self.regular]
+            for page, begin, end in template.rows(part, np.array(left)) if left else ():
+                self.regular[page] = template, begin, end
+
+    def _repeated(self, page: Page) -> bool:
+        """Whether a page goes on with the interval of the one before."""
+        before = self.before.get(page.report)
+        return before is not None and (before.begin, before.end, before.day) == (
+            page.begin,
+            page.end,
+            page.day,
+        )
+
+    def _page(self, lines: list[str], first: int, last: bool, complete: bool) -> Template | None:
+        """Take a page line by line; what it may have in common with further ones."""
+        page = read_header(lines, first, self.file)
+        if page is None:
+            self._cut_off(first, "header", last)
+            return None
+        layouts = self.layouts[page.report]
+        body = list(enumerate(lines[page.body :], first + page.body))
+        body = [(n, text) for n, text in body if not NO_DATA.match(text)]
+        if (
+            page.asa
+        ):  # carriage control: "0" and "-" feed lines first, "+" prints over the line before
+            body = [
+                (n, f" {text[1:]}" if text[:1] in ("0", "-") else text)
+                for n, text in body
+                if text[:1] != "+"
+            ]
+        cut = first + len(lines) - 1 if last and not complete else 0
+        heading = None
+        if layouts[0].kind == "items":
+            layout = layouts[0]
+            if cut and any(n == cut and text.strip() for n, text in body):
+                self._cut_off(cut, "line", last)
+                body = body[:-1]
+            found = read_items(layout, body, self.file)
+            if not found:
+                self.warnings.add(first, f"{page.report} has no values on this page")
+            self.items += [
+                (len(self.pages), layout, line, field, value) for line, field, value in found
+            ]
+        else:
+            heading = find_heading(body, layouts, page.facts.get("release", ""))
+            if heading is None:
+                if (
+                    not last
+                    or not self.before
+                    or sum(bool(text.strip("_ .")) for _, text in body) > 3
+                ):
+                    raise unknown_heading(page.report, body, layouts, self.file, first)
+                self._cut_off(first, "heading", last)
+                return None
+            layout = self._tables(page, body, heading, layouts, cut)
+        if page.begin < 0 and not layout.time:
+            raise FormatError(
+                f"{page.report} has no interval", file=self.file, line=first, found=lines[0]
+            )
+        if page.form == "printed" or layout.evidence != "screen":
+            self.assumed.add(page.report)
+        page = page._replace(log=layout.log)
+        self.pages.append(page)
+        self.before[page.report] = page
+        if heading is None or cut or not page.places or any(other.below for other in layouts):
+            return None
+        end = body[heading[0]][0] - first + 1
+        while end < len(lines) - 1 and RULE.fullmatch(lines[end]):
+            end += 1
+        top = "\n".join(lines[:end]) + "\n"
+        return (
+            Template(page, self.tables[page.report, id(heading[2])], top) if top.isascii() else None
+        )
+
+    def _tables(
+        self,
+        page: Page,
+        body: list[tuple[int, str]],
+        heading: Heading,
+        layouts: tuple[Layout, ...],
+        cut: int,
+    ) -> Layout:
+        """Take the table with that heading, and those that stand below it on the same page."""
+        others = tuple(other for other in layouts if other.below)
+        below: Heading | None = heading
+        while below:
+            place, layout, cells = below
+            key = (page.report, id(cells))  # `choose` gives the same object for the same heading
+            table = self.tables.setdefault(key, Table(layout, cells, body[place][1]))
+            body = body[place + 1 :]
+            below = (
+                find_heading(body, others, page.facts.get("release", ""), len(body))
+                if others
+                else None
+            )
+            rows = body[: below[0]] if below else body
+            number, followed = len(self.pages), below is not None
+            odd, unread, dropped = table.take(
+                rows, number, self._repeated(page), 0 if below else cut, followed
+            )
+            self.unread += unread
+            for line, text in odd:
+                self.warnings.add(line, f"no row of {page.report}, left out: {text.strip()[:40]!r}")
+            if dropped:
+                self._cut_off(cut, "row", True)
+            elif not table.rows or table.rows[-1][1] != number:
+                self.warnings.add(page.line, f"{page.report} has no rows on this page")
+        return table.layout
+
+    def _cut_off(self, line: int, what: str, last: bool) -> None:
+        if not last:
+            raise FormatError(f"a page ends within its {what}", file=self.file, line=line)
+        self.warnings.add(line, f"the file ends within a {what}, which was dropped")
+
+    def records(self, part: Part) -> tuple[pd.DataFrame, np.ndarray]:
+        """`Reading.records` and `Reading.lines` of the part of the file that was read last."""
+        spans = self.spans.of(self.pages)
+        found = [
+            records(table, part, spans, self.file)
+            for table in self.tables.values()
+            if table.rows or table.found
+        ]
+        if self.items:
+            pages, layouts, lines, fields, values = zip(*self.items, strict=True)
+            reports, kinds = (
+                [getattr(layout, name) for layout in layouts] for name in ("report", "entity_kind")
+            )
+            places = np.arange(len(self.items))
+            texts, t = (
+                ((reports, places), (kinds, places), ([""], 0 * places)),
+                spans[1][list(pages)],
+            )
+            count, value = np.ones_like(places), np.array(values, dtype=float)
+            found.append(Found(texts, t, np.array(lines), count, list(fields), places, value))
+            self.items = []
+        if not found:
+            none = np.array([], dtype=float)
+            return record_table("", "", "", "", none, none), none.astype(np.int64)
+        return together(found)
+
+    def info(self) -> dict[str, str]:
+        info = self.spans.info()
+        if self.assumed:
+            info["assumed layouts"] = " ".join(sorted(self.assumed))
+        return info
+
+
+def _last_page(lines: bytes) -> int:
+    """Where the last page of a part of a file begins."""
+    at = len(lines)
+    while (at := lines.rfind(b"FCX", 0, at)) >= 0:
+        begin = lines.rfind(b"\n", 0, at) + 1
+        if PAGE_BEGINS.match(lines[begin : lines.find(b"\n", at) + 1].decode("utf-8", "replace")):
+            return begin
+    return 0
+
+
+FORMAT = PerfKit()

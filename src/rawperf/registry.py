@@ -1,0 +1,182 @@
+"""Which formats there are, and which of them a file is, or what a file is that none of them
+reads.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from typing import BinaryIO
+
+from rawperf.base import Format, Reading, Streaming, Writer
+from rawperf.core.errors import FormatError
+from rawperf.declared.read import presets
+from rawperf.packed import unpacked, unpacked_head
+from rawperf.pieces import whole
+from rawperf.text import uncoloured
+
+HEAD_BYTES = 8192
+SURE_ENOUGH = 0.5
+ADD = "a few lines declare its columns or lines, see docs/formats/declared.md"
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"PK\3\4": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"\x1f\x9d": "compress",
+}
+# What no format reads: its name, what shows it in the first 8 KiB, and what helps.
+_SADF = "print it by sadf -j"
+_OUTPUTS = (
+    (
+        "sadf -d or -p",
+        rb"\A# hostname;interval;|\A[^\n;\t]*[;\t]-?\d+[;\t]\d{4}-\d\d-\d\d [\d:]+ \w+[;\t]",
+        _SADF,
+    ),
+    ("sadf -x or -g", rb"\A<\?xml[^>]*>\s*(?:<!DOCTYPE svg|<sysstat\b)", _SADF),
+    (
+        "mpstat, pidstat or iostat -o JSON",
+        rb'\A\s*\{\s*"sysstat"\s*:',
+        "collect the text that they print by default",
+    ),
+    ("cifsiostat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Filesystem:? .*(?:rops/s|fo/s)", ""),
+    ("tapestat", rb"\A\s*Linux [^\n]*\n(?s:.*)^Tape:? ", ""),
+    (
+        "sysstat",
+        rb"\A\s*Linux \S+ +\(",
+        "there is no table in its first lines: collect the run again",
+    ),
+    ("vmstat -d", rb"\Adisk-? +-+reads-+", "collect by iostat -x, or vmstat without -d"),
+    ("vmstat -s", rb"\A\s*\d+ K total memory\n", "collect by vmstat SECONDS COUNT"),
+    ("fio --minimal of another version", rb"^[25];fio-", "collect by fio --output-format=json"),
+    (
+        "perf stat's text for people",
+        rb"^ Performance counter stats for ",
+        "collect by perf stat -x,",
+    ),
+    ("perf.data", rb"\APERFILE2", "print it by perf stat or perf script"),
+    (
+        "a part of uperf's output",
+        rb"^(?:Txn\d+|Total) +[\d.]+[KMGT]?B? +/|^timestamp_ms:\S+ name:",
+        "keep all of it",
+    ),
+    (
+        "iperf",
+        rb"^\[ *(?:\d+|ID|SUM)\] +(?:local|Interval|[\d.]+-)",
+        "iperf3 --json can be declared",
+    ),
+    ("Oracle's AWR report", rb"AWR (?:RPT|Report|Instance)|WORKLOAD REPOSITORY report", ""),
+    (
+        "an HTML page",
+        rb"\A\s*<(?:!DOCTYPE html|html)\b",
+        "keep the tool's own file, not the page made of it",
+    ),
+)
+_PATTERNS = tuple((name, re.compile(pattern, re.M), remedy) for name, pattern, remedy in _OUTPUTS)
+
+
+@cache
+def all_formats() -> dict[str, Format]:
+    """Every format by name, in alphabetical order: programmed ones, and declared ones (`presets`).
+
+    Raises `StudyError` for a declaration that is wrong, or named like another format.
+    """
+    found: dict[str, Format] = {point.name: point.load() for point in entry_points(group="rawperf")}
+    for preset in presets():
+        if preset.name in found:
+            raise preset.error("there is a format of this name already", "name")
+        found[preset.name] = preset
+    return dict(sorted(found.items()))
+
+
+def get_format(name: str) -> Format:
+    """The format of that name; raises `FormatError` listing the known ones."""
+    formats = all_formats()
+    if name not in formats:
+        remedy = "install the package that brings the format, or mend the name."
+        raise FormatError(
+            f"no format is called {name!r}", expected=f"one of {', '.join(formats)}", remedy=remedy
+        )
+    return formats[name]
+
+
+def get_writer(name: str) -> Writer:
+    """The format of that name; raises `FormatError` where its files can't be written."""
+    found = get_format(name)
+    if not isinstance(found, Writer):
+        raise FormatError(f"files of format {name} are read only; no simulation writes them")
+    return found
+
+
+def ranking(data: bytes) -> list[tuple[float, str]]:
+    """How sure each format is of the file's beginning, the surest first; without those that are
+    sure of nothing.
+
+    A byte order mark and the colours of a terminal say nothing about a format.
+    """
+    head = head_of(data)
+    scores = ((fmt.sniff(head), name) for name, fmt in all_formats().items())
+    return sorted(((score, name) for score, name in scores if score > 0), reverse=True)
+
+
+def sniff(data: bytes, *, file: str = "<bytes>") -> Format:
+    """The format that is surest of the file's beginning; raises `FormatError` when none is at least
+    half sure.
+    """
+    scores = ranking(data)
+    if not scores or scores[0][0] < SURE_ENOUGH:
+        what, help_ = _unread(head_of(data))
+        nearest = f"if it is {scores[0][1]}, say so in run.yaml or by --format; " if scores else ""
+        problem, found = (
+            "no known format recognises this file",
+            repr(head_of(data)[:60].decode("utf-8", "replace")),
+        )
+        problem += f": {what}" if what else ""
+        raise FormatError(problem, file=file, found=found, remedy=f"{help_ or nearest + ADD}.")
+    return all_formats()[scores[0][1]]
+
+
+def _unread(head: bytes) -> tuple[str, str]:
+    """What a file's first 8 KiB show it to be, and what helps; both "" where they show nothing."""
+    if not head.strip():
+        return "it is empty", "collect the run again; the tool may have printed to its error output"
+    packed = next((name for magic, name in _PACKED.items() if head.startswith(magic)), None)
+    if packed:
+        return f"it is compressed by {packed}", "unpack it first, or pack it by gzip, xz or zstd"
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        head[1::2].count(0) > len(head) // 4 and head[::2].count(0) == 0
+    ):
+        return "it is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+    for name, pattern, remedy in _PATTERNS:
+        if pattern.search(head):
+            return f"it looks like {name}, which has no reader", remedy
+    binary = (
+        "keep the tool's text output; of z/VM's monitor data (MONWRITE), the listing that the "
+        "Performance Toolkit makes"
+    )
+    return ("it is binary", binary) if b"\0" in head else ("", "")
+
+
+def head_of(data: bytes) -> bytes:
+    """The beginning of a file that formats are asked about: unpacked, without byte order mark and
+    colours.
+    """
+    return uncoloured(unpacked_head(data, HEAD_BYTES).removeprefix(codecs.BOM_UTF8))
+
+
+def blocks_of(fmt: Format, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+    """Readings of consecutive parts of a file, packed or not; one of the whole file where the
+    format does not stream.
+
+    The stream need not be seekable.
+
+    Raises `FormatError`: what the format raises; a packed file that is damaged or unpacks to too
+    much; a file that is too large for a format that does not stream.
+    """
+    plain = unpacked(stream, file=file)
+    if isinstance(fmt, Streaming):
+        yield from fmt.blocks(plain, file=file)
+        return
+    yield fmt.read(whole(plain, fmt.name, file), file=file)

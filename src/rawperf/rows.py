@@ -1,0 +1,185 @@
+"""Records gathered one at a time, for formats whose files are short."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rawperf.base import RECORD_COLUMNS, Reading, Writer
+from rawperf.core.errors import FormatError
+
+WHOLE = "host"
+"""Entity kind of numbers that describe what the tool ran on as a whole; their entity is empty."""
+
+_DTYPES = dict.fromkeys(RECORD_COLUMNS[:4], "str") | dict.fromkeys(RECORD_COLUMNS[4:], "float64")
+_MANY = 20
+
+
+class Rows:
+    """Records in the order in which they are added.
+
+    `line` is the line of the file, from 1, on which the records that are added next stand.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, str, str, str, float, float]] = []
+        self._lines: list[int] = []
+        self.line = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(
+        self,
+        report: str,
+        entity_kind: str,
+        entity: str,
+        field: str,
+        value: float,
+        t: float = math.nan,
+    ) -> None:
+        """Add one number; `t` is NaN where the file gives no time."""
+        self._rows.append((report, entity_kind, entity, field, t, float(value)))
+        self._lines.append(self.line)
+
+    def timed(self, since: int, t: float) -> None:
+        """Give the time `t` to all records from place `since` on, where it becomes known only after
+        them.
+        """
+        self._rows[since:] = [(*row[:4], t, row[5]) for row in self._rows[since:]]
+
+    def drop(self, since: int, end: int) -> None:
+        """Forget the records at places `since` to `end`, the last one excluded."""
+        del self._rows[since:end]
+        del self._lines[since:end]
+
+    def frame(self) -> pd.DataFrame:
+        """The records as `Reading.records`."""
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(RECORD_COLUMNS)
+        return record_table(
+            *map(list, columns[:4]), *(np.array(column, dtype=float) for column in columns[4:])
+        )
+
+    def lines(self) -> NDArray[np.int64]:
+        """The records' lines as `Reading.lines`."""
+        return np.array(self._lines, dtype=np.int64)
+
+
+class Codes(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+def record_table(*columns: Any) -> pd.DataFrame:
+    """`Reading.records` of whole columns, in the order of `RECORD_COLUMNS`; a text stands for a
+    column of that text.
+    """
+    rows = len(columns[-1])
+    made: dict[str, Any] = {}
+    for name, column in zip(RECORD_COLUMNS, columns, strict=True):
+        if isinstance(column, str):
+            made[name] = pd.array(
+                pa.repeat(pa.scalar(column, pa.large_string()), rows), dtype="str"
+            )
+        else:
+            made[name] = pd.array(column, dtype="str") if isinstance(column, list) else column
+    return pd.DataFrame(made, copy=False)
+
+
+class Warnings:
+    """Sentences with file and line; a badly damaged file does not fill the report with them."""
+
+    def __init__(self, file: str, first: tuple[str, ...] = ()) -> None:
+        self._file = file
+        self._said = list(first)
+        self._given = self._kept_back = 0
+        self._kinds = set[str]()
+
+    def add(self, line: int, sentence: str) -> None:
+        """Add ``file line N: sentence``."""
+        if len(self._said) < _MANY:
+            self._said.append(f"{self._file} line {line}: {sentence}")
+        else:
+            self._kept_back += 1
+
+    def say(self, sentence: str) -> None:
+        """Add a sentence that says itself where it belongs."""
+        self._said.append(sentence)
+
+    def once(self, kind: str, sentence: str) -> None:
+        """Add a sentence unless one of its kind was added."""
+        if kind not in self._kinds:
+            self._kinds.add(kind)
+            self._said.append(sentence)
+
+    def new(self, last: bool) -> tuple[str, ...]:
+        """What was added since the last call; behind the last block of a file also how many were
+        kept back.
+        """
+        found = self.sentences() if last else tuple(self._said)
+        found = found[self._given :]
+        self._given += len(found)
+        return found
+
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences, or the first ones and how many more there are."""
+        more = (
+            [f"{self._file}: {self._kept_back} more warnings of this kind"]
+            if self._kept_back
+            else []
+        )
+        return (*self._said, *more)
+
+
+def split_lines(text: str) -> tuple[list[str], bool]:
+    """The lines of a text, and whether the last one has its line end (without it, characters may be
+    missing).
+    """
+    lines = text.split("\n")
+    whole = lines[-1] == ""
+    return (lines[:-1], True) if whole else (lines, False)
+
+
+def checked(reader: Writer, data: bytes, reading: Reading) -> bytes:
+    """`data` if reading it gives `reading` again; `FormatError` when the reading holds what the
+    tool can't print.
+    """
+    wanted = reading.records[list(RECORD_COLUMNS)].reset_index(drop=True).astype(_DTYPES)
+    try:
+        again = reader.read(data, file="<written>")
+    except FormatError as err:
+        raise refused(reader.name, err.problem, err.found) from err
+    if len(again.records) != len(wanted):
+        found = f"{len(wanted)} records, {len(again.records)} after"
+        raise refused(reader.name, "records would be lost or doubled", found)
+    for column in RECORD_COLUMNS:
+        got, want = again.records[column], wanted[column]
+        wrong = (got != want) & ~(got.isna() & want.isna())
+        if wrong.any():
+            found = str(wanted.iloc[int(wrong.argmax())].to_dict())
+            raise refused(reader.name, f"another {column} would be read", found)
+    if len(wanted) and again.clock != reading.clock:
+        raise refused(reader.name, f"another clock would be read, {again.clock}", reading.clock)
+    if again.info != reading.info:
+        raise refused(reader.name, "another info would be read", str(reading.info))
+    return data
+
+
+def refused(
+    name: str, problem: str, found: str | None = None, expected: str | None = None
+) -> FormatError:
+    """The error of a reading that format `name` can't print."""
+    return FormatError(
+        f"{name} can't print this reading: {problem}",
+        expected=expected,
+        found=found,
+        remedy=f"see docs/formats/{name}.md.",
+    )

@@ -1,0 +1,100 @@
+"""The binary files that sar's collector writes (sa03, ``sar -o``), read through sysstat's own
+``sadf -j``.
+
+Their layout changes from version to version and is no interface; sadf converts it. Source of the
+first bytes: ``sa.h``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.sadf.read import FORMAT as SADF_JSON
+
+PROGRAM = "sadf"
+SECONDS = 120
+LARGEST_OUTPUT = 1024**3
+# SYSSTAT_MAGIC, then FORMAT_MAGIC of versions 9.1.6 to 12 (0x2170 to 0x217f), of machines of either
+# byte order.
+_LITTLE, _BIG = b"\x96\xd5", b"\xd5\x96"
+
+
+class SarBinaryFormat:
+    """Reader of sar's binary files."""
+
+    name = "sar-binary"
+    title = "sar binary data file (sysstat), read through sadf"
+
+    def sniff(self, head: bytes) -> float:
+        """1 for the first four bytes of such a file."""
+        little = head[:2] == _LITTLE and head[3:4] == b"\x21"
+        return 1.0 if little or (head[:2] == _BIG and head[2:3] == b"\x21") else 0.0
+
+    def outside(self) -> str:
+        """What a reading depends on beside the file: the version of sadf, "" where it is not
+        installed.
+        """
+        program = shutil.which(PROGRAM)
+        if program is None:
+            return ""
+        done = subprocess.run([program, "-V"], capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - no shell
+        return (done.stdout + done.stderr).decode("utf-8", "replace").strip().partition("\n")[0]
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """What sadf prints of the file, as `sadf-json` reads it, in the local time of the machine
+        that was watched.
+
+        Raises `FormatError`: sadf is not installed, takes too long, or does not know the file.
+        """
+        program = shutil.which(PROGRAM)
+        if program is None:
+            raise FormatError(
+                "a binary file of sar, and sadf, which reads it, is not installed",
+                file=file,
+                remedy="install sysstat, or print the file where it was made: sadf -j FILE -- -A > sar.json",
+            )
+        with tempfile.TemporaryDirectory(prefix="virtperf-") as folder:
+            place, out = Path(folder) / "sa", Path(folder) / "out"
+            place.write_bytes(data)
+            environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)}
+            try:
+                with out.open("wb") as stream:
+                    done = subprocess.run(  # noqa: S603 - no shell, and no argument from the file
+                        [program, "-j", "-t", str(place), "--", "-A"],
+                        stdin=subprocess.DEVNULL,
+                        stdout=stream,
+                        stderr=subprocess.PIPE,
+                        timeout=SECONDS,
+                        env=environment,
+                        check=False,
+                    )
+            except (OSError, subprocess.TimeoutExpired) as err:
+                raise FormatError(
+                    f"sadf can't read the file ({type(err).__name__})", file=file
+                ) from err
+            said = done.stderr.decode("utf-8", "replace").replace(str(place), file).strip()
+            size = out.stat().st_size
+            if done.returncode or not size or size > LARGEST_OUTPUT:
+                raise FormatError(
+                    "sadf does not read the file",
+                    file=file,
+                    found=said or f"{size} bytes of output",
+                    remedy="it may be of another version: convert it by sadf -c, or print it where it was made.",
+                )
+            try:
+                reading = SADF_JSON.read(out.read_bytes(), file=file)
+            except FormatError as err:  # the lines are those of sadf's output
+                raise err.restated(
+                    FormatError, problem=f"sadf's output: {err.problem}", line=None
+                ) from err
+        return replace(reading, lines=None)
+
+
+FORMAT = SarBinaryFormat()

@@ -1,0 +1,251 @@
+"""The text that iostat prints, sysstat 7 to 12.
+
+Source: ``iostat.c`` of sysstat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.pieces import Pieces, paragraph_end, recoded
+from rawperf.rows import Warnings
+from rawperf.sar.clock import MOST_TOLD, head, read_date, seconds_of, system_line
+from rawperf.sar.headings import Heading, tool_of
+from rawperf.sar.table import Table, table_records
+from rawperf.text import DAY, unwrap_midnight
+
+CPU, DISK = "cpu", "disk"
+"""Values of `report`: ``avg-cpu`` of the whole machine, and the tables of devices, of which an
+entity is one.
+"""
+
+_STAMP = re.compile(
+    r"(?:Time: )?(?:(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})[ T])?(\d\d:\d\d:\d\d|\d{9,10})(?: ?([AaPp]\.?[Mm]\.?))?"
+    r"(?:[+-]\d{4})?",
+    re.ASCII,
+)
+_NUMBER = re.compile(r"[-+]?\d[\d.,]*[kMGTPE%]?", re.ASCII)
+
+
+class IostatFormat(Streaming):
+    """Reader of iostat's text."""
+
+    name = "iostat"
+    title = "iostat text output (sysstat)"
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 for the system line of sysstat with a heading of iostat below."""
+        return 0.95 if tool_of(head) == self.name else 0.0
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing; each part ends with a table.
+
+        The first report holds averages since the machine was started, and is left out. Reports are
+        numbered from the second one on where they carry no time (-t).
+
+        Raises `FormatError` at a line that iostat does not print, a row that does not fit its
+        heading, where some reports carry times and others not, and in a file of one report.
+        """
+        strange, said = Warnings(file), list[str]()
+        pieces = Pieces(stream, paragraph_end, file)
+        found: _Reports | None = None
+        for piece in pieces:
+            text = recoded(piece, pieces.line, strange, file).decode()
+            start = 0
+            if found is None:
+                if not text.strip() and not pieces.last:
+                    continue
+                start, day, info = head(
+                    [""] * pieces.line + text.split("\n"), self.name, said, file
+                )
+                found, start = _Reports(file, day), start + 1 - pieces.line
+            table, of = found.part(text, start, pieces.line, pieces.last)
+            times = found.times(said)
+            records, at = table_records(table, times[of], said, file)
+            counted = found.known + of > 0
+            late = np.isin(at, np.array(table.lines, dtype=int)[counted] + pieces.line + 1)
+            found.rows += int(counted.sum())
+            found.end(times)
+            if pieces.last and not found.rows:
+                raise FormatError(
+                    "no report but the first, which holds averages since the machine was started",
+                    file=file,
+                    expected="iostat SECONDS COUNT, with a COUNT of two or more",
+                    remedy="collect the run again.",
+                )
+            if late.any() or pieces.last:
+                warnings = (*strange.new(pieces.last), *said)
+                said.clear()
+                yield Reading(
+                    records[late].reset_index(drop=True), found.clock, info, warnings, at[late]
+                )
+
+
+class _Reports:
+    """The reports of a listing, part by part.
+
+    `known` is the number of the report that began before the part and may go on in it, -1 for none;
+    `rows` counts rows that are not of the first report.
+    """
+
+    def __init__(self, file: str, day: int | None) -> None:
+        self.known, self.rows, self.clock = -1, 0, "sample"
+        self._file, self._day = file, day
+        self._time, self._kind = (
+            -1.0,
+            (False, False),
+        )  # of the report that may go on; whether reports have time, date
+        self._wraps = False  # whether times count from midnight
+        self._last, self._told = (np.nan, 0.0), 0
+        self._days: dict[str, int | None] = {}
+        self._seen: set[str] = set()  # tables of the report
+        self._first = -1  # place of the first number in a row of the table, -1 outside of tables
+        self._table, self._of, self._stamps = Table(), list[int](), list[tuple[int, str]]()
+
+    def part(
+        self, text: str, start: int, above: int, last: bool
+    ) -> tuple[Table, NDArray[np.int64]]:
+        """The rows of a part below so many lines, and the number of each row's report behind
+        `known`.
+        """
+        self._lines, self._under = list[int](), list[int]()
+        self._table = Table(
+            text=text,
+            lines=self._lines,
+            times=self._lines,
+            under=self._under,
+            line=above,
+            last=last,
+        )
+        self._of, self._stamps, self._first = [], [], -1
+        lines = text.split("\n")
+        for i in range(start, len(lines) - 1):
+            self._take(lines[i], i)
+        if lines[-1].strip():
+            self._table.cut, self._table.cut_time = len(lines) - 1, -1 if self._first >= 0 else -2
+        return self._table, np.array(self._of, dtype=np.int64)
+
+    def times(self, said: list[str]) -> NDArray[np.float64]:
+        """The times of the report that went on and of those that began in the part."""
+        matches = [_STAMP.fullmatch(text) for _, text in self._stamps]
+        kinds = [(bool(match), bool(match and match[1])) for match in matches]
+        if kinds and self.known < 0:
+            self._kind = kinds[0]
+            first = matches[0]
+            self._wraps = first is not None and not first[1] and ":" in first[2]
+            timed = "time-of-day" if self._wraps and self._day is None else "absolute"
+            self.clock = timed if first else "sample"
+        if any(kind != self._kind for kind in kinds):
+            bare = (
+                line for (line, _), kind in zip(self._stamps, kinds, strict=True) if not kind[1]
+            )
+            line = self._table.line + next(bare, self._stamps[0][0]) + 1
+            raise FormatError(
+                "some reports have a time and others not, or no date", file=self._file, line=line
+            )
+        if not self._kind[0]:
+            return np.concatenate([[self._time], self.known + np.arange(len(kinds))])
+        t = np.empty(len(matches))
+        for place, ((number, _), match) in enumerate(zip(self._stamps, matches, strict=True)):
+            assert match is not None
+            t[place] = self._seconds(match, self._table.line + number + 1)
+        if self._wraps and len(t):
+            seconds = t
+            t, set_back = unwrap_midnight(seconds, *self._last)
+            self._last = float(seconds[-1]), float(t[-1] - seconds[-1])
+            lines = [
+                self._table.line + self._stamps[i][0] + 1
+                for i in set_back[: MOST_TOLD - self._told]
+            ]
+            said.extend(f"{self._file} line {line}: the clock was set back" for line in lines)
+            self._told += len(lines)
+            t = t + (self._day or 0) * DAY
+        return np.concatenate([[self._time], t])
+
+    def end(self, times: NDArray[np.float64]) -> None:
+        """End a part whose reports have these times."""
+        self.known += len(self._stamps)
+        self._time = float(times[-1])
+
+    def _seconds(self, match: re.Match[str], line: int) -> float:
+        seconds = float(seconds_of(match[2], match[3] or "", self._file, line))
+        if not match[1]:
+            return seconds
+        if match[1] not in self._days:
+            self._days[match[1]] = read_date(match[1], [], "")
+        own = self._days[match[1]]
+        if own is None:
+            raise FormatError(
+                "a date that can't be read", file=self._file, line=line, found=match[1]
+            )
+        return seconds + own * DAY
+
+    def _take(self, line: str, number: int) -> None:
+        words = line.split()
+        if not words:
+            self._first = -1
+        elif _STAMP.fullmatch(line.strip()):
+            self._begin(number, line.strip())
+        elif self._first < 0 or words[0] == "avg-cpu:":
+            self._heading(words, line, number)
+        elif len(words) > self._first and _NUMBER.fullmatch(words[self._first]):
+            self._lines.append(number)
+            self._table.bodies.append(line)
+            self._under.append(len(self._table.headings) - 1)
+            self._of.append(len(self._stamps))
+        else:
+            raise self._error(
+                "not a line of iostat", line, number, "a row under avg-cpu: or Device"
+            )
+
+    def _heading(self, words: list[str], line: str, number: int) -> None:
+        if system_line(line):
+            raise self._error("a second system line", line, number, "one listing a file")
+        if words[0] == "avg-cpu:":
+            report, kind, entity, fields = CPU, "host", -2, tuple(words[1:])
+        elif words[0] in ("Device", "Device:"):
+            report, kind, entity, fields = DISK, "device", 0, tuple(words[1:])
+        elif words[-1] == "Device":
+            report, kind, entity, fields = DISK, "device", -1, tuple(words[:-1])
+        else:
+            raise self._error("not a heading of iostat", line, number, "avg-cpu: or Device")
+        if len(set(fields)) < len(fields) or not fields:
+            raise self._error(
+                "a heading with a doubled or missing column", line, number, "different names"
+            )
+        if (self.known < 0 and not self._stamps) or report in self._seen:
+            self._begin(number, "")
+        self._seen.add(report)
+        self._first = 1 if entity == 0 else 0
+        fixed = self._first + len(fields)
+        numeric = tuple(range(self._first, fixed))
+        self._table.headings.append(
+            Heading(report, kind, entity, fixed, entity == -1, numeric, fields)
+        )
+        self._table.heading_lines.append(number)
+        self._table.heading_times.append(-1)
+
+    def _begin(self, number: int, stamp: str) -> None:
+        self._stamps.append((number, stamp))
+        self._seen, self._first = set(), -1
+
+    def _error(self, problem: str, line: str, number: int, expected: str) -> FormatError:
+        remedy = "the file is damaged, or was made in another locale than C."
+        return FormatError(
+            problem,
+            file=self._file,
+            line=self._table.line + number + 1,
+            expected=expected,
+            found=line,
+            remedy=remedy,
+        )
+
+
+FORMAT = IostatFormat()

@@ -1,0 +1,234 @@
+"""The text that pidstat prints: processes and threads, sysstat 9 to 12.
+
+Source: ``pidstat.c`` of sysstat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.pieces import Pieces, recoded
+from rawperf.rows import Warnings
+from rawperf.sar.clock import Times, head, seconds_of, system_line
+from rawperf.sar.headings import Heading, tool_of
+from rawperf.sar.scan import boundary
+from rawperf.sar.table import Table, table_records
+
+PROCESS, THREAD = "process", "thread"
+"""Entity kinds; an entity is the command, a blank and the number of its process or thread."""
+
+REPORTS = {
+    "%CPU": "cpu",
+    "RSS": "memory",
+    "StkSize": "stack",
+    "kB_rd/s": "disk",
+    "cswch/s": "tasks",
+    "fd-nr": "files",
+    "usr-ms": "cpu time",
+    "minflt-nr": "faults",
+    "prio": "scheduling",
+}
+"""Report by a field that only its table has; a table of several (-h) has the first one's."""
+
+_LINE = re.compile(
+    r"^#?[ \t]*(?:(\d\d:\d\d:\d\d|\d{9,10}|Time)(?: ([AaPp]\.?[Mm]\.?))?[ \t]+(\S.*)|(.*))$",
+    re.ASCII | re.MULTILINE,
+)
+_IDS = {"PID": PROCESS, "TGID": PROCESS, "TID": THREAD}
+_WORDS = {"UID", "USER", "CPU", "policy", *_IDS}
+_AVERAGE = re.compile(r"[^\d\s:][^\d:]{0,20}:\s.*")
+
+
+class PidstatFormat(Streaming):
+    """Reader of pidstat's text."""
+
+    name = "pidstat"
+    title = "pidstat text output (sysstat)"
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 for the system line of sysstat with a heading of PID and Command below."""
+        return 0.95 if tool_of(head) == self.name else 0.0
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing; each part ends with a table, or with a sample of a long one.
+
+        Each row gives one record a column of numbers, without the processor that the process was
+        last on. Values below zero stand for what pidstat could not read, and give none. Average
+        rows are left out.
+
+        Raises `FormatError` at a line that pidstat does not print, a row that does not fit its
+        heading, and a second system line.
+        """
+        seen, strange = _Seen(file), Warnings(file)
+        pieces = Pieces(stream, boundary, file)
+        for piece in pieces:
+            text = recoded(piece, pieces.line, strange, file).decode()
+            if not seen.begun and not text.strip() and not pieces.last:
+                continue
+            table, t = seen.part(text, pieces.line, pieces.last)
+            records, at = table_records(table, t, seen.said, file)
+            known = (records["value"] >= 0).to_numpy()
+            if known.any() or pieces.last:
+                warnings = (*strange.new(pieces.last), *seen.said)
+                seen.said.clear()
+                yield Reading(
+                    records[known].reset_index(drop=True),
+                    seen.times.clock,
+                    seen.info,
+                    warnings,
+                    at[known],
+                )
+
+
+class _Seen:
+    """What is known of a listing from the parts of it before."""
+
+    def __init__(self, file: str) -> None:
+        self.begun = False
+        self.said: list[str] = []
+        self.times = Times(file, self.said)
+        self.info: dict[str, str] = {}
+        self._file = file
+        self._rows = 0
+        self._columns: _Columns | None = None
+        self._heading, self._heading_time = "", -1
+
+    def part(self, text: str, above: int, last: bool) -> tuple[Table, NDArray[np.float64]]:
+        """The rows of a part below so many lines, and their times."""
+        lines, start = _LINE.findall(text), 0
+        if not self.begun:
+            first = [""] * above + ["".join(parts) for parts in lines]
+            start, self.times.day, self.info = head(
+                first, PidstatFormat.name, self.said, self._file
+            )
+            start, self.begun = start + 1 - above, True
+        table = self._scan(lines, start, Table(text=text, line=above, last=last))
+        self._rows += len(table.lines)
+        if last and not self._rows:
+            raise FormatError(
+                "no row of data in the file",
+                file=self._file,
+                line=above + len(lines),
+                remedy="collect the run again.",
+            )
+        return table, self.times.of(table)
+
+    def _scan(self, lines: list[tuple[str, str, str, str]], start: int, table: Table) -> Table:
+        rows, times, under = list[int](), list[int](), list[int]()
+        table.lines, table.times, table.under = rows, times, under
+        columns, above = self._columns, table.line
+        places: dict[str, int] = {}
+        if columns:
+            places = columns.name(table, -1, self._heading_time)
+            table.carried = self._heading
+        cut = len(lines) - 1 if table.last and not table.text.endswith("\n") else -1
+        for i in range(start, len(lines)):
+            time, half, body, other = lines[i]
+            fresh = (
+                i == 0 or not "".join(lines[i - 1]).strip()
+            )  # a new table begins, none is hurt if it is cut
+            if not body:
+                stripped = other.strip()
+                if i == cut and stripped:
+                    table.cut, table.cut_time = i, -2 if fresh else -1
+                elif system_line(other):
+                    problem, remedy = "a second system line", "split the file there."
+                    raise FormatError(problem, file=self._file, line=above + i + 1, remedy=remedy)
+                elif stripped and not _AVERAGE.fullmatch(stripped):
+                    raise _not_a_line(other, above + i, self._file)
+                continue
+            seconds = seconds_of(time, half, self._file, above + i + 1) if time != "Time" else -1
+            if i == cut:
+                table.cut, table.cut_time = i, -2 if fresh else seconds
+            elif body.endswith("Command"):
+                columns = _Columns(body, self._file, above + i + 1)
+                places = columns.name(table, i, seconds)
+                self._columns, self._heading = columns, "".join(lines[i])
+            else:
+                row = columns.row(body) if columns else None
+                if row is None:
+                    raise _not_a_line("".join(lines[i]), above + i, self._file)
+                rows.append(i)
+                times.append(seconds)
+                table.bodies.append(row[1])
+                under.append(places[row[0]])
+        for place, seconds in enumerate(table.heading_times):
+            if (
+                seconds < 0 and table.times
+            ):  # -h prints no time in its headings: it was before the sample below
+                below = int(np.searchsorted(table.lines, table.heading_lines[place]))
+                table.heading_times[place] = table.times[min(below, len(table.times) - 1)] - 1
+        self._heading_time = table.heading_times[-1] if table.heading_times else -1
+        return table
+
+
+class _Columns:
+    """Where the words of a heading's rows stand."""
+
+    def __init__(self, body: str, file: str, line: int) -> None:
+        *self.words, last = body.split()
+        fields = tuple(word for word in self.words if word not in _WORDS)
+        doubled = len(set(self.words)) < len(self.words)
+        if last != "Command" or not _IDS.keys() & set(self.words) or doubled or not fields:
+            raise FormatError(
+                "not a heading of pidstat",
+                file=file,
+                line=line,
+                expected="UID PID, names of values, Command",
+                found=body,
+                remedy="restore the heading.",
+            )
+        report = next((REPORTS[word] for word in fields if word in REPORTS), "+".join(fields[:3]))
+        self.ids = [(place, _IDS[word]) for place, word in enumerate(self.words) if word in _IDS]
+        self.read = [place for place, word in enumerate(self.words) if word not in _WORDS]
+        numeric = tuple(range(len(fields)))
+        process = Heading(report, PROCESS, -1, len(fields), True, numeric, fields)
+        self.headings = {PROCESS: process, THREAD: replace(process, kind=THREAD)}
+
+    def name(self, table: Table, line: int, time: int) -> dict[str, int]:
+        """Put the headings into a table; their places by kind."""
+        places = {}
+        for kind, heading in self.headings.items():
+            places[kind] = len(table.headings)
+            table.headings.append(heading)
+            table.heading_lines.append(line)
+            table.heading_times.append(time)
+        return places
+
+    def row(self, body: str) -> tuple[str, str] | None:
+        """Kind of the entity, and its row with the numbers first and the entity last; None for
+        another line.
+        """
+        cells = body.split(None, len(self.words))
+        if len(cells) <= len(self.words):
+            return None
+        own = [(cells[place], kind) for place, kind in self.ids if cells[place].isdecimal()]
+        if not own:
+            return None
+        number, kind = own[-1]
+        command = (
+            cells[-1].removeprefix("|__").rpartition(")__")[2] if kind == THREAD else cells[-1]
+        )
+        return kind, f"{' '.join(cells[place] for place in self.read)} {command.strip()} {number}"
+
+
+def _not_a_line(line: str, number: int, file: str) -> FormatError:
+    return FormatError(
+        "not a line of pidstat",
+        file=file,
+        line=number + 1,
+        expected="a row under UID PID ... Command, or Average:",
+        found=line,
+        remedy="the file is damaged, or was made in another locale than C.",
+    )
+
+
+FORMAT = PidstatFormat()

@@ -1,0 +1,212 @@
+"""Swap devices and how full they are: ``swapon -s``, ``/proc/swaps``, ``swapon --show``.
+
+Sources: ``mm/swapfile.c`` of Linux, ``sys-utils/swapon.c`` of util-linux.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.rows import Rows, Warnings, checked, refused, split_lines
+from rawperf.text import decode, surest
+
+SUMMARY, SHOW = "summary", "show"
+"""Values of `report`: ``swapon -s`` and ``/proc/swaps``, sizes in KiB; ``swapon --show``, sizes in
+bytes.
+"""
+
+SUMMARY_FIELDS, SHOW_FIELDS = ("Size", "Used", "Priority"), ("SIZE", "USED", "PRIO")
+ENTITY_KIND = "swap device"
+
+_HEAD = ("Filename", "Type", "Size", "Used", "Priority")
+_TYPES, _KIB, _LEVEL = (
+    re.compile(shape, re.ASCII) for shape in (r"[A-Za-z]\w*", r"\d{1,18}", r"-?\d{1,9}")
+)
+_SIZES = re.compile(r"\d{1,18}(?:[.,]\d)?|\d{1,6}(?:[.,]\d)?[BKMGTPE]", re.ASCII)
+_VALUES = {"Type": _TYPES, "Size": _KIB, "Used": _KIB, "Priority": _LEVEL}
+_VALUES |= {"TYPE": _TYPES, "SIZE": _SIZES, "USED": _SIZES, "PRIO": _LEVEL}
+_LONGEST_PATH = 4 * 4096  # Linux's limit, every byte escaped
+_UNREAD = ("UUID", "LABEL")  # may be empty, so they are only accepted behind the other columns
+_LIKE_ROW = re.compile(r"\s(?:partition|file)\s+\d", re.ASCII)
+_UNITS = {letter: 1024**power for power, letter in enumerate("BKMGTPE")}
+_ESCAPE = re.compile(r"\\(?:([0-7]{3})|x([0-9a-f]{2}))")
+_HUMAN, _SNAPSHOTS, _TYPE = "sizes", "snapshots", "type "  # keys of info
+
+_SNIFFS = (
+    (re.compile(rb"^Filename[ \t]+Type[ \t]+Size[ \t]+Used(?:[ \t]+Priority)?\s*$", re.M), 0.95),
+    (re.compile(rb"^NAME[ \t]+TYPE[ \t]+SIZE[ \t]+USED[ \t]+PRIO\b", re.M), 0.95),
+    (
+        re.compile(
+            rb"^NAME(?=[ \t][A-Z \t]*\bUSED\b)(?:[ \t]+(?:TYPE|SIZE|USED|PRIO|UUID|LABEL))+\s*$",
+            re.M,
+        ),
+        0.7,
+    ),
+)
+
+
+class SwaponFormat:
+    """Reader and writer of lists of swap devices; see docs/formats/swapon.md."""
+
+    name = "swapon"
+    title = "swapon -s, /proc/swaps, swapon --show"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of either heading, less of one with chosen columns."""
+        return surest(_SNIFFS, head)
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Read one or several lists; each heading begins a snapshot.
+
+        Raises `FormatError` without a heading, at a damaged row, at a device that is listed twice
+        or is fuller than it is large.
+        """
+        text, said = decode(data, file)
+        lines, whole = split_lines(text)
+        warnings = Warnings(file, said)
+        table: _Table | None = None
+        rows, info = Rows(), dict[str, str]()
+        snapshots = others = 0
+        wrapped = False
+        for number, line in enumerate(lines, start=1):
+            words, rows.line = line.split(), number
+            error = partial(FormatError, file=file, line=number)
+            if not words or (wrapped and words == ["Priority"]):
+                wrapped = False
+                continue
+            wrapped = words == list(_HEAD[:-1])
+            if columns := _columns(words, error):
+                table, snapshots = _Table(columns, rows, info, float(snapshots)), snapshots + 1
+            elif number == len(lines) and not whole:  # without a line end, digits may be missing
+                warnings.add(number, "the file breaks off; this line was left out")
+            elif table is not None and table.takes(line, error):
+                continue
+            elif (table is not None and line.startswith("/")) or _LIKE_ROW.search(line):
+                problem = "a damaged row" if table else "a row without a heading"
+                raise error(
+                    problem, expected=" ".join(table.columns if table else _HEAD), found=line
+                )
+            else:
+                table, others = None, others + 1
+        if not snapshots:
+            raise FormatError(
+                "no list of swap devices",
+                file=file,
+                line=1,
+                expected=f"a heading such as {' '.join(_HEAD)}",
+                found=text.strip()[:60] or "nothing",
+            )
+        records = rows.frame()
+        if snapshots > 1:
+            info[_SNAPSHOTS] = str(snapshots)
+        else:
+            records["t"] = np.nan
+        if others:
+            info["other lines"] = str(others)
+        return Reading(
+            records, "sample" if snapshots > 1 else "none", info, warnings.sentences(), rows.lines()
+        )
+
+    def write(self, reading: Reading) -> bytes:
+        """Print ``/proc/swaps``.
+
+        Raises `FormatError` for another report, several snapshots, and a device without its type,
+        size, use or priority.
+        """
+        lines = ["Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority"]
+        for entity, rows in reading.records.groupby("entity", sort=False):
+            if tuple(rows["field"]) != SUMMARY_FIELDS:
+                raise refused(
+                    self.name, "a device has one size, use and priority", " ".join(rows["field"])
+                )
+            name = "".join(rf"\{ord(c):03o}" if c in " \\" else c for c in str(entity))
+            kind = reading.info.get(f"{_TYPE}{entity}", "")
+            lines.append(
+                "\t".join([f"{name:39}", kind, *(f"{value:.0f}" for value in rows["value"])])
+            )
+        return checked(self, "".join(f"{line}\n" for line in lines).encode(), reading)
+
+
+def _columns(words: list[str], error: partial[FormatError]) -> list[str]:
+    """The columns below a heading; none where the line is no heading."""
+    if tuple(words) in (_HEAD, _HEAD[:-1]):
+        return list(_HEAD)
+    columns = set(words[1:])
+    if (
+        words[0] != "NAME"
+        or not columns <= {"TYPE", *SHOW_FIELDS, *_UNREAD}
+        or not {"SIZE", "USED"} & columns
+    ):
+        return []
+    rest = [name for name in words[1:] if name in _UNREAD]
+    if len(set(words)) < len(words) or words[len(words) - len(rest) :] != rest:
+        expected = "NAME, then TYPE, SIZE, USED, PRIO as wanted, then UUID, LABEL"
+        problem = "columns of swapon --show in an order that can't be read"
+        raise error(problem, found=" ".join(words), expected=expected)
+    return words
+
+
+class _Table:
+    """Adds the rows below one heading to `rows` and `info`."""
+
+    def __init__(self, columns: list[str], rows: Rows, info: dict[str, str], t: float) -> None:
+        self.columns = columns
+        self._rows, self._info, self._t = rows, info, t
+        self._read = [name for name in columns[1:] if name not in _UNREAD]
+        self._report = SUMMARY if columns[0] == _HEAD[0] else SHOW
+        self._seen: set[str] = set()
+
+    def takes(self, line: str, error: partial[FormatError]) -> bool:
+        """Add the numbers of a row; False for a line that is none."""
+        if len(self._read) < len(self.columns) - 1:
+            name, *texts = line.split()[: 1 + len(self._read)]
+        else:  # a name may have blanks
+            name, *texts = line.strip().rsplit(None, len(self._read))
+        found = dict(zip(self._read, texts, strict=False))
+        shaped = all(_VALUES[column].fullmatch(text) for column, text in found.items())
+        if (
+            not name.startswith("/")
+            or len(name) > _LONGEST_PATH
+            or len(found) < len(self._read)
+            or not shaped
+        ):
+            return False
+        entity = _ESCAPE.sub(_plain, name.strip())
+        kind = found.pop("TYPE", None) or found.pop("Type", None)
+        human = any(text[-1] in _UNITS for text in found.values())
+        if any(text[-1].isdigit() and ("." in text or "," in text) for text in found.values()):
+            raise error("decimals without a unit", found=line)
+        if entity in self._seen:
+            raise error(f"{entity!r} is listed twice", found=line)
+        values = {column: _number(text) for column, text in found.items()}
+        used = values.get("Used", values.get("USED", 0.0))
+        if not human and used > values.get("Size", values.get("SIZE", np.inf)):
+            raise error("fuller than it is large", found=line)
+        self._seen.add(entity)
+        self._info |= {_HUMAN: "rounded"} if human else {}
+        if kind is not None:
+            self._info.setdefault(_TYPE + entity, kind)
+        for column, value in values.items():
+            self._rows.add(self._report, ENTITY_KIND, entity, column, value, self._t)
+        return True
+
+
+def _number(text: str) -> float:
+    if text[-1] in _UNITS:
+        return float(Decimal(text[:-1].replace(",", ".")) * _UNITS[text[-1]])
+    return float(text)
+
+
+def _plain(match: re.Match[str]) -> str:
+    r"""The character of ``\040`` or ``\x20``; what would break a line or a column stays escaped."""
+    code = int(match[1], 8) if match[1] else int(match[2], 16)
+    return chr(code) if 32 <= code < 127 else match[0]
+
+
+FORMAT = SwaponFormat()

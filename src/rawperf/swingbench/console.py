@@ -1,0 +1,196 @@
+"""What charbench prints while it runs (``-v``): a line a second, below a heading that its options
+choose.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.rows import Warnings, record_table, split_lines
+from rawperf.text import (
+    clock_seconds,
+    decode,
+    numbers,
+    split_blanks,
+    strings,
+    surest,
+    unwrap_midnight,
+)
+
+TIME, USERS, USERS_TOTAL = "Time", "Users", "Users total"
+DRIVER = "driver"
+MOST_COLUMNS = 200
+LONGEST_LINE = 4096
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_HEADING = re.compile(r"Time(?:[ \t]+\S+)+")
+_CELL = r"(?:\[\d{1,9}/\d{1,9}\]|-?\d{1,18}(?:\.\d{1,9})?)"
+_ROW = re.compile(rf"\d\d:\d\d:\d\d(?:[ \t]+{_CELL})+", re.ASCII)
+_AFTER_TEXT = re.compile(
+    rf"(.*[^\d:. \t])[ \t]*({_ROW.pattern})", re.ASCII
+)  # another thread printed before it
+_BEGINS_ROW = re.compile(r"\d\d:\d\d:\d\d(?:[ \t]+(?=\[?-?\d)|\Z)", re.ASCII)
+_FACTS = {
+    "version": re.compile(r"Version *:\s*(\d[\w.]{0,30})"),
+    "results file": re.compile(r"Results will be written to (\S.{0,200})"),
+    "runtime": re.compile(r"Expected Benchmark Runtime is set to (\S.{0,60}?)\.?"),
+    "completed": re.compile(r"(Completed Run)\."),
+}
+_SNIFFS = (
+    (
+        re.compile(
+            rb"^(?:\x1b\[[\d;]*m)*Time[ \t]+(?=.*\bTP[SM]\b)(?=.*\b(?:Users|TPM|TPS|Response)\b).*$",
+            re.M,
+        ),
+        0.95,
+    ),
+    (re.compile(rb"Author +: *(?:\x1b\[[\d;]*m)*[ \t]*(?:\x1b\[[\d;]*m)*Dominic Giles"), 0.6),
+)
+
+
+class SwingbenchConsole:
+    """Reader of the console log; see docs/formats/swingbench-console.md."""
+
+    name = "swingbench-console"
+    title = "SwingBench console log (charbench -v)"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of the heading, less so of the tool's banner."""
+        return surest(_SNIFFS, head)
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """A sample a row, on the time-of-day clock, under the heading's own names.
+
+        Raises `FormatError`: no heading, no row, two headings that differ, a damaged row.
+        """
+        text, said = decode(data, file)
+        log = _Log(file, Warnings(file, said))
+        lines, whole = split_lines(_ESCAPE.sub("", text))
+        for number, line in enumerate(lines, start=1):
+            log.line(
+                line.rpartition("\r")[2].strip(), number, cut=number == len(lines) and not whole
+            )
+        return log.reading()
+
+
+class _Log:
+    """Rows and facts of a log, line by line; numbers are converted all at once."""
+
+    def __init__(self, file: str, warnings: Warnings) -> None:
+        self.file, self.warnings = file, warnings
+        self.info: dict[str, str] = {}
+        self.columns: list[str] = []
+        self.rows: list[str] = []
+        self.lines: list[int] = []
+
+    def line(self, line: str, number: int, cut: bool) -> None:
+        """Take one line, without blanks around it; `cut` for a last line without its line end."""
+        if not self.columns or not line[:1].isdigit() or not _BEGINS_ROW.match(line):
+            after = (
+                _AFTER_TEXT.fullmatch(line) if ":" in line and len(line) <= LONGEST_LINE else None
+            )
+            if after and self.columns and len(after[2].split()) == len(self.columns) + 1:
+                self._facts(after[1])
+                line = after[2]
+            elif _HEADING.fullmatch(line):
+                return self._heading(line.split()[1:], number)
+            else:
+                return self._facts(line)
+        if cut:  # its last digits may be missing
+            return self.warnings.add(number, "the log ends within a row, which was dropped")
+        if not _ROW.fullmatch(line):
+            raise self._error(
+                "a damaged row", number, f"HH:MM:SS and {len(self.columns)} numbers", line
+            )
+        self.rows.append(line)
+        self.lines.append(number)
+        return None
+
+    def _heading(self, columns: list[str], number: int) -> None:
+        if self.columns and columns != self.columns:
+            raise self._error("another heading", number, " ".join(self.columns), " ".join(columns))
+        if self.columns and self.rows:
+            self.warnings.add(number, "the heading is printed again; is this more than one run?")
+        if (
+            len(set(columns)) < len(columns)
+            or len(columns) > MOST_COLUMNS
+            or {TIME, USERS_TOTAL} & set(columns)
+        ):
+            expected = "columns with names of their own"
+            raise self._error("a heading with a name twice", number, expected, " ".join(columns))
+        self.columns = columns
+
+    def _facts(self, line: str) -> None:
+        for name, pattern in _FACTS.items():
+            if found := pattern.fullmatch(line.strip()):
+                self.info[name] = found[1].strip()
+
+    def reading(self) -> Reading:
+        if not self.rows:
+            raise FormatError(
+                "no row of charbench",
+                file=self.file,
+                expected="Time Users TPM TPS ..., below it HH:MM:SS [n/n] ...",
+                found=f"the heading {' '.join(self.columns)}" if self.columns else "no heading",
+                remedy="run charbench with -v users,tpm,tps.",
+            )
+        tokens, offsets = split_blanks(self.rows)
+        wide = len(self.columns) + 1
+        other = np.flatnonzero(np.diff(offsets) != wide)
+        if len(other):
+            place = int(other[0])
+            raise self._error("a damaged row", self.lines[place], f"{wide} cells", self.rows[place])
+        cells = [tokens.take(pa.array(np.arange(i, len(tokens), wide))) for i in range(wide)]
+        clocks = zip(cells[0].to_pylist(), self.lines, strict=True)
+        t, back = unwrap_midnight(
+            np.array([clock_seconds(text, file=self.file, line=line) for text, line in clocks])
+        )
+        for place in back.tolist():
+            self.warnings.add(
+                self.lines[place],
+                "the time goes back; is this more than one run, or was the clock set?",
+            )
+        fields: list[str] = []
+        values: list[np.ndarray] = []
+        for name, column in zip(self.columns, cells[1:], strict=True):
+            if name == USERS and pc.any(pc.starts_with(column, "[")).as_py():
+                active, total = self._pairs(column)
+                fields += [name, USERS_TOTAL]
+                values += [active, total]
+            else:
+                found, bad = numbers(column)
+                if bad >= 0:
+                    raise self._error(
+                        f"{name} is none", self.lines[bad], "a number", str(column[bad])
+                    )
+                fields.append(name)
+                values.append(found)
+        width = len(fields)
+        field = strings(fields, np.tile(np.arange(width), len(t)))
+        records = record_table(
+            "", DRIVER, "", field, np.repeat(t, width), np.column_stack(values).ravel()
+        )
+        lines = np.repeat(np.array(self.lines, dtype=np.int64), width)
+        return Reading(records, "time-of-day", self.info, self.warnings.sentences(), lines)
+
+    def _pairs(self, column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+        parts = pc.extract_regex(column, r"^\[(?P<a>[0-9]+)/(?P<b>[0-9]+)\]$")
+        if parts.null_count:
+            place = int(np.argmax(np.asarray(parts.is_null())))
+            raise self._error(
+                "Users is none", self.lines[place], "[active/total]", str(column[place])
+            )
+        (active, _), (total, _) = (numbers(pc.struct_field(parts, part)) for part in ("a", "b"))
+        return active, total
+
+    def _error(self, problem: str, line: int, expected: str, found: str) -> FormatError:
+        return FormatError(problem, file=self.file, line=line, expected=expected, found=found)
+
+
+FORMAT = SwingbenchConsole()

@@ -1,0 +1,152 @@
+"""The results of SwingBench as JSON: the same document as the XML, as the database that it was
+stored in gives it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.json_lines import first_line, with_lines
+from rawperf.swingbench.results import FIELDS, NAMESPACE, READINGS, TRANSACTIONS, Results
+from rawperf.swingbench.xml import ID, METRICS, RESULT, ROOT
+from rawperf.text import decode
+
+_FIRST = re.compile(rb'\s*\{\s*"Results"\s*:\s*\{')
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
+_OWN_WORDS = re.compile(
+    rb'swingbench|"(?:TransactionResults|TPSReadings|TotalCompletedTransactions|DMLResults)"'
+)
+
+
+class SwingbenchJson:
+    """Reader of the JSON; see docs/formats/swingbench-json.md."""
+
+    name = "swingbench-json"
+    title = "SwingBench results (JSON)"
+
+    def sniff(self, head: bytes) -> float:
+        """Sure of an object ``Results`` with SwingBench's own names in it."""
+        head = head.removeprefix(b"\xef\xbb\xbf")
+        return 0.95 if _FIRST.match(head) and _OWN_WORDS.search(head) else 0.0
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        """Records as `swingbench` gives them for the XML of the same run.
+
+        Raises `FormatError`: no JSON, a key twice, another structure, and what `Results` refuses.
+        """
+        text, warnings = decode(data, file)
+        document, lines = _parse(text, file)
+        root = _object(document.get(ROOT) if isinstance(document, dict) else None, ROOT, file)
+        results = Results(file)
+        for section, content in root.items():
+            at = lines[ROOT][section]
+            if section == NAMESPACE:
+                results.info[NAMESPACE] = _text(content, section, file)
+            elif section == TRANSACTIONS:
+                _take_transactions(results, _object(content, section, file), at)
+            elif section == METRICS:
+                for name, value in _object(content, section, file).items():
+                    if name == READINGS:
+                        results.take_readings(_text(value, name, file), at[name])
+                    else:
+                        results.skip(f"{section}/{name}")
+            elif section in FIELDS:
+                for name, value in _object(content, section, file).items():
+                    if isinstance(value, dict | list):
+                        results.skip(f"{section}/{name}")
+                    else:
+                        results.take(section, "", name, _text(value, name, file), at[name])
+            else:
+                results.skip(section)
+        reading = results.reading()
+        return replace(reading, warnings=(*warnings, *reading.warnings))
+
+
+def _take_transactions(results: Results, content: dict[str, Any], lines: Any) -> None:
+    """Take the results of the transactions; `lines` has the line of each value in its place."""
+    for key, found in content.items():
+        if key != RESULT:
+            results.skip(f"{TRANSACTIONS}/{key}")
+            continue
+        alone = not isinstance(found, list)  # one may stand without its list
+        for result, at in zip(
+            *([part] if alone else part for part in (found, lines[key])), strict=True
+        ):
+            values = _object(result, RESULT, results.file)
+            transaction = _text(values.get(ID, ""), ID, results.file).strip()
+            if not transaction:
+                raise FormatError(
+                    "a Result without its id",
+                    file=results.file,
+                    line=first_line(at),
+                    expected="the transaction's name",
+                )
+            for name, value in values.items():
+                if isinstance(value, dict | list):
+                    results.skip(f"{TRANSACTIONS}/{RESULT}/{name}")
+                elif name != ID:
+                    results.take(
+                        TRANSACTIONS, transaction, name, _text(value, name, results.file), at[name]
+                    )
+
+
+def _parse(text: str, file: str) -> tuple[Any, Any]:
+    """The document, and the line of each value in its place."""
+    loads = partial(
+        json.loads, object_pairs_hook=_once, parse_int=str, parse_float=str, parse_constant=str
+    )
+    try:
+        return with_lines(text, loads)
+    except RecursionError as err:
+        raise FormatError("nested too deeply", file=file, expected="results of SwingBench") from err
+    except ValueError as err:
+        line = err.lineno if isinstance(err, json.JSONDecodeError) else None
+        raise FormatError(
+            "not JSON",
+            file=file,
+            line=line,
+            expected='the whole object {"Results": ...}',
+            found=str(err),
+            remedy="export the results again.",
+        ) from err
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:60]!r} is given twice")
+        if _HALF.search(key):
+            raise ValueError(f"the key {key[:60]!r} holds half a character")
+        found[key] = value
+    return found
+
+
+def _object(value: Any, name: str, file: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FormatError(
+            f"no object {name!r}",
+            file=file,
+            expected="an object of names and texts",
+            found=repr(value)[:60],
+        )
+    return value
+
+
+def _text(value: Any, name: str, file: str) -> str:
+    """A text, also where it stands as a number, true or false; null is an empty one."""
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
+    if not isinstance(text, str) or _HALF.search(text):
+        raise FormatError(
+            f"{name!r} is no text", file=file, expected="a text", found=repr(value)[:60]
+        )
+    return text
+
+
+FORMAT = SwingbenchJson()

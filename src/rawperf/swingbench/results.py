@@ -1,0 +1,288 @@
+"""What SwingBench's results say, in whatever file they stand: numbers, texts, and whether they
+agree with one another.
+
+The names are the tool's own, misspellings included.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rawperf.base import Reading
+from rawperf.core.errors import FormatError
+from rawperf.rows import record_table
+from rawperf.text import numbers
+
+OVERVIEW, CONFIGURATION, DML = "Overview", "Configuration", "DMLResults"
+TRANSACTIONS, READINGS = "TransactionResults", "TPSReadings"
+SECTIONS = (OVERVIEW, CONFIGURATION, DML, TRANSACTIONS, READINGS)
+DRIVER, TRANSACTION = "driver", "transaction"
+
+TEXTS = {
+    OVERVIEW: ("BenchmarkName", "Comment", "TimeOfRun"),
+    CONFIGURATION: ("ConnectString", "TimingsIn", "WaitTillAllLogon", "Driver"),
+}
+PERCENTILES = (
+    "TenthPrecentile",
+    "TwentiethPercentile",
+    "ThirtiethPercentile",
+    "FortiethPrecentile",
+    "FiftythPercentile",
+    "SixtiethPercentile",
+    "SeventiethPercentile",
+    "EightiethPercentile",
+    "NinetiethPercentile",
+)
+DURATIONS = ("TotalRunTime", "TotalLogonTime")
+FIELDS = {
+    OVERVIEW: (
+        *DURATIONS,
+        "TotalCompletedTransactions",
+        "TotalFailedTransactions",
+        "AverageTransactionsPerSecond",
+        "MaximumTransactionRate",
+    ),
+    CONFIGURATION: (
+        "NumberOfUsers",
+        "MinimumInterThinkTime",
+        "MaximumInterThinkTime",
+        "MinimumIntraThinkTime",
+        "MaximumIntraThinkTime",
+    ),
+    DML: (
+        "SelectStatements",
+        "InsertStatements",
+        "UpdateStatements",
+        "DeleteStatements",
+        "CommitStatements",
+        "RollbackStatements",
+    ),
+    TRANSACTIONS: (
+        "AverageResponse",
+        "MinimumResponse",
+        "MaximumResponse",
+        "TransactionCount",
+        "FailedTransactionCount",
+        "RollbackCount",
+        "GeometricMean",
+        *PERCENTILES,
+    ),
+}
+RESPONSE, COUNT = "AverageResponse", "TransactionCount"
+UNIT = "milliseconds"
+_PERCENTILE = re.compile(r"\w+centile")
+
+_DURATION = re.compile(r"(\d{1,6}):([0-5]\d):([0-5]\d)(?:\.(\d{3}))?", re.ASCII)
+_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_NO_NUMBER = ("NaN", "")  # Java's mean of nothing
+LATEST = 1e14  # milliseconds; the year 5138
+NAMESPACE, STRANGERS = "xmlns", "not read"
+MOST_STRANGERS = 50
+
+
+class Results:
+    """Results of one run as they are found; `reading` puts them into the tool's own order."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.info: dict[str, str] = {}
+        self.warnings: list[str] = []
+        self.strangers: dict[str, None] = {}
+        self.values: dict[
+            tuple[str, str, str], tuple[float, int]
+        ] = {}  # section, transaction, field -> value, line
+        self.times = self.tps = np.array([], dtype=float)
+        self.readings_line = 0
+        self.whole = True
+
+    def take(self, section: str, transaction: str, name: str, text: str, line: int) -> None:
+        """Take one element; raises `FormatError` for one that is given twice or holds no number
+        where one must be.
+        """
+        text = text.strip()
+        key = (section, transaction, name)
+        label = name if name in TEXTS.get(section, ()) else f"{section}/{name}"
+        if key in self.values or label in self.info:
+            raise self._error(
+                f"{name} is given twice", f"once in {transaction or section}", text, line
+            )
+        duration = _DURATION.fullmatch(text)
+        if name in TEXTS.get(section, ()):
+            self.info[name] = text
+        elif name in DURATIONS and duration:
+            hours, minutes, seconds, thousandths = (int(part or 0) for part in duration.groups())
+            self.values[key] = (
+                (((hours * 60 + minutes) * 60 + seconds) * 1000 + thousandths) / 1000,
+                line,
+            )
+        elif name not in DURATIONS and _NUMBER.fullmatch(text):
+            self.values[key] = float(text), line
+        elif section not in TEXTS or name in FIELDS[section]:
+            if text not in _NO_NUMBER:
+                expected = "H:MM:SS" if name in DURATIONS else "a number with a decimal point"
+                raise self._error(f"{name} is none", expected, text, line)
+        else:
+            self.info[label] = text
+
+    def skip(self, path: str) -> None:
+        """Remember an element that is not known."""
+        if len(self.strangers) < MOST_STRANGERS:
+            self.strangers[path] = None
+
+    def take_readings(self, text: str, line: int, whole: bool = True) -> None:
+        """Take the series ``epoch milliseconds, rate, ...``; `whole` is False where its end is
+        lost.
+        """
+        if self.readings_line or len(self.times):
+            raise self._error("TPSReadings is given twice", "one series", text[:40], line)
+        tokens = pc.ascii_trim_whitespace(
+            pc.split_pattern(pa.array([text], pa.string()), ",").flatten()
+        )
+        count = (
+            len(tokens) - 1
+        )  # a comma ends each token; what follows the last one is empty, or a part of a number
+        if whole and tokens[count].as_py():
+            count += 1
+        if count % 2 and whole:
+            raise self._error(
+                "TPSReadings has an odd number of numbers", "time, rate, time, rate, ...", "", line
+            )
+        values, bad = numbers(tokens.slice(0, count - count % 2))
+        if bad < 0 and len(values):
+            late = (
+                (values[::2] < 0)
+                | (values[::2] > LATEST)
+                | (values[::2] % 1 != 0)
+                | (values[1::2] < 0)
+            )
+            bad = 2 * int(late.argmax()) if late.any() else -1
+        if bad >= 0:
+            expected = "milliseconds since 1970 and transactions a second"
+            raise self._error(
+                "TPSReadings holds no time and rate", expected, str(tokens[bad]), line
+            )
+        self.times, self.tps, self.readings_line = values[::2] / 1000, values[1::2], line
+        if (np.diff(self.times) <= 0).any():
+            self._warn(line, "the times of TPSReadings do not grow; was the clock set back?")
+
+    def _warn(self, line: int, sentence: str) -> None:
+        self.warnings.append(
+            f"{self.file} line {line}: {sentence}" if line else f"{self.file}: {sentence}"
+        )
+
+    def reading(self) -> Reading:
+        """The records in the tool's own order, and below the transactions their mean response,
+        weighted by counts.
+
+        Raises `FormatError`: no number at all, or response times in another unit than milliseconds.
+        """
+        if not self.values and not len(self.times):
+            raise FormatError(
+                "no results of SwingBench",
+                file=self.file,
+                expected=f"numbers in {', '.join(SECTIONS)}",
+                remedy="give the results file that charbench -r wrote.",
+            )
+        self._check()
+        place = {"": 0}
+        for _, transaction, _ in self.values:
+            place.setdefault(transaction, len(place))
+        rows = dict(sorted(self.values.items(), key=lambda item: _rank(item[0], place)))
+        if (overall := self._overall()) is not None:
+            rows[TRANSACTIONS, "", RESPONSE] = overall
+        sections, transactions, names = ([key[part] for key in rows] for part in range(3))
+        kinds = [TRANSACTION if transaction else DRIVER for transaction in transactions]
+        values = np.array([value for value, _ in rows.values()], dtype=float)
+        frame = record_table(
+            sections, kinds, transactions, names, np.full(len(rows), np.nan), values
+        )
+        series = record_table(READINGS, DRIVER, "", READINGS, self.times, self.tps)
+        lines = [*(line for _, line in rows.values()), *[self.readings_line] * len(series)]
+        records = pd.concat([part for part in (frame, series) if len(part)], ignore_index=True)
+        info = self.info | ({STRANGERS: " ".join(sorted(self.strangers))} if self.strangers else {})
+        return Reading(
+            records, "absolute", info, tuple(self.warnings), np.array(lines, dtype=np.int64)
+        )
+
+    def _of_each(self, field: str) -> dict[str, tuple[float, int]]:
+        """A field of each transaction that has it, with its line."""
+        return {
+            t: v
+            for (section, t, name), v in self.values.items()
+            if (section, name) == (TRANSACTIONS, field)
+        }
+
+    def _overall(self) -> tuple[float, int] | None:
+        """Mean response of all transactions together, weighted by their counts, and the line of the
+        first of them.
+        """
+        means = self._of_each(RESPONSE)
+        counted = {t: count for t, (count, _) in self._of_each(COUNT).items() if count > 0}
+        if not counted or not counted.keys() <= means.keys():
+            return None
+        mean = math.fsum(count * means[t][0] for t, count in counted.items()) / math.fsum(
+            counted.values()
+        )
+        return mean, means[next(iter(counted))][1]
+
+    def _check(self) -> None:
+        """Warn of what does not agree; raises `FormatError` for another unit."""
+        unit = self.info.get("TimingsIn")
+        results = [(t, name) for section, t, name in self.values if section == TRANSACTIONS]
+        line = next(
+            (line for (section, _, _), (_, line) in self.values.items() if section == TRANSACTIONS),
+            0,
+        )
+        if unit is not None and unit.lower() != UNIT:
+            raise FormatError(
+                "response times in another unit", file=self.file, expected=UNIT, found=unit
+            )
+        if results and unit is None:
+            self._warn(
+                line, f"no TimingsIn says the unit of response times; they were taken as {UNIT}"
+            )
+        names = ("TotalRunTime", "TotalCompletedTransactions", "AverageTransactionsPerSecond")
+        total, done, rate = (self.values.get((OVERVIEW, "", name)) for name in names)
+        counts = [count for count, _ in self._of_each(COUNT).values()]
+        if self.whole and counts and done and math.fsum(counts) != done[0]:
+            sentence = f"the transactions' counts make {math.fsum(counts):.0f}, but {done[0]:.0f} were completed"
+            self._warn(done[1], sentence)
+        if (
+            total and done and rate and total[0] > 1
+        ):  # the run time may be off by a second, the rate by a hundredth
+            low, high = done[0] / (total[0] + 1) - 0.01, done[0] / (total[0] - 1) + 0.01
+            if not low <= rate[0] <= high:
+                sentence = (
+                    f"{done[0]:.0f} transactions in {total[0]:g} s are not {rate[0]:g} a second"
+                )
+                self._warn(rate[1], sentence)
+        found = dict.fromkeys((t for t, _ in results), 0)
+        for t, name in results:
+            found[t] += _PERCENTILE.fullmatch(name) is not None
+        without = [t for t, percentiles in found.items() if percentiles < len(PERCENTILES)]
+        if without and self.whole:
+            self._warn(
+                line,
+                f"{len(without)} of {len(found)} transactions lack percentiles, first {without[0]!r}",
+            )
+
+    def _error(self, problem: str, expected: str, found: str, line: int) -> FormatError:
+        return FormatError(
+            problem, file=self.file, line=line or None, expected=expected, found=found or None
+        )
+
+
+def _rank(key: tuple[str, str, str], place: dict[str, int]) -> tuple[int, int, int]:
+    section, transaction, name = key
+    known = FIELDS[section]
+    return (
+        SECTIONS.index(section),
+        place[transaction],
+        known.index(name) if name in known else len(known),
+    )

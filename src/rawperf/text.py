@@ -1,0 +1,157 @@
+"""Text, clock and record helpers that several raw formats share."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rawperf.core.errors import FormatError
+
+DAY = 86400
+HALF_DAY = DAY // 2
+EPOCH = date(1970, 1, 1).toordinal()
+_ESCAPE = re.compile(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|\([A-Z0-9]|[=>])")
+_NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+_ONE_NUMBER = re.compile(_NUMBER)
+FEW = 40
+"""Texts that Python makes numbers of in the time that Arrow needs for a call."""
+
+
+def decode(data: bytes, file: str) -> tuple[str, tuple[str, ...]]:
+    """The text of a raw file without its byte order mark, every line ending as ``\n``; a lone
+    ``\r`` stays.
+
+    Each line is UTF-8, or Latin-1, which can't fail, where it is not; a warning names the first of
+    those in `file`.
+    """
+    warnings: tuple[str, ...] = ()
+    data, strange = utf8(data.removeprefix(codecs.BOM_UTF8))
+    if strange >= 0:
+        warnings = (not_utf8(file, strange),)
+    return data.decode().replace("\r\n", "\n"), warnings
+
+
+def utf8(data: bytes) -> tuple[bytes, int]:
+    """The same text in UTF-8, and the first line, from 0, that was Latin-1, else -1."""
+    try:
+        data.decode()
+        return data, -1
+    except UnicodeDecodeError as err:
+        first = data.count(b"\n", 0, err.start)
+    lines = data.split(b"\n")
+    for place in range(first, len(lines)):
+        try:
+            lines[place].decode()
+        except UnicodeDecodeError:
+            lines[place] = lines[place].decode("latin-1").encode()
+    return b"\n".join(lines), first
+
+
+def not_utf8(file: str, line: int) -> str:
+    """What is said of a file whose line `line`, from 0, is not UTF-8."""
+    return f"{file} line {line + 1}: not UTF-8, such lines were read as Latin-1"
+
+
+def uncoloured(data: bytes) -> bytes:
+    """The same bytes without the escapes by which terminals colour text and place it."""
+    return _ESCAPE.sub(b"", data) if b"\x1b" in data else data
+
+
+def surest(patterns: Iterable[tuple[re.Pattern[bytes], float]], head: bytes) -> float:
+    """The certainty of the first pattern that occurs in a file's head, else 0."""
+    return next((certainty for pattern, certainty in patterns if pattern.search(head)), 0.0)
+
+
+def strings(values: Sequence[str], codes: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    """The string column ``[values[c] for c in codes]``, without a Python loop over the codes."""
+    if len(values) == 1:
+        return pd.array(pa.repeat(pa.scalar(values[0], pa.large_string()), len(codes)), dtype="str")
+    return pd.array(pa.array(list(values), pa.large_string()).take(pa.array(codes)), dtype="str")
+
+
+def split_blanks(texts: Sequence[str] | pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """All tokens of many texts, split at runs of ASCII blanks, and their offsets.
+
+    ``tokens[offsets[i]:offsets[i + 1]]`` belong to text ``i``.
+    """
+    array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
+    parts = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(array))
+    offsets = np.asarray(parts.offsets)
+    return parts.flatten(), offsets - offsets[0]
+
+
+def numbers(tokens: pa.Array | list[str]) -> tuple[np.ndarray, int]:
+    """Decimal numbers as float64, and the place of the first token that is none or not finite, else
+    -1.
+    """
+    if isinstance(tokens, list):
+        if len(tokens) <= FEW:
+            values = np.array(
+                [float(token) if _ONE_NUMBER.fullmatch(token) else np.nan for token in tokens]
+            )
+            return values, _first_bad(values)
+        tokens = pa.array(tokens, pa.string())
+    try:
+        values = pc.cast(tokens, pa.float64()).to_numpy(zero_copy_only=False, writable=True)
+    except pa.ArrowInvalid:
+        fine = pc.match_substring_regex(tokens, _NUMBER).to_numpy(zero_copy_only=False)
+        return np.full(len(tokens), np.nan), int(np.argmin(fine))
+    return values, _first_bad(values)
+
+
+def _first_bad(values: np.ndarray) -> int:
+    bad = np.flatnonzero(~np.isfinite(values))
+    return int(bad[0]) if len(bad) else -1
+
+
+def clock_seconds(text: str, *, file: str, line: int) -> int:
+    """Seconds since midnight of ``HH:MM:SS``, 24-hour; raises `FormatError` for anything else."""
+    parts = text.split(":")
+    if len(parts) == 3 and all(len(p) == 2 and p.isascii() and p.isdigit() for p in parts):
+        hour, minute, second = map(int, parts)
+        if hour < 24 and minute < 60 and second <= 60:  # 60 is a leap second
+            return hour * 3600 + minute * 60 + second
+    raise FormatError("not a time of day", file=file, line=line, expected="HH:MM:SS", found=text)
+
+
+def clock_text(seconds: float) -> str:
+    """``HH:MM:SS`` of seconds since any midnight; the fraction is cut off, as tools do."""
+    whole = int(np.floor(seconds)) % DAY
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def exact_text(value: float) -> str:
+    """A number without a fraction where it has none, else with all its digits."""
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def unwrap_midnight(
+    seconds: np.ndarray, before: float = np.nan, days: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times of day that grow past 86400 at each midnight, and the places where the clock was set
+    back.
+
+    A step back of more than half a day is a midnight; a smaller one is a clock that was set back,
+    and stays.
+
+    Parameters
+    ----------
+    seconds : ndarray, shape (n,)
+        Times of day in the order in which they were written.
+    before, days : float
+        The time of day that was written before them, NaN if none was, and the seconds that
+        midnights before it add.
+    """
+    seconds = np.asarray(seconds, dtype=float)
+    if not len(seconds):
+        return seconds, np.zeros(0, dtype=int)
+    step = np.diff(seconds, prepend=seconds[0] if np.isnan(before) else before)
+    midnights = DAY * np.cumsum(step < -HALF_DAY)
+    return seconds + midnights + days, np.flatnonzero((step < 0) & (step >= -HALF_DAY))

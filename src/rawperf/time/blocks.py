@@ -1,0 +1,257 @@
+"""The blocks of lines that bash's ``time`` and GNU time print, one by one.
+
+Sources: the default of TIMEFORMAT in bash's manual, and ``time.c`` of GNU time (``default_format``,
+``posix_format``,
+``longstats``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rawperf.core.errors import FormatError
+
+SHELL, GNU, VERBOSE = "shell", "gnu", "gnu -v"
+"""Values of `report`: real, user, sys (bash, and ``-p`` of either); GNU time's two lines; ``time
+-v``.
+"""
+
+SHELL_FIELDS = ("real", "user", "sys")
+GNU_FIELDS = (
+    "user",
+    "system",
+    "elapsed",
+    "%CPU",
+    "avgtext",
+    "avgdata",
+    "maxresident",
+    "inputs",
+    "outputs",
+    "major pagefaults",
+    "minor pagefaults",
+    "swaps",
+)
+ELAPSED = "Elapsed (wall clock) time (h:mm:ss or m:ss)"
+PERCENT = "Percent of CPU this job got"
+USER, LAST = "User time (seconds)", "Exit status"
+VERBOSE_FIELDS = (
+    USER,
+    "System time (seconds)",
+    PERCENT,
+    ELAPSED,
+    "Average shared text size (kbytes)",
+    "Average unshared data size (kbytes)",
+    "Average stack size (kbytes)",
+    "Average total size (kbytes)",
+    "Maximum resident set size (kbytes)",
+    "Average resident set size (kbytes)",
+    "Major (requiring I/O) page faults",
+    "Minor (reclaiming a frame) page faults",
+    "Voluntary context switches",
+    "Involuntary context switches",
+    "Swaps",
+    "File system inputs",
+    "File system outputs",
+    "Socket messages sent",
+    "Socket messages received",
+    "Signals delivered",
+    "Page size (bytes)",
+    LAST,
+)
+COMMAND = "Command being timed"
+_COMMAND_LINES = (
+    200  # a command with line ends in its arguments, such as sh -c '...', is printed with them
+)
+
+_BASH = re.compile(r"(real|user|sys)[ \t]+(\d{1,9})m([0-5]?\d)[.,](\d{3})s", re.ASCII)
+_POSIX = re.compile(r"(real|user|sys)[ \t]+(\d{1,12})[.,](\d{1,9})", re.ASCII)
+_BEGINS_SHELL = re.compile(r"(?:real|user|sys)[ \t]+[-\d]\S*(?:[ \t]+\S+)?", re.ASCII)
+_INT = r"(\d{1,18})"
+_CLOCK = r"((?:\d{1,9}:)?\d{1,9}:\d\d(?:\.\d\d)?)"
+_GNU_1 = re.compile(
+    rf"(\d{{1,12}}\.\d\d)user (\d{{1,12}}\.\d\d)system {_CLOCK}elapsed (\?{{1,2}}|\d{{1,18}})%CPU"
+    rf" \({_INT}avgtext\+{_INT}avgdata {_INT}maxresident\)k",
+    re.ASCII,
+)
+_GNU_2 = re.compile(
+    rf"{_INT}inputs\+{_INT}outputs \({_INT}major\+{_INT}minor\)pagefaults {_INT}swaps", re.ASCII
+)
+_BEGINS_GNU = re.compile(r"\d(?:elapsed|avgtext|avgdata|maxresident|inputs\+)|\)pagefaults")
+_COMMAND_LINE = re.compile(rf'\s*{COMMAND}: "(.*)')
+_OTHER_BLOCK = re.compile(
+    rf"{COMMAND}: |{_BEGINS_SHELL.pattern}$|(?:{'|'.join(re.escape(name) for name in VERBOSE_FIELDS)}): "
+    rf"|.*(?:{_BEGINS_GNU.pattern})",
+    re.ASCII,
+)
+_VERBOSE_NUMBER = re.compile(r"\d{1,18}|\d{1,12}\.\d\d", re.ASCII)
+_HOURS = re.compile(r"(?:(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.(\d\d))?", re.ASCII)
+
+# Other shells' own time: refused by name, since their lines say other things or say them with other
+# roundings.
+_OTHERS = (
+    ("zsh", re.compile(r"(?:.*\s)?\d+[.,]\d\ds user \d+[.,]\d\ds system \d+% cpu [\d:.,]+ total")),
+    (
+        "tcsh",
+        re.compile(
+            r"\d+[.,]\d+u \d+[.,]\d+s \d+:[\d.:,]+\s+[\d.,]+%\s+\d+\+\d+k\s+\d+\+\d+io\s+\d+pf\+\d+w"
+        ),
+    ),
+    ("mksh", re.compile(r"\s*\d+m[\d.]+s real\s+\d+m[\d.]+s user\s+\d+m[\d.]+s system")),
+    ("BSD", re.compile(r"\s*[\d.]+ real\s+[\d.]+ user\s+[\d.]+ sys")),
+    ("ksh", re.compile(r"(?:real|user|sys)[ \t]+\d+m\d+[.,]\d\ds")),
+    ("busybox", re.compile(r"(?:real|user|sys)[ \t]+\d+m \d+[.,]\d\ds")),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What was printed for one command."""
+
+    report: str
+    command: str  # as ``time -v`` prints it, else empty
+    fields: dict[
+        str, tuple[float, int]
+    ]  # times in seconds, the rest as printed; with the line of each, from 1
+    end: int  # place of the first line after the block
+
+
+class BrokenOffError(Exception):
+    """The lines end within a block."""
+
+
+def other_tool(line: str) -> str | None:
+    """The shell whose own ``time`` printed the line, where it is one that is not read."""
+    if not (
+        "user" in line or "real" in line or "sys" in line or "pf+" in line
+    ):  # most lines, at little cost
+        return None
+    return next((name for name, pattern in _OTHERS if pattern.fullmatch(line)), None)
+
+
+def _seconds_of(text: str) -> float | None:
+    """Seconds of ``[h:]m:ss[.cc]``, exact to the hundredth; None for anything else."""
+    match = _HOURS.fullmatch(text)
+    if match is None or int(match[3]) > 59 or (match[1] and int(match[2]) > 59):
+        return None
+    return (
+        (int(match[1] or 0) * 60 + int(match[2])) * 6000 + int(match[3]) * 100 + int(match[4] or 0)
+    ) / 100
+
+
+class Blocks:
+    """The blocks among the lines of a file; `whole` says whether the last one has its line end."""
+
+    def __init__(self, lines: Sequence[str], whole: bool, file: str) -> None:
+        self.lines, self.whole, self.file = lines, whole, file
+
+    def at(self, at: int) -> Block | None:
+        """The block that begins at a place; None where none does.
+
+        Raises `FormatError`: a damaged block; `BrokenOffError`: the file ends within it.
+        """
+        line = self.lines[at].strip()
+        if _BEGINS_SHELL.fullmatch(line):
+            return self._shell(at)
+        if _BEGINS_GNU.search(line):
+            return self._gnu(at)
+        return self._verbose(at) if _COMMAND_LINE.match(line) else None
+
+    def _damaged(self, problem: str, at: int, expected: str) -> Exception:
+        """The error of a line that is not what it must be; the last one, without its line end, may
+        be a part of it.
+        """
+        if at >= len(self.lines) or (at == len(self.lines) - 1 and not self.whole):
+            return BrokenOffError()
+        return FormatError(
+            problem, file=self.file, line=at + 1, expected=expected, found=self.lines[at]
+        )
+
+    def _line(self, at: int, digits_last: bool = False) -> str:
+        """A line; raises `BrokenOffError` behind the end, or in a last line whose final digits may
+        be missing.
+        """
+        if at >= len(self.lines) or (digits_last and at == len(self.lines) - 1 and not self.whole):
+            raise BrokenOffError
+        return self.lines[at].strip()
+
+    def _shell(self, at: int) -> Block:
+        posix = _POSIX.fullmatch(self.lines[at].strip()) is not None
+        fields: dict[str, tuple[float, int]] = {}
+        for place, name in enumerate(SHELL_FIELDS, start=at):
+            match = (_POSIX if posix else _BASH).fullmatch(self._line(place, digits_last=posix))
+            if match is None or match[1] != name:
+                expected = f"{name} 0.00" if posix else f"{name}, a tab and 0m0.000s"
+                raise self._damaged(
+                    f"not the {name} line of a block of real, user, sys", place, expected
+                )
+            if posix:
+                seconds = float(f"{match[2]}.{match[3]}")
+            else:
+                seconds = (int(match[2]) * 60_000 + int(match[3]) * 1000 + int(match[4])) / 1000
+            fields[name] = seconds, place + 1
+        return Block(SHELL, "", fields, at + len(fields))
+
+    def _gnu(self, at: int) -> Block:
+        first = _GNU_1.fullmatch(self._line(at))
+        elapsed = _seconds_of(first[3]) if first else None
+        if first is None or elapsed is None:
+            expected = "0.00user 0.00system 0:00.00elapsed 0%CPU (...)k"
+            raise self._damaged("not the first line of GNU time", at, expected)
+        second = _GNU_2.fullmatch(self._line(at + 1))
+        if second is None:
+            expected = "0inputs+0outputs (0major+0minor)pagefaults 0swaps"
+            raise self._damaged("not the second line of GNU time", at + 1, expected)
+        fields: dict[str, tuple[float, int]] = {}
+        for place, (name, text) in enumerate(
+            zip(GNU_FIELDS, (*first.groups(), *second.groups()), strict=True)
+        ):
+            if "?" not in text:
+                value = elapsed if name == "elapsed" else float(text)
+                fields[name] = value, at + 1 + (place >= len(first.groups()))
+        return Block(GNU, "", fields, at + 2)
+
+    def _verbose(self, at: int) -> Block:
+        command, place = self._command(at)
+        fields: dict[str, tuple[float, int]] = {}
+        unknown = False
+        while LAST not in fields:
+            name, _, text = self._line(place, digits_last=True).rpartition(": ")
+            value = _seconds_of(text) if name == ELAPSED else None
+            if name != ELAPSED and _VERBOSE_NUMBER.fullmatch(
+                text.removesuffix("%") if name == PERCENT else text
+            ):
+                value = float(text.removesuffix("%"))
+            unknown_now = name == PERCENT and text in ("?%", "??%") and not unknown
+            if name not in VERBOSE_FIELDS or name in fields or (value is None and not unknown_now):
+                raise self._damaged(
+                    "not a line of time -v",
+                    place,
+                    "'name: number', each name once, Exit status last",
+                )
+            unknown = unknown or unknown_now
+            place += 1
+            if value is not None:
+                fields[name] = value, place
+        missing = [name for name in (USER, "System time (seconds)", ELAPSED) if name not in fields]
+        if missing:
+            raise FormatError(
+                f"the block lacks {missing[0]!r}",
+                file=self.file,
+                line=at + 1,
+                expected="all of time -v",
+            )
+        return Block(VERBOSE, command, fields, place)
+
+    def _command(self, at: int) -> tuple[str, int]:
+        """The command, on one line, and the place behind it."""
+        match = _COMMAND_LINE.match(self._line(at))
+        assert match is not None
+        parts, place = [match[1]], at
+        while not (parts[-1].endswith('"') and self._line(place + 1).startswith(USER)):
+            place += 1
+            if place - at > _COMMAND_LINES or _OTHER_BLOCK.match(self._line(place)):
+                raise self._damaged("the command has no end", at, f'a closing " and then {USER}')
+            parts.append(self._line(place))
+        return " ".join(" ".join(parts)[:-1].split()), place + 1

@@ -1,0 +1,165 @@
+"""The text that ``vmstat INTERVAL`` prints on Linux (procps), with or without ``-t``.
+
+Source: ``vmstat.c`` of procps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import BinaryIO
+
+import numpy as np
+
+from rawperf.base import Reading, Streaming
+from rawperf.core.errors import FormatError
+from rawperf.pieces import Pieces, line_end, recoded
+from rawperf.rows import Warnings
+from rawperf.sar.headings import Heading
+from rawperf.sar.table import Table, table_records
+
+_HEAD = re.compile(rb"^ *-*procs\b.*memory.*\r?\n\s*r\s+b\s+swpd\s+free\s", re.M)
+_NAME = re.compile(r"[a-z]\w*", re.ASCII)
+# Stands behind the numbers, in old versions with a tab and the zone's name.
+_STAMP = re.compile(
+    r"^(\d[\d \t]*)[ \t](\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: +([A-Za-z+-][\w:+-]*))?$", re.ASCII
+)
+_ROW = re.compile(r"\d[\d \t]*", re.ASCII)
+
+
+class VmstatFormat(Streaming):
+    """Reader of vmstat listings."""
+
+    name = "vmstat"
+    title = "vmstat text output (procps)"
+
+    def sniff(self, head: bytes) -> float:
+        """0.95 for both heading lines."""
+        return 0.95 if _HEAD.search(head) else 0.0
+
+    def blocks(self, stream: BinaryIO, *, file: str = "<bytes>") -> Iterator[Reading]:
+        """Read a listing.
+
+        ``field`` is a name of the second heading, the entity is the host. The first row holds
+        averages since the machine was started, and is left out. The clock is ``absolute`` with
+        ``-t``, else rows are numbered from the second one on.
+
+        Raises `FormatError`: a row before a heading, another heading than before, a row that does
+        not fit its heading, times in some rows only, and no row but the first.
+        """
+        listing, strange = _Listing(file), Warnings(file)
+        pieces = Pieces(stream, line_end, file)
+        for piece in pieces:
+            text = recoded(piece, pieces.line, strange, file).decode()
+            table, t, said = listing.rows(text, pieces.line, pieces.last)
+            if pieces.last and listing.count < 2:
+                raise FormatError(
+                    "no row but the first, which holds averages since the machine was started",
+                    file=file,
+                    expected="the two heading lines of vmstat, and rows",
+                    remedy="collect by vmstat -t SECONDS COUNT.",
+                )
+            records, at = table_records(table, t, said, file)
+            late = at > listing.first + 1
+            if late.any() or pieces.last:
+                clock = "absolute" if listing.stamped else "sample"
+                warnings = (*strange.new(pieces.last), *said)
+                yield Reading(
+                    records[late].reset_index(drop=True),
+                    clock,
+                    dict(listing.info),
+                    warnings,
+                    at[late],
+                )
+
+
+class _Listing:
+    """What is known of a listing from the parts of it before."""
+
+    def __init__(self, file: str) -> None:
+        self.count = 0  # of rows, of which the first stands on line `first`, from 0
+        self.first = -1
+        self.stamped = False  # whether they have times
+        self.info: dict[str, str] = {}
+        self._file = file
+        self._heading: Heading | None = None
+        self._heading_text = ""
+
+    def rows(self, text: str, above: int, last: bool) -> tuple[Table, np.ndarray, list[str]]:
+        """The rows of a part below so many lines, their times, and what is to be said of it."""
+        lines, said, rows, stamps = text.split("\n"), list[str](), list[int](), list[str]()
+        table = Table(text=text, lines=rows, times=rows, line=above, last=last)
+        for number, line in enumerate(lines[:-1]):
+            words = line.split()
+            if not words or words[0].strip("-") == "procs":
+                continue
+            error = partial(FormatError, file=self._file, line=above + number + 1)
+            stamp = _STAMP.fullmatch(line.strip())
+            if not stamp and not _ROW.fullmatch(line.strip()):
+                self._name(words, line, error)
+                continue
+            if self._heading is None:
+                raise error(
+                    "a row before any heading", found=line, remedy="keep the heading lines."
+                )
+            if self.count and self.stamped != bool(stamp):
+                raise error("times in some rows only", remedy="keep one listing a file.")
+            if not self.count:
+                self.first, self.stamped = above + number, bool(stamp)
+            self.count += 1
+            self.info |= {"zone": stamp[3]} if stamp and stamp[3] else {}
+            rows.append(number)
+            stamps.append(stamp[2] if stamp else "")
+            table.bodies.append(stamp[1] if stamp else line)
+        table.under = [0] * len(rows)
+        if lines[-1].strip():  # without a line end, digits may be missing
+            said.append(
+                f"{self._file} line {above + len(lines)}: the file breaks off; this line was left out"
+            )
+        if self._heading is not None:  # its time is that of no row, its line before all
+            table.headings, table.heading_lines, table.heading_times = [self._heading], [-1], [-1]
+            table.carried = self._heading_text
+        if not self.stamped:
+            return table, np.arange(self.count - len(rows), self.count) - 1.0, said
+        found = zip(stamps, rows, strict=True)
+        return (
+            table,
+            np.array([_seconds(stamp, self._file, above + row + 1) for stamp, row in found]),
+            said,
+        )
+
+    def _name(self, words: list[str], line: str, error: partial[FormatError]) -> None:
+        """Note the names of the second heading, behind which -t prints the name of the zone."""
+        names = tuple(word for word in words if _NAME.fullmatch(word))
+        zone, known = words[len(names) :], self._heading
+        heading = Heading("", "host", -2, len(names), False, tuple(range(len(names))), names)
+        own = list(names) == words[: len(names)] and len(zone) <= 1
+        if names[:2] != ("r", "b") or len(set(names)) < len(names) or not own:
+            raise error(
+                "not a line of vmstat",
+                found=" ".join(words),
+                expected="r b swpd free ..., or numbers",
+            )
+        if known is not None and known != heading:
+            expected, remedy = " ".join(known.fields), "keep one listing a file."
+            raise error(
+                "another heading than before",
+                found=" ".join(names),
+                expected=expected,
+                remedy=remedy,
+            )
+        self.info |= {"zone": zone[0]} if zone else {}
+        if known is None:
+            self._heading, self._heading_text = heading, line
+
+
+def _seconds(text: str, file: str, line: int) -> float:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+    except ValueError as err:
+        raise FormatError("not a date and time", file=file, line=line, found=text) from err
+
+
+FORMAT = VmstatFormat()

@@ -1,0 +1,136 @@
+"""What axes say: labels with units, levels in words, natural bounds; as plain values that travel
+with a frame.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from virtperf.report.palette import SERIES
+from virtperf.report.wording import joined, pretty, printable
+from virtperf.study.definition import Exhibit, Factor, Study
+from virtperf.study.quantities import Level, Quantity
+
+
+class Axes(dict[str, Any]):
+    """What axes say. Frames that are made of each other share it: pandas copies, in depth, what a
+    frame carries.
+    """
+
+    def __deepcopy__(self, _: object) -> Axes:
+        return self
+
+
+def axes_of(study: Study, figure: Exhibit) -> Axes:
+    """What the axes of a figure say, for ``frame.attrs["axes"]``.
+
+    labels: factor, quantity or panel to words with the unit; levels: factor to its levels in the
+    axis' order, each with its words; bounds: quantity or panel to its natural [low, high]; panels:
+    quantity to the panel that it shares with others of its unit; colours: label of a series to its
+    position in the palette.
+    """
+    at = study.points(figure)
+    factor = study.factors[figure.series[0].over]
+    shown = list(dict.fromkeys(level for _, level, _ in at))
+    if not all(isinstance(level, int | float) for level in shown):
+        shown.sort(key=factor.levels.index)
+    names = list(dict.fromkeys(quantity.name for _, _, quantity in at))
+    label = printable(factor.label)
+    labels = {factor.name: label[:1].upper() + label[1:]}
+    bounds = {name: [study.quantities[name].low, study.quantities[name].high] for name in names}
+    by_unit: dict[str, list[str]] = {}
+    for name in names:
+        unit, words = (
+            unit_words(study, name, [q for _, _, q in at if q.name == name]),
+            study.quantities[name].label,
+        )
+        labels[name] = printable(words if unit == "1" else f"{words}, {unit}")
+        by_unit.setdefault(unit, []).append(name)
+    panels: dict[str, str] = {}
+    for unit, shared in by_unit.items():
+        if len(shared) > 1:
+            panel = " ".join(shared)
+            panels |= dict.fromkeys(shared, panel)
+            said = [study.quantities[name].label for name in shared]
+            parts = zip(
+                *([part.rstrip(",") for part in label.split()] for label in said), strict=False
+            )
+            same = " ".join(part[0] for part in takewhile(lambda part: len(set(part)) == 1, parts))
+            labels[panel] = f"{same or joined(said)}, {unit}"
+            bounds[panel] = [
+                min(bounds[name][0] for name in shared),
+                max(bounds[name][1] for name in shared),
+            ]
+    levels = {factor.name: [(level, level_text(factor, level)) for level in shown]}
+    return Axes(labels=labels, levels=levels, bounds=bounds, panels=panels, colours=colours(study))
+
+
+def level_text(factor: Factor, level: Level) -> str:
+    """A level as a tick label; numbers with thousands separators."""
+    if level in factor.level_labels or isinstance(level, str):
+        return printable(factor.show(level))
+    return pretty(float(level), 6)
+
+
+def level_words(factor: Factor, level: Level) -> str:
+    """A level within a sentence: ``12 guests``, ``20,480 MB central storage``, ``hardware
+    encryption``.
+    """
+    text = level_text(factor, level)
+    return text if isinstance(level, str) else f"{text} {factor.noun(level)}"
+
+
+def unit_words(study: Study, name: str, points: Sequence[Quantity]) -> str:
+    """A quantity's unit; ``% of reference`` names the reference point: ``% of z/VM at 12 guests``.
+
+    The reference is the one nearest to the figure's points: in as many factors as possible it
+    agrees with one of them. It is described by the factors that vary in the figure or differ from
+    all of its points.
+    """
+    kind = study.quantities[name]
+    if not kind.references or "reference" not in kind.unit:
+        return kind.unit
+    references = [study.quantity_at(name, at) for at, _ in kind.references]
+
+    def agreement(reference: Quantity) -> int:
+        return max(
+            (sum(x == y for x, y in zip(reference.at, q.at, strict=True)) for q in points),
+            default=0,
+        )
+
+    nearest = max(references, key=agreement)
+    texts: list[str] = []
+    numbers: list[str] = []
+    for factor_name, level in nearest.at:
+        if {level} == {q.level(factor_name) for q in points}:
+            continue
+        factor = study.factors[factor_name]
+        (texts if isinstance(level, str) else numbers).append(level_words(factor, level))
+    words = ", ".join(texts) if texts else "the value" if numbers else "this point"
+    words += f" at {joined(numbers)}" if numbers else ""
+    return kind.unit.replace("reference", words)
+
+
+def colours(study: Study) -> dict[str, int]:
+    """Of every label of a study's figures, by order of first appearance; ``colour:`` of study.yaml
+    names another label.
+
+    Labels of one figure have different colours, as long as there are enough. Of those that are left
+    the one is taken that fewest labels have.
+    """
+    figures = [
+        [(s["label"], s.get("colour") or s["label"]) for s in e.spec.get("series", ())]
+        for e in study.exhibits
+    ]
+    beside: dict[str, set[str]] = defaultdict(set)
+    for figure in figures:
+        for _, system in figure:
+            beside[system] |= {other for _, other in figure} - {system}
+    found: dict[str, int] = {}
+    for system in dict.fromkeys(system for figure in figures for _, system in figure):
+        taken, used = {found.get(other) for other in beside[system]}, Counter(found.values())
+        found[system] = min(range(len(SERIES)), key=lambda k: (k in taken, used[k], k))
+    return {label: found[system] for figure in figures for label, system in figure}

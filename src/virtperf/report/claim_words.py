@@ -1,0 +1,278 @@
+"""A claim in words: what is printed, what the other claims allow, its verdicts, the relation that
+was computed with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any
+
+from virtperf.report.data import StudyData
+from virtperf.report.wording import NO_BREAK, as_precise, interval, plural, pretty
+from virtperf.study.claims import NUMBERED, Claim, Instance
+from virtperf.study.definition import Exhibit, Study
+from virtperf.study.quantities import Expression, Quantity
+
+_PRINTED = {
+    "ordering": "only an order",
+    "argmax": "the place of the peak",
+    "argmin": "the place of the low",
+    "linear": "a straight line",
+    "concave": "no upward bend",
+    "sum": "a sum",
+    "relative_mean": "a mean",
+    "response_law": "clients, throughput and response time",
+}
+_DIRECTIONS = {
+    "increasing": "a rise",
+    "decreasing": "a fall",
+    "nonincreasing": "no rise",
+    "nondecreasing": "no fall",
+}
+_WITHOUT_NUMBER = {
+    "corroborated": "only this",
+    "independent": "this or something else",
+    "contradicted": "something else only",
+    "depends": "this or not, depending on what is set aside",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim in words: its number, what the other claims allow, both verdicts; what measured runs
+    give, or "".
+    """
+
+    printed: str
+    allowed: str
+    text_verdict: str
+    measured_verdict: str
+    measured: str
+    reason: str
+
+
+def said(claim: Claim, data: StudyData) -> Said:
+    """What tables say of a claim."""
+    result, unit = data.result(claim.id), unit_of(claim, data.study)
+    values = [
+        float(result.get(name, math.nan)) for name in ("estimate", "estimate_low", "estimate_high")
+    ]
+    value, low, high = as_precise(*values)
+    measured = f"{value}{unit}" if low == high else f"{value} ({low} to {high}){unit}"
+    reason = result.get("reason")
+    return Said(
+        printed(claim, unit),
+        implied(claim, result, unit),
+        *verdict_words(claim, result),
+        measured=measured if math.isfinite(values[0]) else "",
+        reason=reason if isinstance(reason, str) else "",
+    )
+
+
+def unit_of(claim: Claim, study: Study) -> str:
+    """`` %`` or `` points`` for quantities in percent and their differences; other units stand in
+    the claim's words.
+    """
+    if claim.kind == "percent_change":
+        return f"{NO_BREAK}%"
+    names = {
+        q.name for instance in claim.instances for part in instance.parts for _, q in part.terms
+    }
+    percent = bool(names) and all(study.quantities[name].unit.startswith("%") for name in names)
+    if not percent or claim.kind not in ("value", "range", "difference", "ordering"):
+        return ""
+    return f"{NO_BREAK}%" if claim.kind in ("value", "range") else f"{NO_BREAK}points"
+
+
+def printed(claim: Claim, unit: str = "") -> str:
+    """The printed number with what its rounding leaves open, or the kind of relation where no
+    number is printed.
+    """
+    limits = interval(claim.low, claim.high, unit)
+    if claim.value is not None:
+        shown = f"{pretty(claim.value)}{unit}"
+        exact = claim.low == claim.high == claim.value
+        if exact or limits == "anything":
+            return shown
+        # Limits that round to one number are told by their distance: 22,990 (±0.5).
+        near = pretty(claim.low) == pretty(claim.high)
+        return (
+            f"{shown} (±{pretty((claim.high - claim.low) / 2)}{unit})"
+            if near
+            else f"{shown} ({limits})"
+        )
+    if limits != "anything":
+        return limits
+    if claim.kind == "monotone":
+        return _DIRECTIONS.get(claim.direction, "one direction")
+    if claim.kind == "equivalence":
+        return f"equal within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else "equal"
+    if claim.kind == "rule":
+        return f"a line, {pretty(claim.intercept)} + {pretty(claim.slope)}{NO_BREAK}x"
+    return _PRINTED.get(claim.kind, claim.kind)
+
+
+def implied(claim: Claim, result: dict[str, Any], unit: str = "") -> str:
+    """What all other claims together allow for the claim's number, or for what it says without
+    one.
+    """
+    if not {"implied_low", "implied_high"} <= result.keys():
+        return "not computed"
+    low, high = float(result["implied_low"]), float(result["implied_high"])
+    limits = interval(low, high, unit)
+    if limits == "anything":
+        word = str(result.get("text_verdict", ""))
+        return limits if claim.kind in NUMBERED else _WITHOUT_NUMBER.get(word, limits)
+    if claim.kind == "ordering":
+        return _order(low, high, unit, sure=result.get("text_verdict") != "contradicted")
+    return f"a ratio of {limits}" if claim.kind == "equivalence" else limits
+
+
+def _order(low: float, high: float, unit: str, *, sure: bool) -> str:
+    """An order by its difference, which is positive where the order is the one that the claim
+    states.
+
+    `sure` False: the claim orders several pairs, and for one of them the other claims leave only
+        the reverse.
+    """
+    if low == high == 0:
+        return "no difference"
+    if not math.isnan(low) and low >= 0:
+        return f"this order, by {interval(low, high, unit)}"
+    if high <= 0:
+        return f"the reverse, by {interval(-high, -low, unit)}"
+    return f"{'either order' if sure else 'not always'}: {interval(low, high, unit)}"
+
+
+def verdict_counts(data: StudyData) -> tuple[Counter[str], Counter[str]]:
+    """The paper's claims by verdict: by its other claims, and by measured runs."""
+    words = [verdict_words(claim, data.result(claim.id)) for claim in data.paper_claims]
+    return Counter(text for text, _ in words), Counter(measured for _, measured in words)
+
+
+def verdict_words(claim: Claim, result: dict[str, Any]) -> tuple[str, str]:
+    """Both verdicts on a claim: by the paper's other claims, and by measured runs."""
+    absent = "assumed" if claim.assumed else "not computed"
+    text, measured = (result.get(name) for name in ("text_verdict", "measured_verdict"))
+    return (
+        text if isinstance(text, str) and text else absent,
+        measured if isinstance(measured, str) and measured else "no measurement",
+    )
+
+
+SHOWN = 3  # relations of one claim that are written out
+_RELATIONS = {
+    "increasing": " < ",
+    "decreasing": " > ",
+    "nonincreasing": " ≥ ",
+    "nondecreasing": " ≤ ",
+}
+
+
+def relations(claim: Claim, study: Study, about: Set[Quantity] = frozenset()) -> list[str]:
+    """The claim's relations, the first few of many; those that speak of a quantity in `about` come
+    first.
+
+    Quantities stand in words with their levels: ``throughput (Xen, 12 guests) ÷ throughput (12
+    guests): 0.59 to 0.61``.
+    """
+    ordered = sorted(claim.instances, key=lambda instance: not about & quantities(instance))
+    written = [_relation(claim, instance, study) for instance in ordered[:SHOWN]]
+    hidden = len(ordered) - len(written)
+    return [*written, f"and {plural(hidden, 'relation')} of the same form"] if hidden else written
+
+
+def quantities(instance: Instance) -> set[Quantity]:
+    """What a relation speaks of."""
+    return {quantity for part in instance.parts for _, quantity in part.terms}
+
+
+def _relation(claim: Claim, instance: Instance, study: Study) -> str:
+    parts = [_sum(part, study) for part in instance.parts]
+    unit = (
+        study.quantities[instance.parts[0].terms[0][1].name].unit if instance.parts[0].terms else ""
+    )
+    unit = NO_BREAK + unit if unit not in ("", "1") else ""
+    limits = interval(claim.low, claim.high, "" if claim.kind == "ratio" else unit)
+    axis = ", ".join(map(pretty, instance.axis))
+    match claim.kind:
+        case "value" | "range":
+            return f"{parts[0]}: {limits}"
+        case "ratio":
+            return f"{_factor(parts[0])} ÷ {_factor(parts[1])}: {limits}"
+        case "difference":
+            return f"{parts[0]} − {_factor(parts[1])}: {limits}"
+        case "percent_change":
+            change = interval(claim.low, claim.high, f"{NO_BREAK}%")
+            return f"100 × ({_factor(parts[0])} ÷ {_factor(parts[1])} − 1): {change}"
+        case "equivalence":
+            same = interval(1 / (1 + claim.margin), 1 + claim.margin)
+            return f"{_factor(parts[0])} ÷ {_factor(parts[1])}: {same}"
+        case "ordering":
+            return (" < " if claim.strict else " ≤ ").join(parts)
+        case "argmax" | "argmin":
+            signs = "≥>" if claim.kind == "argmax" else "≤<"
+            return f"{parts[0]} {signs[claim.strict]} each of {'; '.join(parts[1:])}"
+        case "monotone":
+            return _RELATIONS[claim.direction].join(parts)
+        case "sum":
+            if math.isfinite(claim.low):
+                return f"{parts[0]} − ({' + '.join(parts[1:])}): {limits}"
+            return f"{parts[0]} = {' + '.join(parts[1:])}"
+        case "relative_mean":
+            shares = "; ".join(
+                f"{part} ÷ {to}" for part, to in zip(parts[1::2], parts[2::2], strict=True)
+            )
+            return f"{parts[0]} = 100 % × the mean of {shares}"
+        case "linear":
+            room = f" within {pretty(100 * claim.margin)}{NO_BREAK}%" if claim.margin else ""
+            return f"on one line over {axis}{room}: {'; '.join(parts)}"
+        case "rule":
+            limited = zip(parts, claim.bounds, strict=True)
+            return "; ".join(
+                f"{part}: {interval(low, high, unit)}" for part, (low, high) in limited
+            )
+        case "concave":
+            return f"no upward bend over {axis}: {'; '.join(parts)}"
+        case _:
+            return f"clients = {parts[1]} × ({parts[0]} + think time)"
+
+
+def _sum(expression: Expression, study: Study) -> str:
+    """``2 × a + b − c``."""
+    text = ""
+    for coefficient, quantity in expression.terms:
+        size = "" if abs(coefficient) == 1 else f"{pretty(abs(coefficient))} × "
+        sign = (" − " if coefficient < 0 else " + ") if text else ("−" if coefficient < 0 else "")
+        text += f"{sign}{size}{study.show(quantity)}"
+    return text
+
+
+def _factor(part: str) -> str:
+    return f"({part})" if " + " in part or " − " in part else part
+
+
+KINDS = ("argmax", "argmin", "monotone", "ordering")
+"""Kinds of claims that state nothing but an order, those that say most of a figure first."""
+_DISPUTED = ("contradicted", "depends")
+
+
+def orders(data: StudyData, exhibit: Exhibit) -> tuple[set[Quantity], list[str]]:
+    """The plotted quantities that claims of the paper order among each other, and what those claims
+    say.
+
+    Claims that the paper's other claims exclude, or may exclude, don't count.
+    """
+    plotted = {quantity for _, _, quantity in data.study.points(exhibit)}
+    about = [c for c in data.paper_claims if exhibit.id in c.exhibits and c.kind in KINDS]
+    found: set[Quantity] = set()
+    says = []
+    for claim in sorted(about, key=lambda claim: KINDS.index(claim.kind)):
+        within = [of for of in map(quantities, claim.instances) if of <= plotted]
+        if within and data.result(claim.id).get("text_verdict") not in _DISPUTED:
+            found |= set().union(*within)
+            says.append(claim.says)
+    return found, says

@@ -1,0 +1,183 @@
+"""What a figure shows, in sentences computed from its points: caption and alternative text.
+
+A single value is told only where the range is narrow, a course only where the ranges leave no
+other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+import pandas as pd
+
+from virtperf.report.axis_words import level_text, level_words
+from virtperf.report.frames import allowed, merged
+from virtperf.report.range_words import NARROW, WIDE
+from virtperf.report.wording import joined, plural, short
+from virtperf.study.definition import Factor
+
+NAMED = 6  # points of one series, and measured points, whose values are told
+ORDERS = 3  # claims that are told where they state nothing but an order
+SHORT = 80  # characters of such a claim
+SPLIT = "Two ranges: the paper contradicts itself there, and each way to resolve that leaves one of them."
+
+
+def finding(points: pd.DataFrame, factor: Factor, orders: Sequence[str] = ()) -> str:
+    """One sentence a series: its values or ranges, or its course where the ranges fix it; then
+    orders, then runs.
+
+    `points` are as `joined` makes them, with a column `ordered`: whether a claim orders the point
+        among others.
+    `factor` is that of the figure's axis, `orders` the claims that state nothing but an order.
+    """
+    points, own = _with_measured(points)
+    rows: list[Any] = list(points.itertuples(index=False))
+    others = [row for row, measured in zip(rows, own, strict=True) if not measured]
+    lead = (
+        "Measured means."
+        if own.all()
+        else "Printed values."
+        if points["printed"].notna().all()
+        else ""
+    )
+    ours = sum(p.known and (p.low, p.high) != (p.low_text, p.high_text) for p in others)
+    lead = (
+        f"With our assumptions, which change {ours} of {plural(len(rows), 'range')}."
+        if ours and not lead
+        else lead
+    )
+    alike: dict[str, list[str]] = {}
+    for label in dict.fromkeys(row.series for row in rows):
+        said = _series([row for row in rows if row.series == label], factor)
+        alike.setdefault(said, []).append(str(label))
+    sentences = [
+        f"{'; '.join(labels) if ',' in ''.join(labels) else joined(labels)}: {said}."
+        for said, labels in alike.items()
+        if said
+    ]
+    wide = any(p.known and _phrase(p).startswith(_ORDER) for p in rows)
+    brief = [claim for claim in orders if len(claim) <= SHORT][: ORDERS if wide else 0]
+    told = f"The text says: {' '.join(brief)}" if brief else ""
+    split = SPLIT if any(" or " in said for said in alike) else ""
+    several = points["series"].nunique() > 1
+    return " ".join(
+        filter(None, [lead, *sentences, split, told, _measured(others, factor, several)])
+    )
+
+
+def _with_measured(points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Where a text says nothing of a point, its measured mean and interval take the place of value
+    and range.
+    """
+    own = ~points["known"] & points["printed"].isna() & points["measured"].notna()
+    ends = {end: points[f"measured_{end}"].fillna(points["measured"]) for end in ("low", "high")}
+    taken = {"low": ends["low"], "high": ends["high"], "printed": points["measured"], "known": own}
+    return points.assign(
+        **{name: points[name].mask(own, values) for name, values in taken.items()}
+    ), own
+
+
+_ORDER = "order only"
+
+
+def _series(points: list[Any], factor: Factor) -> str:
+    """The points of one series in the order of their levels; "" where only runs say something of
+    them.
+    """
+    known = [p for p in points if p.known or math.isfinite(p.printed)]
+    if not known:
+        return "" if any(math.isfinite(p.measured) for p in points) else "no values yet"
+    numeric = all(isinstance(p.x, int | float) for p in known)
+    course = _course(known, factor) if numeric and len(known) > 2 else ""
+    if course:
+        return course
+    parts: list[str] = []
+    for phrase, group in groupby(known, key=_phrase):
+        levels = [p.x for p in group]
+        words = [level_text(factor, x) for x in levels]
+        words[0] = words[0] if parts and numeric else level_words(factor, levels[0])
+        parts.append(f"{phrase} at {joined(words)}" if numeric else f"{phrase} ({joined(words)})")
+    if len(parts) > NAMED:
+        parts = [*parts[: NAMED - 1], f"{parts[-1]}; the numbers have the rest"]
+    return ", ".join(parts)
+
+
+def _phrase(point: Any) -> str:
+    """What is known of one point: a value, a range, or an order among others."""
+    printed = math.isfinite(point.printed)
+    aside = f" (printed: {short(point.printed)})" if printed else ""
+    if len(merged(point.pieces)) > 2 and math.isfinite(point.high):
+        return f"{allowed(point.pieces)}{aside}"
+    if printed and (not point.known or point.low <= point.printed <= point.high):
+        return short(point.printed)
+    if is_narrow(point.low, point.high):
+        middle, ends = short((point.low + point.high) / 2), {short(point.low), short(point.high)}
+        return f"{middle if ends == {middle} else f'about {middle}'}{aside}"
+    if point.high <= WIDE * point.low:
+        return f"{short(point.low)} to {short(point.high)}{aside}"
+    if point.ordered:
+        return f"{_ORDER}{aside}"
+    if math.isinf(point.high):
+        return (f"at least {short(point.low)}" if point.low > 0 else "no upper limit") + aside
+    high = short(point.high)
+    return (
+        f"between {short(point.low)} and {high}{aside}"
+        if point.low > 0
+        else f"at most {high}{aside}"
+    )
+
+
+def is_narrow(low: float, high: float) -> bool:
+    """Whether the middle of a range may stand for it."""
+    return high - low <= NARROW * (high + low) and math.isfinite(high)
+
+
+def _course(points: list[Any], factor: Factor) -> str:
+    """How values run that their ranges leave only one direction at every step; "" where some step
+    is open.
+    """
+    # 1 where a point is above the one before for certain, -1 where it is below, 0 where their
+    # ranges overlap.
+    steps = [int(b.low > a.high) - int(b.high < a.low) for a, b in pairwise(points)]
+    turns = [k for k, (a, b) in enumerate(pairwise(steps), 1) if a != b]
+    if (
+        0 in steps
+        or len(turns) > 1
+        or not all(is_narrow(p.low, p.high) for p in (points[0], points[-1]))
+    ):
+        return ""
+    ends = [f"{_phrase(p)} at {level_text(factor, p.x)}" for p in points]
+    first = f"{_phrase(points[0])} at {level_words(factor, points[0].x)}"
+    ways = {1: "rising", -1: "falling"}
+    if not turns:
+        return f"{ways[steps[0]]} from {first} to {ends[-1]}"
+    return (
+        f"{ways[steps[0]]} from {first} to {ends[turns[0]]}, then {ways[steps[-1]]} to {ends[-1]}"
+    )
+
+
+def _measured(points: list[Any], factor: Factor, several: bool) -> str:
+    measured = [p for p in points if not math.isnan(p.measured)]
+    if not measured:
+        return ""
+    shown = []
+    for point in measured:
+        series = f"{point.series}{', ' if isinstance(point.x, str) else ' at '}" if several else ""
+        shown.append(f"{short(point.measured)} ({series}{level_words(factor, point.x)})")
+    text = (
+        f"Measured: {joined(shown)}."
+        if len(measured) <= NAMED
+        else f"{plural(len(measured), 'measured point')}."
+    )
+    compared = [p for p in measured if p.known and not p.reference]
+    inside = sum(p.measured_low <= p.high and p.measured_high >= p.low for p in compared)
+    if not compared:
+        return text
+    if len(compared) == 1:
+        said = f"The interval {'overlaps' if inside else 'does not overlap'}"
+    else:
+        said = f"{inside} of {len(compared)} intervals {'overlaps' if inside == 1 else 'overlap'}"
+    return f"{text} {said} what the text allows."

@@ -1,0 +1,325 @@
+"""A study's numbers as tidy frames: one row a point, a run or a sample, with the columns that
+analysts group by.
+
+Every frame has the columns study, exhibit, series, quantity, the factors that the figure varies
+(typed), provenance.
+``frame.attrs["axes"]`` holds what axes say of them: labels with units, names of levels, natural
+    bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rawperf.core.errors import StudyError
+from rawperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.report.axis_words import axes_of
+from virtperf.report.data import StudyData
+from virtperf.report.wording import interval, pretty
+from virtperf.study.conditions import RELATIVE, scale_of
+from virtperf.study.definition import Exhibit
+from virtperf.study.quantities import Quantity
+
+RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE, Provenance.SIMULATED)
+"""Of runs; a study's exhibits have no simulated ones, a rehearsal has no others
+(`exhibits.data.load`).
+"""
+_NO_LIMITS: dict[str, Any] = {"low": math.nan, "high": math.nan, "pieces": ()}
+
+
+def points(data: StudyData, exhibit: str | Exhibit, *, assumptions: bool = True) -> pd.DataFrame:
+    """What the text allows at every point of a figure, in the study's order.
+
+    low, high: the limits, infinite where there is none, NaN where no stage has set them;
+    `assumptions` False takes the text alone. low_text, high_text: without our assumptions. pieces,
+    pieces_text: the same as lists low, high, low, high, ... of disjoint ranges. printed,
+    printed_half_width: the number that the paper prints, NaN where it prints none. low_by, high_by:
+    ids of the claims that set the limits. reference: whether the value is what it is by convention.
+    """
+    figure = _figure(data, exhibit)
+    known = data.points[data.points["exhibit"] == figure.id]
+    limits: dict[Any, Mapping[Any, Any]] = {
+        (row["series"], row["x"]): row for row in known.to_dict("records")
+    }
+    prints = _prints(data)
+    rows = []
+    for row, quantity in _base(data, figure):
+        found = limits.get((row["series"], row[figure.series[0].over]), {})
+        text = {name: found.get(f"{name}_text", none) for name, none in _NO_LIMITS.items()}
+        given = (
+            {name: found.get(name, none) for name, none in _NO_LIMITS.items()}
+            if assumptions
+            else text
+        )
+        value, half_width = prints.get(quantity, (math.nan, math.nan))
+        rows.append(
+            row
+            | given
+            | {f"{name}_text": limit for name, limit in text.items()}
+            | {
+                "printed": value,
+                "printed_half_width": half_width,
+                "low_by": list(found.get("low_by", ())),
+                "high_by": list(found.get("high_by", ())),
+                "reference": (data.study.reference_for(quantity) or (None,))[0] == quantity,
+                "provenance": str(
+                    Provenance.RECONSTRUCTED if math.isnan(value) else Provenance.PUBLISHED
+                ),
+            }
+        )
+    return _framed(data, figure, rows, ())
+
+
+def printed(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
+    """The numbers that the paper prints for a figure's points: value, half_width (half the step of
+    the last digit).
+
+    `se` is that of a rounding error, which is uniform between the two roundings: half_width /
+        sqrt(3).
+    """
+    found = points(data, exhibit)
+    found = found[found["printed"].notna()].rename(
+        columns={"printed": "value", "printed_half_width": "half_width"}
+    )
+    kept = [
+        *found.columns[: found.columns.get_loc("low")],
+        "value",
+        "se",
+        "half_width",
+        "provenance",
+    ]
+    return found.assign(se=found["half_width"] / math.sqrt(3))[kept].reset_index(drop=True)
+
+
+def runs(data: StudyData, exhibit: str | Exhibit) -> pd.DataFrame:
+    """The runs behind a figure: run_id, value, se, df in the figure's unit; runs without a value
+    are left out.
+    """
+    figure = _figure(data, exhibit)
+    rows = [row | run for row, q in _base(data, figure) for run in _runs_of(data, q)]
+    return _framed(data, figure, rows, ("run_id", "replicate", "value", "se", "df", "provenance"))
+
+
+def condition(data: StudyData, quantity: Quantity) -> pd.DataFrame:
+    """The runs of a quantity at levels that perhaps no figure shows."""
+    row = {
+        "study": data.study.id,
+        "exhibit": "",
+        "series": data.study.quantities[quantity.name].label,
+        "quantity": quantity.name,
+        **dict(quantity.at),
+    }
+    found = [row | run for run in _runs_of(data, quantity)]
+    return pd.DataFrame(
+        found, columns=None if found else [*row, "run_id", "value", "se", "df", "provenance"]
+    )
+
+
+def means(data: StudyData, exhibit: str | Exhibit, *, level: float | None = None) -> pd.DataFrame:
+    """The means over runs in the figure's unit, one row a point and provenance: value, low, high,
+    se, df, n, runs.
+
+    On a relative axis, runs without the reference point have no mean. `level` None has the stored
+    intervals.
+    """
+    figure = _figure(data, exhibit)
+    found = [(row, data.mean(q, kind)) for row, q in _base(data, figure) for kind in RUN_KINDS]
+    names = ("value", "low", "high", "se", "df", "n")
+    rows = []
+    for row, mean in found:
+        if mean is None:
+            continue
+        assert mean.origin is not None  # `StudyData.mean` gives every mean its origin
+        shown = mean if level is None else mean.at(level)
+        cells = {name: getattr(shown, name) for name in names}
+        rows.append(
+            row
+            | cells
+            | {"runs": list(mean.origin.runs), "provenance": str(mean.origin.provenance)}
+        )
+    return _framed(data, figure, rows, (*names, "runs", "provenance"))
+
+
+def timeline(data: StudyData, exhibit: str | Exhibit, *, examples: bool = False) -> pd.DataFrame:
+    """The samples that a figure over time shows: t_s, value, unit, run_id; of the best provenance
+    that was run.
+
+    Raises `StudyError` where the exhibit is no figure over time.
+    """
+    figure = named(data, exhibit)
+    if figure.kind != "timeseries":
+        raise StudyError(
+            f"{figure.id} is no figure over time", file="study.yaml", expected="kind: timeseries"
+        )
+    table = data.timelines[data.timelines["exhibit"] == figure.id]
+    kinds = [
+        k
+        for k in RUN_KINDS
+        if (examples or k != Provenance.EXAMPLE) and k in set(table["provenance"])
+    ]
+    shown = table[table["provenance"] == str(kinds[0] if kinds else "")].reset_index(drop=True)
+    return shown.assign(study=data.study.id)[["study", *table.columns]]
+
+
+def named(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+    """The exhibit of that id; raises `StudyError` with near ids."""
+    if isinstance(exhibit, Exhibit):
+        return exhibit
+    known = {e.id: e for e in data.study.exhibits}
+    if exhibit not in known:
+        raise StudyError(f"there is no exhibit {exhibit!r}", remedy=near(exhibit, known))
+    return known[exhibit]
+
+
+def _figure(data: StudyData, exhibit: str | Exhibit) -> Exhibit:
+    found = named(data, exhibit)
+    if not found.series:
+        known = ", ".join(e.id for e in data.study.exhibits if e.series)
+        raise StudyError(
+            f"{found.id} has no series to draw", file="study.yaml", expected=f"one of {known}"
+        )
+    return found
+
+
+def _base(data: StudyData, figure: Exhibit) -> list[tuple[dict[str, Any], Quantity]]:
+    """The columns that all frames of a figure begin with, and the quantity of each of its
+    points.
+    """
+    named_factors = {name for s in figure.series for name in (*s.at, s.over)}
+    factors = [name for name in data.study.factors if name in named_factors]
+    return [
+        (
+            {
+                "study": data.study.id,
+                "exhibit": figure.id,
+                "series": series.label,
+                "quantity": quantity.name,
+                **{name: quantity.level(name) for name in factors},
+            },
+            quantity,
+        )
+        for series, _, quantity in data.study.points(figure)
+    ]
+
+
+def _framed(
+    data: StudyData, figure: Exhibit, rows: list[dict[str, Any]], columns: tuple[str, ...]
+) -> pd.DataFrame:
+    """A frame that carries what axes say of it; its columns have their types where it has no
+    rows.
+    """
+    frame = pd.DataFrame(rows)
+    if not rows:
+        base, _ = _base(data, figure)[0]
+        texts = {
+            "run_id",
+            "provenance",
+            *(name for name, value in base.items() if isinstance(value, str)),
+        }
+        empty = {
+            name: pd.Series(dtype="str" if name in texts else "float64")
+            for name in (*base, *columns)
+        }
+        frame = pd.DataFrame(empty)
+    frame.attrs["axes"] = axes_of(data.study, figure)
+    return frame
+
+
+def _prints(data: StudyData) -> dict[Quantity, tuple[float, float]]:
+    """Value and half step of every number that the paper prints as it stands, without a vague word.
+
+    Of two for one point the one that is not set aside; a number that is set aside is a printed one
+    nevertheless.
+    """
+    dropped = set(data.claim_results.loc[data.claim_results["dropped"].astype(bool), "claim"])
+    found: dict[Quantity, tuple[float, float]] = {}
+    for claim in sorted(data.claims or (), key=lambda claim: claim.id in dropped):
+        if claim.kind != "value" or claim.value is None or claim.assumed or claim.reading:
+            continue
+        for instance in claim.instances:
+            terms = instance.parts[0].terms
+            if len(terms) == 1 and terms[0][0] == 1:
+                found.setdefault(terms[0][1], (claim.value, (claim.high - claim.low) / 2))
+    return found
+
+
+def _runs_of(data: StudyData, quantity: Quantity) -> list[dict[str, Any]]:
+    rows = data.observations.iloc[data.observed.get(quantity, np.empty(0, dtype=np.intp))]
+    of_relative = ("relative", "relative_se", "relative_df")
+    value, se, df = (
+        of_relative if scale_of(data.study, quantity.name) == RELATIVE else ("value", "se", "df")
+    )
+    named = {
+        "run_id": "run_id",
+        "replicate": "replicate",
+        "value": value,
+        "se": se,
+        "df": df,
+        "provenance": "provenance",
+    }
+    found = rows.to_dict("records")
+    return [
+        {name: row[column] for name, column in named.items()}
+        for row in found
+        if math.isfinite(row[value])
+    ]
+
+
+KINDS = ("measured", "example")
+
+
+def joined(
+    data: StudyData,
+    exhibit: Exhibit,
+    *,
+    level: float,
+    assumptions: bool = True,
+    examples: bool = False,
+) -> pd.DataFrame:
+    """One row a point: the columns of `points`; ``x``, the level on the figure's axis; of every
+    kind of run
+    ``measured``, ``measured_low``, ``measured_high`` (NaN without runs) and ``measured_runs``
+    (their ids); ``known``: whether a stage has computed limits.
+    """
+    found = points(data, exhibit, assumptions=assumptions)
+    over, keys = exhibit.series[0].over, ["series", "quantity", "x"]
+    found["x"] = found[over]
+    stored = means(data, exhibit, level=level)
+    for kind in KINDS:
+        wanted = kind if examples or kind != Provenance.EXAMPLE else ""
+        names = {"value": kind, **{part: f"{kind}_{part}" for part in ("low", "high", "runs")}}
+        rows = stored[stored["provenance"] == wanted].rename(columns={over: "x", **names})
+        found = found.merge(
+            rows[[*keys, *names.values()]].astype({"x": found["x"].dtype}), on=keys, how="left"
+        )
+        found[f"{kind}_runs"] = [
+            cell if isinstance(cell, list) else [] for cell in found[f"{kind}_runs"]
+        ]
+    found["known"] = found["low"].notna()
+    return found
+
+
+def allowed(pieces: Sequence[float]) -> str:
+    """Disjoint ranges, flattened, in words: ``60 to 61 or 90 to 95``; "not computed" without
+    any.
+    """
+    ends = merged(pieces)
+    return (
+        " or ".join(interval(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True))
+        or "not computed"
+    )
+
+
+def merged(pieces: Sequence[float]) -> list[float]:
+    """Disjoint ranges, flattened, without the gaps that printed digits do not show."""
+    ends = list(pieces[:1])
+    for high, low in zip(pieces[1::2], pieces[2::2], strict=False):
+        if pretty(high) != pretty(low):
+            ends += [high, low]
+    return [*ends, *pieces[-1:]]

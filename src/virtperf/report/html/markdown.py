@@ -1,0 +1,123 @@
+"""Markdown cells as HTML: raw HTML is shown as text, headings get anchors and go into the table of
+contents.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import mistune
+from markupsafe import Markup
+
+from virtperf.report.wording import slug
+
+
+@dataclass(frozen=True)
+class Heading:
+    """One entry of the table of contents; `text` is plain text."""
+
+    level: int
+    text: str
+    anchor: str
+
+
+@dataclass
+class Writer:
+    """Turns the Markdown cells of one page into HTML, in their order, and collects the headings.
+
+    `taken` are anchors that belong to exhibits: ``figure-5`` is the figure, never a heading above
+    it. `known` are the page's anchors, a link to any other place on the page is none; None: all
+    links stay.
+    """
+
+    headings: list[Heading] = field(default_factory=list)
+    taken: frozenset[str] = frozenset()
+    known: frozenset[str] | None = None
+
+    def html(self, source: str) -> Markup:
+        """One cell; tables stand in their own scrolling box."""
+        body = mistune.create_markdown(
+            renderer=_Renderer(self), plugins=["table", "strikethrough"]
+        )(source)
+        assert isinstance(body, str)
+        return Markup(body)  # noqa: S704 (written by the renderer below, which escapes)
+
+
+def pages_of(
+    sources: Sequence[str], taken: frozenset[str]
+) -> tuple[list[Markup], list[list[Heading]]]:
+    """All Markdown cells of one page, and the headings of each; a link may lead to a heading that
+    comes later.
+    """
+    first = Writer(taken=taken)
+    for source in sources:
+        first.html(source)
+    last = Writer(taken=taken, known=taken | {heading.anchor for heading in first.headings})
+    written, headings = [], []
+    for source in sources:
+        before = len(last.headings)
+        written.append(last.html(source))
+        headings.append(last.headings[before:])
+    return written, headings
+
+
+class _Renderer(mistune.HTMLRenderer):
+    def __init__(self, page: Writer) -> None:
+        super().__init__(escape=True)
+        self._page = page
+
+    def render_token(self, token: dict[str, Any], state: Any) -> str:
+        if token["type"] != "heading":
+            return super().render_token(token, state)
+        text, plain = self.render_tokens(token["children"], state), _plain(token["children"])
+        level, taken = (
+            token["attrs"]["level"],
+            self._page.taken | {h.anchor for h in self._page.headings},
+        )
+        names = (
+            f"{slug(plain)}-{count}" if count > 1 else slug(plain) for count in itertools.count(1)
+        )
+        anchor = next(name for name in names if name not in taken)
+        self._page.headings.append(Heading(level, plain, anchor))
+        link = (
+            f'<a class="vp-anchor" href="#{anchor}" aria-label="Link to this section">#</a>'
+            if level > 1
+            else ""
+        )
+        return f'<h{level} id="{anchor}">{text} {link}</h{level}>\n'
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        known = self._page.known
+        if (
+            known is not None
+            and self.safe_url(url).startswith("#")
+            and url.removeprefix("#") not in known
+        ):
+            return text
+        return super().link(text, url, title)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        # A page that makes no request has no pictures from elsewhere.
+        if url.startswith("data:image/"):
+            return super().image(text, url, title)
+        return f"[{mistune.escape(text)}]"
+
+    def table(self, text: str) -> str:
+        box = '<div class="vp-scroll" role="region" tabindex="0" aria-label="Table">'
+        return f"{box}<table>\n{text}</table></div>\n"
+
+    def block_html(self, html: str) -> str:
+        # Comments are for authors.
+        return (
+            ""
+            if html.strip().startswith("<!--") and html.strip().endswith("-->")
+            else super().block_html(html)
+        )
+
+
+def _plain(tokens: Sequence[dict[str, Any]]) -> str:
+    """The text of inline tokens without their markup."""
+    return "".join(token.get("raw", "") or _plain(token.get("children", ())) for token in tokens)

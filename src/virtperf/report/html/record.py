@@ -1,0 +1,246 @@
+"""Records as HTML, by templates: the ids that they put on a page, where their links lead, their
+numbers as CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from rawperf.core.errors import VirtperfError
+from virtperf.report.html.templating import environment
+from virtperf.report.records import (
+    DIGITS,
+    Block,
+    Folded,
+    Grid,
+    Numbers,
+    Paragraph,
+    Record,
+    Span,
+    Words,
+)
+from virtperf.report.wording import slug
+
+
+def record_html(
+    record: Record,
+    *,
+    notebook: bool = False,
+    repeated: bool = False,
+    place: Place | None = None,
+    heading: str = "",
+) -> Markup:
+    """A record's markup on `place`; without one, on a page that holds this record alone.
+
+    A `notebook` shows the picture itself, and to keep the file small it has neither folded blocks
+    nor downloads: who has the notebook has the data. `repeated`: the page has this picture already,
+    so that it goes in as an image, since the ids in it may stand on a page only once. `heading` is
+    what stands above it: a caption does not repeat it.
+    """
+    where = place or (NOTEBOOK if notebook else Place(known=frozenset(ids([record]))))
+    blocks, tail = _split(record.blocks)
+    if notebook:
+        blocks, tail = (
+            [_short(b) for b in part if not isinstance(b, Folded)] for part in (blocks, tail)
+        )
+    macros: Any = environment().get_template("record.html.j2").module
+    picture = "none" if notebook or record.drawing is None else "image" if repeated else "inline"
+    titled = ". ".join(filter(None, (record.name, record.title))).rstrip(
+        "."
+    ) != heading.strip().rstrip(".")
+    html = macros.record(
+        record,
+        titled,
+        blocks,
+        tail,
+        picture,
+        notebook,
+        address,
+        lambda link: where.address(link, record.study),
+    )
+    return Markup(str(html).strip())  # noqa: S704 (made by our template, which escapes)
+
+
+def ids(records: Iterable[Record]) -> Iterator[str]:
+    """The ids that records put on a page, in order."""
+    for record in records:
+        yield record.id
+        yield from _block_ids(record.blocks)
+
+
+def distinct(records: Iterable[Record], taken: Iterable[str] = ()) -> list[Record]:
+    """The records with ids that are unique on one page: one whose id is taken gets a number behind
+    it.
+
+    A row or a heading whose id is taken has none: the first one of a name is where its links lead.
+    """
+    seen = set(taken)
+    made = []
+    for record in records:
+        name, count = record.id, 1
+        while name in seen:
+            count += 1
+            name = f"{record.id}-{count}"
+        seen.add(name)
+        made.append(
+            record.model_copy(
+                update={"id": name, "blocks": tuple(_free(b, seen) for b in record.blocks)}
+            )
+        )
+    return made
+
+
+def _split(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
+    """The blocks, and the folded ones and links at the end, which stand in one line with the
+    downloads.
+    """
+    end = len(blocks)
+    while end and (isinstance(blocks[end - 1], Folded) or _only_link(blocks[end - 1])):
+        end -= 1
+    return blocks[:end], blocks[end:]
+
+
+def _short(block: Block) -> Block:
+    """A table as a notebook shows it: nothing folded in its cells, no anchors, no cards on
+    phones.
+    """
+    if not isinstance(block, Grid):
+        return block
+
+    def unfolded(words: Words) -> Words:
+        if isinstance(words, str):
+            return words
+        return tuple(word for word in words if isinstance(word, str) or word.style != "folded")
+
+    rows = tuple(tuple(map(unfolded, row)) for row in block.rows)
+    return block.model_copy(update={"rows": rows, "ids": (), "stacks": False})
+
+
+def _only_link(block: Block) -> bool:
+    if not isinstance(block, Paragraph) or isinstance(block.words, str) or len(block.words) != 1:
+        return False
+    (word,) = block.words
+    return isinstance(word, Span) and bool(word.link)
+
+
+def _block_ids(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Grid):
+            yield from filter(None, block.ids)
+        elif isinstance(block, Folded):
+            yield from _block_ids(block.blocks)
+
+
+def _free(block: Block, seen: set[str]) -> Block:
+    """The block without ids that are taken; its own are taken from now on."""
+
+    def free(name: str) -> str:
+        if not name or name in seen:
+            return ""
+        seen.add(name)
+        return name
+
+    if isinstance(block, Grid) and block.ids:
+        return block.model_copy(update={"ids": tuple(map(free, block.ids))})
+    if isinstance(block, Folded):
+        return block.model_copy(
+            update={"blocks": tuple(_free(part, seen) for part in block.blocks)}
+        )
+    return block
+
+
+KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "rehearsal:", "https://", "http://")
+
+
+def trace_place(key: str) -> str:
+    """The anchor of a key on its study's trace page: the key without the study's name."""
+    return slug(key.partition("/")[2])
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page or a notebook, from which `folder` leads to the reports.
+
+    `known` are the ids on this page: a link to an exhibit or a claim that is not among them is
+    none. `elsewhere`: exhibits and claims stand on another page, the study's report. `listed` are
+    claims whose links lead to the page of all claims.
+    """
+
+    known: frozenset[str] = frozenset()
+    folder: str = ""
+    elsewhere: bool = False
+    listed: frozenset[str] = frozenset()
+
+    def address(self, link: str, study: str) -> str:
+        """The address of a link within a record of a study; "" where it leads nowhere."""
+        kind, _, rest = link.partition(":")
+        if not link or link.startswith(("https://", "http://")):
+            return link
+        if link.startswith("#"):
+            return self._anchor(link[1:], study)
+        if kind == "claim" and rest in self.listed:
+            return f"{self.folder}{quote(f'claims-{study}')}.html#{quote(f'claim-{rest}')}"
+        if kind in ("claim", "exhibit") and "/" in rest:
+            of, _, name = rest.partition("/")
+            return f"{self.folder}{quote(of)}.html#{quote(f'claim-{name}' if kind == 'claim' else name)}"
+        if kind in ("claim", "exhibit"):
+            return self._anchor(f"claim-{rest}" if kind == "claim" else rest, study)
+        if kind == "trace":
+            of, _, _ = rest.partition("/")
+            return f"{self.folder}{quote(f'trace-{of}')}.html#{trace_place(rest)}"
+        if kind == "rehearsal":
+            return f"{self.folder}{quote(f'rehearsal-{rest}')}.html"
+        if kind == "run":
+            return (
+                f"{self.folder}{quote(f'quality-{study}')}.html#run-{quote(rest)}" if study else ""
+            )
+        raise VirtperfError(
+            f"a link of no known kind: {link!r}",
+            expected=f"one that begins with {' or '.join(KINDS)}",
+        )
+
+    def _anchor(self, anchor: str, study: str) -> str:
+        if self.elsewhere:
+            return f"{self.folder}{quote(study)}.html#{quote(anchor)}" if study else ""
+        return f"#{quote(anchor)}" if anchor in self.known else ""
+
+
+NOTEBOOK = Place(
+    folder="../reports/", elsewhere=True
+)  # a notebook stands in a folder beside the reports
+
+
+_SAFE = "/,;:=[]()*!"  # may stand in an address as they are, which keeps pages small
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_of(numbers: Numbers) -> str:
+    """A table as CSV text: `DIGITS` significant digits, ``\\n`` line ends, missing values empty.
+
+    Text that a spreadsheet would run as a formula begins with an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_cell(column) for column in numbers.columns])
+    writer.writerows([_cell(value) for value in row] for row in numbers.rows)
+    return out.getvalue()
+
+
+def _cell(value: str | int | float | bool | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+
+
+def address(numbers: Numbers) -> str:
+    """The file as a ``data:`` address."""
+    return f"data:text/csv;charset=utf-8,{quote(csv_of(numbers), safe=_SAFE)}"

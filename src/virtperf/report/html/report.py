@@ -1,0 +1,228 @@
+"""An executed notebook as one HTML file that needs nothing else: no network, no other file, no
+script to be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+from nbconvert import HTMLExporter
+from nbconvert.exporters.templateexporter import TemplateExporter
+from nbformat import NotebookNode
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import write_atomically
+from virtperf.report.html.markdown import Heading, Writer, pages_of
+from virtperf.report.html.notebooks import for_notebook_only, normalise, read_notebook, record_of
+from virtperf.report.html.record import Place, distinct, ids, record_html
+from virtperf.report.html.templating import (
+    TEMPLATES,
+    equip,
+    image_address,
+    refuse_large,
+    tidy,
+    with_policy,
+)
+from virtperf.report.records import Record
+
+
+class _Exporter(HTMLExporter):
+    """nbconvert's HTML exporter with this package's template only, and with escaping switched
+    on.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            template_name="templates", extra_template_basedirs=[str(TEMPLATES.parent)], **settings
+        )
+
+    def _create_environment(self) -> Environment:
+        environment: Environment = super()._create_environment()
+        environment.autoescape, environment.undefined = True, StrictUndefined
+        equip(environment)
+        return environment
+
+    def from_notebook_node(
+        self, nb: nbformat.NotebookNode, resources: Any = None, **settings: Any
+    ) -> Any:
+        # HTMLExporter would parse the page and write it anew to add attributes that the template
+        # has already.
+        html, resources = TemplateExporter.from_notebook_node(self, nb, resources, **settings)
+        return html, resources
+
+
+def render(executed_notebook: Path, out: Path, *, title: str | None = None) -> Path:
+    """Render a notebook with its outputs; `out` is replaced only when the whole page has been made.
+
+    `title` is that of the browser's window; without it the notebook's first heading. Raises
+    `VirtperfError` where the notebook can't be read, a cell of it failed, or the page is too large
+        for a browser.
+    """
+    html = to_html(_read(executed_notebook), title=title)
+    refuse_large(html, executed_notebook.name)
+    write_atomically(out, html)
+    return out
+
+
+def to_html(notebook: nbformat.NotebookNode, *, title: str | None = None) -> str:
+    """The page of a notebook; the same notebook gives the same text."""
+    code, policy = with_policy("page.js")
+    clean = normalise(notebook)
+    resources = {"page": build_page(clean, title), "scripts": code, "policy": policy}
+    body, _ = _Exporter().from_notebook_node(clean, resources=resources)
+    return tidy(body)
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    notebook = read_notebook(path)
+    for position, cell in enumerate(notebook.cells, 1):
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                raise VirtperfError(
+                    f"cell {position} ends in {output.ename}: {output.evalue}",
+                    file=path.name,
+                    remedy="mend the cell and execute the notebook again.",
+                )
+    return notebook
+
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_SUMMARY_WIDTH = 72
+_PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a cell shows: markup (of a record, or an analyst's own), plain text, or an image's
+    address.
+
+    `name` is ``stdout``, ``stderr`` or ``error`` for text that a cell printed; the words that stand
+        for an image.
+    """
+
+    kind: Literal["html", "text", "image"]
+    body: str | Markup
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One cell: prose has a `body`; code has outputs, its source, and its first line as
+    `summary`.
+    """
+
+    kind: Literal["prose", "code"]
+    body: Markup
+    summary: str = ""
+    outputs: tuple[Output, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the template shows."""
+
+    title: str
+    has_heading: bool
+    headings: tuple[Heading, ...]
+    parts: tuple[Part, ...]
+
+
+def build_page(notebook: NotebookNode, title: str | None) -> Page:
+    """The parts of a notebook's page; without a title, its first heading is the title."""
+    cells = [
+        c
+        for c in notebook.cells
+        if c.cell_type == "markdown" or (c.cell_type == "code" and (c.source.strip() or c.outputs))
+    ]
+    shown = {
+        k: [(o, record_of(o)) for o in c.outputs]
+        for k, c in enumerate(cells)
+        if c.cell_type == "code"
+    }
+    records = distinct(
+        record for pairs in shown.values() for _, record in pairs if record is not None
+    )
+    taken = frozenset(ids(records))
+    prose, of_cells = pages_of([c.source for c in cells if c.cell_type == "markdown"], taken)
+    headings = [heading for found in of_cells for heading in found]
+    place = Place(taken | {heading.anchor for heading in headings})
+    written, chosen, heading = iter(zip(prose, of_cells, strict=True)), iter(records), ""
+    parts: list[Part] = []
+    quiet: list[str] = []  # code that shows nothing stands with the next one that does
+    for position, cell in enumerate(cells):
+        if cell.cell_type == "markdown":
+            body, found = next(written)
+            heading = found[-1].text if found else heading
+            parts.append(Part("prose", body))
+            continue
+        outputs = [
+            _output(o, record, next(chosen) if record else None, place, heading)
+            for o, record in shown[position]
+        ]
+        seen = tuple(output for output in outputs if output is not None)
+        quiet.append(cell.source)
+        if seen or not any(shown.get(later) for later in range(position + 1, len(cells))):
+            source = highlight(
+                "\n\n".join(quiet), PythonLexer(), HtmlFormatter(cssclass="vp-code", wrapcode=True)
+            )
+            parts.append(Part("code", Markup(source), _summary(cell.source), seen))  # noqa: S704 (Pygments escapes)
+            quiet = []
+    first = next((h.text for h in headings if h.level == 1), None)
+    return Page(title or first or "Report", first is not None, tuple(headings), tuple(parts))
+
+
+def _summary(source: str) -> str:
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    first = lines[0].lstrip("# ") if lines else "empty cell"
+    if first.endswith(("(", "{", "[")) and len(lines) > 1:
+        first += {"(": "…)", "{": "…}", "[": "…]"}[first[-1]]
+    return first if len(first) <= _SUMMARY_WIDTH else f"{first[: _SUMMARY_WIDTH - 1]}…"
+
+
+def _output(
+    output: NotebookNode, record: Record | None, chosen: Record | None, place: Place, heading: str
+) -> Output | None:
+    if record is not None and chosen is not None:
+        return Output(
+            "html",
+            record_html(chosen, repeated=chosen.id != record.id, place=place, heading=heading),
+        )
+    if for_notebook_only(output):
+        return None
+    if output.output_type == "stream":
+        return Output("text", _plain(output.text), output.name)
+    if output.output_type == "error":
+        return Output("text", _plain("\n".join(output.traceback)), "error")
+    return next(_candidates(output.data), None)
+
+
+def _candidates(data: NotebookNode) -> Iterator[Output]:
+    """An output of an analyst's own in the forms that it has, the richest first."""
+    if "text/html" in data:
+        yield Output("html", Markup(data["text/html"]))  # noqa: S704 (an analyst's own; the page's policy runs nothing)
+    text = data.get("text/plain", "")
+    for mime in _PICTURES:
+        if mime in data:
+            svg = mime == "image/svg+xml"
+            coded = data[mime].replace("\n", "")
+            yield Output(
+                "image", image_address(data[mime]) if svg else f"data:{mime};base64,{coded}", text
+            )
+    if "text/markdown" in data:
+        yield Output("html", Writer().html(data["text/markdown"]))
+    if text:
+        yield Output("text", _plain(text))
+
+
+def _plain(text: str) -> str:
+    return _ANSI.sub("", text).rstrip("\n")

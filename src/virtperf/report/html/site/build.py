@@ -1,0 +1,83 @@
+"""The site: pages over all studies and of each study, beside the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from rawperf.core.files import json_text, write_atomically
+from rawperf.core.metrics import load_metrics
+from virtperf.core.params import Parameters
+from virtperf.core.paths import Layout
+from virtperf.report.data import load
+from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.site import claims, overview, quality, rehearsal, trace
+from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.templating import refuse_large
+from virtperf.report.trace import traces
+
+
+def build_site(
+    layout: Layout,
+    parameters: Parameters,
+    out: Path,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Write the pages over all studies into the folder `out`: index, claims, contradictions, data
+    quality, methods.
+
+    Raises `VirtperfError` where a page would be too large for a browser, or a study's files can't
+    be read.
+    """
+    studies = []
+    for study in sorted(
+        layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()
+    ):
+        progress(study)
+        studies.append(StudyFacts(layout, parameters, study))
+    papers = [facts for facts in studies if facts.data.study.kind == "paper"]
+    # The head of the synthesis, where the repository has one that has been executed.
+    together = next(
+        (made for made in records_of(layout.executed("synthesis")) if made.id == "summary"), None
+    )
+    pages = {
+        "index.html": overview.index_page(studies, together),
+        "claims.html": claims.overview_page(papers),
+        "contradictions.html": overview.contradictions_page(papers),
+        "quality.html": quality.overview_page(studies),
+        "methods.html": overview.methods_page(
+            layout.root / "docs", load_metrics(layout.metrics).metrics
+        ),
+    }
+    return _write(pages, out)
+
+
+def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
+    """Write one study's pages into the folder `out`: claims, data quality, rehearsal, traces (also
+    as JSON).
+
+    Raises as `build_site` does.
+    """
+    facts = StudyFacts(layout, parameters, study)
+    entries = list(traces(facts.data, assumptions=facts.context.assumptions))
+    pages = {
+        f"quality-{study}.html": quality.study_page(facts),
+        f"trace-{study}.html": trace.trace_page(facts, entries),
+        f"trace-{study}.json": json_text([asdict(entry) for entry in entries]),
+    }
+    if facts.data.study.kind == "paper":
+        simulated = load(study, layout.root / "data", rehearsal=True)
+        pages[f"claims-{study}.html"] = claims.study_page(facts)
+        pages[f"rehearsal-{study}.html"] = rehearsal.rehearsal_page(facts, simulated)
+    return _write(pages, out)
+
+
+def _write(pages: Mapping[str, str], out: Path) -> list[Path]:
+    for name, text in pages.items():
+        if name.endswith(".html"):  # traces as JSON have all runs, for programs
+            refuse_large(text, name)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in pages.items():
+        write_atomically(out / name, text)
+    return [out / name for name in pages]

@@ -1,0 +1,216 @@
+"""All claims: an overview of every paper, and a page a paper, to be filtered, searched, sorted and
+linked.
+
+A small drawing shows what is printed, what the other claims allow, and what measured runs give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from virtperf.report.claim_words import Said, said
+from virtperf.report.html.record import address
+from virtperf.report.html.site.gather import MEASURED, StudyFacts
+from virtperf.report.html.templating import page
+from virtperf.report.key_numbers import TEXT_VERDICTS
+from virtperf.report.kinds.contradictions import contradictions
+from virtperf.report.records import Numbers
+from virtperf.report.wording import exhibit_name
+from virtperf.study.claims import Claim
+
+FROM_STAGES = ("implied_low", "implied_high", "estimate", "estimate_low", "estimate_high", "reason")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim as its page shows it.
+
+    `about` has id and name of each exhibit that it speaks of, and whether the report has that
+    exhibit; `against` the addresses of the claims that exclude it; `seen` what filters and sorting
+    look at.
+    """
+
+    claim: Claim
+    where: str
+    said: Said
+    interval: Interval | None
+    against: tuple[str, ...]
+    about: tuple[tuple[str, str, bool], ...]
+    seen: Mapping[str, str]
+
+
+def overview_page(studies: Sequence[StudyFacts]) -> str:
+    """How many claims each paper has by verdict, and those that contradict their paper however it
+    is read.
+    """
+    found = [
+        (facts, [(claim, said(claim, facts.data)) for claim in sure(facts)]) for facts in studies
+    ]
+    return page(
+        "claims",
+        "Claims",
+        name="claims.html",
+        studies=studies,
+        by_text=TEXT_VERDICTS,
+        by_runs=MEASURED,
+        sure=found,
+        count=sum(len(claims) for _, claims in found),
+    )
+
+
+def sure(facts: StudyFacts) -> Iterator[Claim]:
+    """Claims that are set aside since the text alone excludes them, whichever way its words are
+    read.
+    """
+    found = facts.data.readings
+    changed = set(found.loc[found["kind"] == "verdict", "name"])
+    aside = contradictions(facts.data).keys() - changed
+    for claim in facts.data.paper_claims:
+        if claim.id in aside and facts.data.result(claim.id).get("text_verdict") == "contradicted":
+            yield claim
+
+
+def study_page(facts: StudyFacts) -> str:
+    """The claims of one paper; rows carry what filters look at in data attributes."""
+    rows = [_row(facts, claim) for claim in facts.data.paper_claims]
+    numbers = _numbers(facts, rows)
+    return page(
+        "study_claims",
+        f"Claims: {facts.title}",
+        name="claims.html",
+        scripts=("claims.js",),
+        wide=True,
+        facts=facts,
+        rows=rows,
+        measured=any(facts.measured[word] for word in MEASURED),
+        filters=_filters(rows, facts),
+        verdicts=[
+            word for word in (*TEXT_VERDICTS, *MEASURED) if facts.text[word] or facts.measured[word]
+        ],
+        download=address(numbers),
+        numbers=numbers,
+    )
+
+
+def _row(facts: StudyFacts, claim: Claim) -> Row:
+    told, result = said(claim, facts.data), facts.data.result(claim.id)
+    known = {e.id for e in facts.data.study.exhibits}
+    reading = f" Read as: {claim.reading}." if claim.reading else ""
+    against = result.get("conflicts", ()) if told.text_verdict == "contradicted" else ()
+    return Row(
+        claim=claim,
+        where=f"{'; '.join(claim.sections)}.{reading} ({claim.kind.replace('_', ' ')}; {claim.id})",
+        said=told,
+        interval=interval(claim, result),
+        against=tuple(facts.place.address(f"claim:{name}", facts.id) for name in against),
+        about=tuple(
+            (e, "in the text" if e == "text" else exhibit_name(e), e in known)
+            for e in claim.exhibits
+        ),
+        seen={
+            "exhibit": " ".join(claim.exhibits),
+            "kind": claim.kind,
+            "verdict": f"{told.text_verdict}|{told.measured_verdict}",
+            "printed": "" if claim.value is None else str(claim.value),
+        },
+    )
+
+
+def _filters(
+    rows: Sequence[Row], facts: StudyFacts
+) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Name, label and choices of every filter."""
+    order = {e.id: k for k, e in enumerate(facts.data.study.exhibits)}
+    named = dict.fromkeys((e, name) for row in rows for e, name, _ in row.about)
+    verdicts = (word for row in rows for word in (row.said.text_verdict, row.said.measured_verdict))
+    return [
+        ("exhibit", "Exhibit", sorted(named, key=lambda pair: order.get(pair[0], len(order)))),
+        ("kind", "Kind of claim", _counted(row.claim.kind for row in rows)),
+        ("verdict", "Verdict", _counted(verdicts)),
+    ]
+
+
+def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
+    counts = Counter(values)
+    return [(value, f"{value.replace('_', ' ')} ({counts[value]})") for value in sorted(counts)]
+
+
+def _numbers(facts: StudyFacts, rows: Sequence[Row]) -> Numbers:
+    """One row a claim: what is printed, what follows, both verdicts."""
+    table = []
+    for claim, told in ((row.claim, row.said) for row in rows):
+        result = facts.data.result(claim.id)
+        table.append(
+            {
+                "study": facts.id,
+                "claim": claim.id,
+                "kind": claim.kind,
+                "says": claim.says,
+                "printed": math.nan if claim.value is None else claim.value,
+                "printed_low": claim.low,
+                "printed_high": claim.high,
+                "text_verdict": told.text_verdict,
+                "measured_verdict": told.measured_verdict,
+                **{name: result.get(name) for name in FROM_STAGES},
+            }
+        )
+    return Numbers.of(pd.DataFrame(table), f"{facts.id}-claims", words="Download all claims (CSV)")
+
+
+WIDTH, HEIGHT, EDGE = 132, 18, 6
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Places along the drawing, in its own units: a `line` for what the paper's other claims allow,
+    which ends in an arrow where they set no limit (`open_low`, `open_high`); a `bar` (begin and
+    width) for the printed number with its rounding; what measured runs give, and its interval as a
+    `whisker`.
+    """
+
+    line: tuple[float, float]
+    open_low: bool
+    open_high: bool
+    bar: tuple[float, float]
+    measured: float | None
+    whisker: tuple[float, float] | None
+
+
+def interval(claim: Claim, result: Mapping[str, Any]) -> Interval | None:
+    """What to draw for a claim; None where there is no number to draw."""
+    printed = (claim.low, claim.high)
+    allowed = (_number(result, "implied_low", -math.inf), _number(result, "implied_high", math.inf))
+    value, low, high = (
+        _number(result, name, math.nan) for name in ("estimate", "estimate_low", "estimate_high")
+    )
+    ends = [v for v in (*printed, *allowed, value, low, high) if math.isfinite(v)]
+    if not any(map(math.isfinite, printed)) or not ends:
+        return None
+    room = max(abs(max(ends)), 1.0) / 2 if max(ends) == min(ends) else 0.0
+    edges = (min(ends) - room, max(ends) + room)
+
+    def x(value: float) -> float:
+        return round(float(np.interp(value, edges, (EDGE, WIDTH - EDGE))), 1)
+
+    bar = (x(printed[0]), x(printed[1]))
+    return Interval(
+        (x(allowed[0]), x(allowed[1])),
+        math.isinf(allowed[0]),
+        math.isinf(allowed[1]),
+        (round(bar[0] - 1, 1), round(bar[1] - bar[0], 1) + 2),
+        x(value) if math.isfinite(value) else None,
+        (x(low), x(high)) if math.isfinite(low + high) and high > low else None,
+    )
+
+
+def _number(result: Mapping[str, Any], name: str, absent: float) -> float:
+    value = result.get(name)
+    number = float(value) if isinstance(value, int | float) else math.nan
+    return absent if math.isnan(number) else number

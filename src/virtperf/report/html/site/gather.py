@@ -1,0 +1,57 @@
+"""What the site says of each study: its data, its points, its exhibits, and the counts of its
+verdicts.
+"""
+
+from __future__ import annotations
+
+from virtperf.core.params import Parameters
+from virtperf.core.paths import Layout
+from virtperf.report.claim_words import verdict_counts
+from virtperf.report.data import load
+from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.record import Place
+from virtperf.report.key_numbers import MEASURED_VERDICTS, best_known, reach
+from virtperf.report.kinds import Context, kinds
+from virtperf.report.records import Record
+
+MEASURED = tuple(word for word in MEASURED_VERDICTS if word != "no measurement")
+
+
+class StudyFacts:
+    """One study as the site shows it; all that it has is read at once.
+
+    `text` and `measured` count claims of the paper by verdict, without our assumptions; `shown` are
+    the records of the executed notebook by id. Raises `VirtperfError` where a file can't be read,
+    or the notebook was executed by another version.
+    """
+
+    def __init__(self, layout: Layout, parameters: Parameters, study: str) -> None:
+        self.data = load(study, layout.root / "data")
+        self.context = Context(self.data, parameters.level, parameters.report.assumptions)
+        self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
+        self.reach = reach(self.data, assumptions=self.context.assumptions)
+        self.text, self.measured = verdict_counts(self.data)
+        self.shown: dict[str, Record] = {}
+        for record in records_of(layout.executed(study)):
+            self.shown.setdefault(record.id, record)
+
+    @property
+    def telling(self) -> Record | None:
+        """The exhibit that stands for the study: `telling` of study.yaml, else the figure whose
+        points are known best.
+
+        Without a drawing of it the first exhibit that has one.
+        """
+        drawn = {name: record for name, record in self.shown.items() if record.drawing is not None}
+        named = self.data.study.telling or best_known(self.data)
+        return drawn.get(named, next(iter(drawn.values()), None))
+
+    @property
+    def place(self) -> Place:
+        """Where links within this study's records lead from a page of the site."""
+        listed = self.data.paper_claims if self.data.study.kind == "paper" else ()
+        return Place(elsewhere=True, listed=frozenset(c.id for c in listed))
+
+    def record(self, kind: str) -> Record:
+        """An exhibit that speaks of the whole study, such as ``quality``."""
+        return kinds()[kind].record(self.context)

@@ -1,0 +1,119 @@
+"""Data quality of each study: every run with its files, warm-up, audits and exclusions, its time
+series in small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from virtperf.report.html.record import distinct, record_html
+from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.templating import page
+from virtperf.report.kinds.quality import PASSED, warnings_of
+from virtperf.report.wording import joined, pretty
+
+WIDTH, HEIGHT = 160, 36
+MOST = 400  # runs that the page lists and draws; of more, those with a warning or a failed audit come first
+
+
+def overview_page(studies: Sequence[StudyFacts]) -> str:
+    """The list of the studies' pages."""
+    rows = []
+    for facts in studies:
+        kinds = Counter(str(run["provenance"]) for run in facts.data.index.get("runs", []))
+        status = facts.data.audits["status"]
+        read = joined(f"{n:,} {kind}" for kind, n in sorted(kinds.items())) or "none"
+        refused = len(facts.data.index.get("quarantined", []))
+        audits = f"{int(status.isin(PASSED).sum()):,} of {len(status):,}" if len(status) else "none"
+        rows.append((facts, read, refused, audits))
+    return page("quality", "Data quality", name="quality.html", rows=rows)
+
+
+def study_page(facts: StudyFacts) -> str:
+    """One study's page."""
+    runs = list(facts.data.index.get("runs", []))
+    anchors = ["overview", "runs", "series", *(f"run-{run['run_id']}" for run in runs)]
+    (record,) = distinct([facts.record("quality")], taken=anchors)
+    shown = _shown(facts, runs)
+    series, audits = (
+        dict(list(frame.groupby("run_id"))) for frame in (facts.data.series, facts.data.audits)
+    )
+    found = [
+        (run, _found(run, series.get(run["run_id"]), audits.get(run["run_id"]))) for run in shown
+    ]
+    return page(
+        "study_quality",
+        f"Data quality: {facts.title}",
+        name="quality.html",
+        wide=True,
+        facts=facts,
+        count=len(runs),
+        overview=record_html(record, place=facts.place),
+        runs=found,
+        thumbnails=_thumbnails(facts, shown),
+        size=(WIDTH, HEIGHT),
+    )
+
+
+def _shown(facts: StudyFacts, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs of the page in their order: all, or of many those that something is said of and then
+    the first.
+    """
+    if len(runs) <= MOST:
+        return runs
+    audits = facts.data.audits
+    failed = set(audits.loc[~audits["status"].isin(PASSED), "run_id"])
+    told = sorted(
+        range(len(runs)), key=lambda k: not (warnings_of(runs[k]) or runs[k]["run_id"] in failed)
+    )
+    return [runs[k] for k in sorted(told[:MOST])]
+
+
+def _found(
+    run: Mapping[str, Any], series: pd.DataFrame | None, audits: pd.DataFrame | None
+) -> dict[str, str]:
+    """What audits and the evaluation say of a run, in words."""
+    cut = (
+        pd.Series(dtype=float)
+        if audits is None
+        else audits.loc[audits["audit"] == "warm-up", "value"].dropna()
+    )
+    failed = (
+        [] if audits is None else sorted(set(audits.loc[~audits["status"].isin(PASSED), "audit"]))
+    )
+    classes = (
+        []
+        if series is None
+        else sorted(Counter(word for word in series["stationarity"] if word).items())
+    )
+    return {
+        "warm_up": f"{pretty(run['warmup_s'])} s declared, "
+        f"{'none found' if cut.empty else f'{pretty(cut.iloc[0])} s found'}",
+        "classes": ", ".join(f"{n} {word}" for word, n in classes) or "totals only",
+        "failed": joined(failed) or "all passed",
+        "warnings": "; ".join(warnings_of(run)) or "none",
+    }
+
+
+def _thumbnails(facts: StudyFacts, runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Run, metric and the points of a line from 0 to its own highest value; runs without a time
+    series have none.
+    """
+    stored = dict(list(facts.data.thumbnails.groupby("run_id")))
+    found = []
+    for run in runs:
+        steps = stored.get(run["run_id"])
+        if steps is None or len(steps) < 3 or not steps["value"].max() > 0:
+            continue
+        values = steps.sort_values("step")["value"].to_numpy()
+        top, last = float(values.max()), len(values) - 1
+        points = " ".join(
+            f"{k * WIDTH / last:.0f},{HEIGHT - 2 - v / top * (HEIGHT - 4):.1f}"
+            for k, v in enumerate(values)
+        )
+        found.append((str(run["run_id"]), str(steps["metric"].iloc[0]), points))
+    return found

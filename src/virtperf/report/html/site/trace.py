@@ -1,0 +1,48 @@
+"""Where every value comes from, as a page beside the report: readable without scripts, with links
+to the raw files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from virtperf.report.html.record import trace_place
+from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.templating import page
+from virtperf.report.trace import TableTrace, Trace, table_traces
+from virtperf.report.wording import exhibit_name
+
+MOST, FEWEST = (
+    1500,
+    3,
+)  # runs that the page names behind all values together, and behind each of them at least
+
+
+def trace_page(facts: StudyFacts, found: Sequence[Trace]) -> str:
+    """One section a figure with an entry for each plotted value, which carries its key; one section
+    a printed table.
+    """
+    most = max(FEWEST, MOST // max(1, len(found)))
+    sections: list[tuple[str, str, list[Trace], TableTrace | None]] = []
+    for exhibit, entries in groupby(found, key=lambda t: t.exhibit):
+        title = f"{exhibit_name(exhibit, 'figure')}. {facts.data.study.exhibit(exhibit).title}"
+        sections.append((exhibit, title, list(entries), None))
+    for table in table_traces(facts.data):
+        title = f"{exhibit_name(table.exhibit, 'table')}. {table.title}"
+        sections.append((table.exhibit, title, [], table))
+    claims = {
+        c.id: (facts.place.address(f"claim:{c.id}", facts.id), c.says.rstrip("."))
+        for c in facts.data.claims or ()
+    }
+    return page(
+        "trace",
+        f"Traces: {facts.title}",
+        facts=facts,
+        measured=len(facts.data.observations),
+        sections=sections,
+        claims=claims,
+        trace_place=trace_place,
+        folder=f"../data/measured/{facts.id}",
+        most=most,
+    )

@@ -1,0 +1,159 @@
+"""The one template environment: everything is escaped, and a name that a template doesn't know is
+an error.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from rawperf.core.errors import VirtperfError
+from virtperf.core.provenance import Provenance
+from virtperf.report import palette
+from virtperf.report.wording import VERDICTS, exhibit_name, plural, pretty, printable, slug
+
+TEMPLATES = Path(__file__).parent / "templates"
+LONGEST_WORD = 18
+LIMIT_BYTES = 2_000_000
+PAGES = {
+    "index.html": "Studies",
+    "claims.html": "Claims",
+    "contradictions.html": "Contradictions",
+    "quality.html": "Data quality",
+    "methods.html": "Methods",
+}
+"""The pages that the navigation of the site names."""
+
+
+@cache
+def environment() -> Environment:
+    """Jinja2 over the package's templates."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    equip(made)
+    return made
+
+
+def equip(made: Environment) -> None:
+    """Give an environment the words and filters that the templates use."""
+    made.filters |= {
+        "breakable": breakable,
+        "slug": slug,
+        "printable": printable,
+        "exhibit_name": exhibit_name,
+        "pretty": pretty,
+        "plural": plural,
+        "image_address": image_address,
+        "file_address": quote,
+        "css_string": css_string,
+    }
+    made.globals |= {
+        "VERDICTS": VERDICTS,
+        "PROVENANCES": {str(p): p.words for p in Provenance},
+        "palette": palette,
+    }
+
+
+def breakable(text: object, longest: int = LONGEST_WORD) -> Markup:
+    """Escaped text in which words longer than `longest` may break (after ``_ - / . :`` first)."""
+    words = []
+    for word in re.split(r"(\s+)", printable(text)):
+        if len(word) <= longest:
+            words.append(escape(word))
+            continue
+        pieces = re.findall(rf"[^_/.:-]{{1,{longest}}}[_/.:-]*|[_/.:-]+", word)
+        words.append(Markup("<wbr>").join(pieces))
+    return Markup("").join(words)
+
+
+def css_string(text: object) -> str:
+    """Text as a string of a style sheet, which ends where it should whatever the text holds."""
+    return (
+        "'"
+        + re.sub(r"[^\w .,:%()/-]", lambda found: f"\\{ord(found[0]):x} ", printable(text))
+        + "'"
+    )
+
+
+def image_address(svg: str) -> str:
+    """An SVG as the address of an image, which can't bring scripts, style rules or ids into the
+    page.
+    """
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def page(
+    template: str,
+    title: str,
+    *,
+    name: str = "",
+    scripts: Sequence[str] = (),
+    wide: bool = False,
+    **values: Any,
+) -> str:
+    """One page of the site by ``templates/site/<template>.html.j2``, which extends
+    ``site.html.j2``.
+
+    `name` is the page's file name where the navigation has it, else that of the page above it, or
+    "". `scripts` are names of script files, beside the one that every page has. A `wide` page takes
+    the window's whole width.
+    """
+    code, policy = with_policy("page.js", *scripts)
+    values |= {
+        "scripts": code,
+        "policy": policy,
+        "PAGES": PAGES,
+        "name": name,
+        "title": title,
+        "wide": wide,
+    }
+    return tidy(environment().get_template(f"site/{template}.html.j2").render(values))
+
+
+def with_policy(*names: str) -> tuple[list[Markup], str]:
+    """The text of script files of the template folder, and a policy under which a page runs them
+    and nothing else.
+
+    The policy is the second lock on the door: text is escaped, and were it not, no foreign script
+    would run.
+    """
+    code = [(TEMPLATES / name).read_text(encoding="utf-8").strip() for name in names]
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(c.encode()).digest()).decode()}'" for c in code
+    )
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {hashes}; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    return [Markup(c) for c in code], policy  # noqa: S704 (files of this package)
+
+
+def tidy(text: str) -> str:
+    """Text of a page without spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def refuse_large(page: str, name: str) -> None:
+    """Raise `VirtperfError` where a page is larger than `LIMIT_BYTES`."""
+    if (size := len(page.encode())) > LIMIT_BYTES:
+        raise VirtperfError(
+            "the page is too large",
+            file=name,
+            expected=f"at most {LIMIT_BYTES:,} bytes",
+            found=f"{size:,} bytes",
+            remedy="show fewer or smaller exhibits on it.",
+        )

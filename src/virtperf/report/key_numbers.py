@@ -1,0 +1,137 @@
+"""A study in a few numbers, for `dvc metrics` and `dvc plots`: how far its text pins points down,
+what verdicts say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from virtperf.report.data import StudyData
+from virtperf.study.definition import Study
+
+PERCENTS = (5, 10)  # half-widths, in percent of a range's middle, up to which points are counted
+ENOUGH = 4  # points of a figure that may stand for its study
+TEXT_VERDICTS = ("corroborated", "independent", "depends", "contradicted", "convention")
+MEASURED_VERDICTS = ("reproduced", "refuted", "undecided", "no measurement")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far the text pins the plotted points down: how many they are without those that are 100
+    by convention, how many have a range at most as wide as each of `PERCENTS`, how many no upper
+    limit.
+    """
+
+    points: int
+    within: tuple[int, ...]
+    open_ended: int
+
+
+def reach(data: StudyData, *, assumptions: bool = True) -> Reach:
+    """Count points by the half-width of their range relative to its middle, with or without our
+    assumptions.
+    """
+    free, suffix = _free_points(data.study, data.points), "" if assumptions else "_text"
+    widths = _half_widths(free[f"low{suffix}"], free[f"high{suffix}"])
+    within = tuple(int((widths <= most).sum()) for most in PERCENTS)
+    return Reach(len(free), within, int(np.isinf(free[f"high{suffix}"]).sum()))
+
+
+def key_numbers(data: StudyData) -> dict[str, Any]:
+    """Counts of a study's points, claims, contradictions, runs and audits.
+
+    Points that are 100 by convention, and claims that are assumptions of ours, do not count.
+    """
+    given, alone = reach(data), reach(data, assumptions=False)
+    assumed = {claim.id for claim in data.claims or () if claim.assumed}
+    claims = data.claim_results[~data.claim_results["claim"].isin(assumed)]
+    verdicts = data.verdicts[~data.verdicts["claim"].isin(assumed)]
+    runs = data.series.groupby("provenance")["run_id"].nunique()
+    return {
+        "points": {
+            "all": given.points,
+            **{f"within_{p}_percent": n for p, n in zip(PERCENTS, given.within, strict=True)},
+            **{
+                f"within_{p}_percent_by_the_text_alone": n
+                for p, n in zip(PERCENTS, alone.within, strict=True)
+            },
+            "without_upper_limit": given.open_ended,
+        },
+        "claims": {
+            "all": len(claims),
+            "by_the_text": _counted(claims["text_verdict"], TEXT_VERDICTS),
+            "by_measurement": _counted(verdicts["measured_verdict"], MEASURED_VERDICTS),
+        },
+        "contradictions": {
+            "conflicts": len(data.contradictions.get("conflicts", ())),
+            "claims_set_aside": len(data.contradictions.get("dropped", ())),
+        },
+        "runs": {
+            **{name: int(runs.get(name, 0)) for name in ("measured", "example")},
+            "quarantined": len(data.index.get("quarantined", ())),
+        },
+        "audits": {
+            "all": len(data.audits),
+            "failed": int((data.audits["status"] == "violated").sum()),
+        },
+    }
+
+
+def width_table(data: StudyData) -> pd.DataFrame:
+    """Half-widths of the ranges of plotted points, the narrowest first.
+
+    Columns: `share_of_points` (in percent, up to this one), `half_width` (in percent of the range's
+    middle), `exhibit`,
+    `series`, `x`. Points without an upper limit have no row, so that the share stays below 100.
+    """
+    free = _free_points(data.study, data.points)
+    table = free[["exhibit", "series", "x"]].assign(
+        half_width=_half_widths(free["low"], free["high"]).round(4)
+    )
+    table = table[np.isfinite(table["half_width"])].sort_values("half_width", kind="stable")
+    share = 100 * np.arange(1, len(table) + 1) / max(len(free), 1)
+    table.insert(0, "share_of_points", share.round(3))
+    return table[["share_of_points", "half_width", "exhibit", "series", "x"]].reset_index(drop=True)
+
+
+def best_known(data: StudyData) -> str:
+    """The figure with the largest share of points within ±10 %, of those with `ENOUGH` points; ""
+    without one.
+    """
+    free = _free_points(data.study, data.points)
+    within = (_half_widths(free["low"], free["high"]) <= PERCENTS[-1]).groupby(
+        free["exhibit"], sort=False
+    )
+    shares = within.mean()[within.size() >= ENOUGH]
+    return str(shares.idxmax()) if len(shares) else ""
+
+
+def _free_points(study: Study, points: pd.DataFrame) -> pd.DataFrame:
+    """Without reference points, which are 100 by convention."""
+    fixed = {
+        (exhibit.id, series.label, level)
+        for exhibit in study.exhibits
+        for series, level, quantity in study.points(exhibit)
+        if (study.reference_for(quantity) or (None,))[0] == quantity
+    }
+    keys = zip(points["exhibit"], points["series"], points["x"], strict=True)
+    return points[np.array([key not in fixed for key in keys], dtype=bool)]
+
+
+def _half_widths(low: pd.Series, high: pd.Series) -> pd.Series:
+    """In percent of the middle; NaN without an upper limit, 0 where both limits are 0."""
+    middle = low + high
+    widths = 100 * (high - low) / middle.where(middle > 0)
+    return widths.where(np.isfinite(high)).mask((high <= 0) & np.isfinite(low), 0.0)
+
+
+def _counted(verdicts: pd.Series, words: tuple[str, ...]) -> dict[str, int]:
+    found = verdicts.value_counts()
+    return {
+        word.replace(" ", "_"): int(found.get(word, 0))
+        for word in (*words, *sorted(set(found.index) - {*words}))
+    }

@@ -1,0 +1,222 @@
+"""Kinds of exhibits: one module a kind. A module of this package that has `KIND` is a kind; there
+is no other list.
+
+A kind makes an `exhibits.records.Record` from a study's data; templates in `render` make HTML of
+the record. To add a kind, write a module here; `study.yaml` may then name it if its `KIND` has a
+`spec`:
+
+    class Spec(ExhibitSpec):
+        table: str
+
+    def record(context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object) ->
+    Record: ...
+
+    KIND = Kind("dot", record, spec=Spec)
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pydantic import BaseModel, ValidationError
+
+from rawperf.core.errors import Report, StudyError, stop
+from rawperf.core.model import Model, problems
+from rawperf.core.near import near
+from virtperf.core.provenance import Origin
+from virtperf.report.data import StudyData
+from virtperf.report.origins import TEXT
+from virtperf.report.records import Block, Folded, Numbers, Paragraph, Record, Span
+from virtperf.report.wording import slug
+from virtperf.study.definition import Exhibit, Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+else:
+    Figure = Any  # importing Matplotlib takes half a second, which most commands need not wait for
+
+
+class ExhibitSpec(Model):
+    """What every entry of `exhibits` in study.yaml says; a kind adds its own names."""
+
+    id: str
+    title: str
+    kind: str
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a kind makes records from: `level` is the confidence level of intervals; `assumptions`
+    and `examples` say whether limits are shown with our assumptions, and whether runs of provenance
+    "example" are shown.
+    """
+
+    data: StudyData
+    level: float = 0.95
+    assumptions: bool = True
+    examples: bool = False
+    seed: int = 0
+
+    @property
+    def study(self) -> Study:
+        """The study's definition."""
+        return self.data.study
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of exhibit, by its name in study.yaml and `Record.kind`.
+
+    `record` of declared kinds is ``record(context, exhibit, figure=None, *shown) -> Record``, where
+    `shown` are fits that a notebook gives; others take what they show. `spec` is the pydantic model
+    of an entry in study.yaml, None where that declares none of the kind; ``draw(context, exhibit,
+    *shown) -> Figure`` the default picture;
+    ``check(study, exhibit)`` raises `StudyError` for what `spec` can't see, such as a table's
+        missing file.
+    """
+
+    name: str
+    record: Callable[..., Record]
+    spec: type[BaseModel] | None = None
+    draw: Callable[..., Figure | None] | None = None
+    check: Callable[[Study, Exhibit], object] | None = None
+
+
+def kinds() -> Mapping[str, Kind]:
+    """All kinds by name, found among the modules of this package's folders."""
+    return _found(tuple(__path__))
+
+
+@lru_cache(maxsize=4)
+def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
+    modules = [
+        importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(folders)
+    ]
+    return {module.KIND.name: module.KIND for module in modules if hasattr(module, "KIND")}
+
+
+def kind_of(exhibit: Exhibit) -> Kind:
+    """The kind that study.yaml gives to an exhibit; where there is none, a `StudyError` names near
+    ones.
+    """
+    declared = {name: kind for name, kind in kinds().items() if kind.spec is not None}
+    if exhibit.kind not in declared:
+        raise StudyError(
+            f"{exhibit.id}: there is no kind of exhibit {exhibit.kind!r}",
+            file="study.yaml",
+            expected=f"one of {', '.join(sorted(declared))}",
+            remedy=near(exhibit.kind, declared),
+        )
+    return declared[exhibit.kind]
+
+
+def spec_of(exhibit: Exhibit) -> Any:
+    """An exhibit's entry in study.yaml as its kind's model; `check_exhibits` has found it to
+    fit.
+    """
+    model = kind_of(exhibit).spec
+    assert model is not None
+    return model.model_validate(exhibit.spec)
+
+
+def check_exhibits(study: Study, report: Report = stop) -> None:
+    """Whether every exhibit is of a known kind and says what that kind needs; `report` is told of
+    each problem.
+    """
+    for position, exhibit in enumerate(study.exhibits):
+        where = ("exhibits", position)
+        try:
+            kind = kind_of(exhibit)
+            spec_of(exhibit)
+            if kind.check is not None:
+                kind.check(study, exhibit)
+        except ValidationError as err:
+            assert kind.spec is not None
+            for problem in problems(err, kind.spec, study.document, *where):
+                report(problem)
+        except StudyError as err:
+            parts = {"expected": err.expected, "found": err.found, "remedy": err.remedy}
+            said = {name: part for name, part in parts.items() if part}
+            report(
+                err if err.line is not None else study.document.error(err.problem, *where, **said)
+            )
+
+
+def register(
+    context: Context,
+    kind: str,
+    *blocks: Block,
+    title: str = "",
+    claims: Iterable[str] = (),
+    **more: Any,
+) -> Record:
+    """The record of a kind that there is once a study, and that is named after it."""
+    return Record(
+        kind=kind,
+        id=kind,
+        study=context.study.id,
+        title=title,
+        blocks=blocks,
+        claims=tuple(claims),
+        **more,
+    )
+
+
+def note(words: str) -> Paragraph:
+    """A remark that is set apart."""
+    return Paragraph(words=words, style="note")
+
+
+def analysis(
+    context: Context,
+    kind: str,
+    title: str,
+    origin: Origin | None,
+    numbers: pd.DataFrame,
+    *blocks: Block,
+    **more: Any,
+) -> Record:
+    """The record of what a notebook has computed, named after its title, with what it rests on.
+
+    Its lineage lists exhibits, whose traces lead to the runs; the runs where there is no exhibit.
+    """
+    study, anchor = context.study.id, slug(title)
+    exhibits = (
+        [] if origin is None else [f"exhibit:{name}" for name in origin.exhibits if name != TEXT]
+    )
+    runs = [] if origin is None else [f"run:{name}" for name in origin.runs]
+    return Record(
+        kind=kind,
+        id=anchor,
+        study=study,
+        title=title,
+        provenance=() if origin is None else (origin.provenance,),
+        lineage=tuple(exhibits or runs),
+        numbers=(Numbers.of(numbers, f"{study}-{anchor}"),),
+        blocks=blocks,
+        **more,
+    )
+
+
+def source(study: Study, exhibit: Exhibit, before: str, *after: str | Span) -> Folded:
+    """Where an exhibit comes from: its section of the paper, between words."""
+    place = f"section “{exhibit.section}”" if exhibit.section else "the paper"
+    return Folded(
+        summary="Where this comes from", blocks=(Paragraph(words=(f"{before}{place}", *after)),)
+    )
+
+
+def trace(study: Study, exhibit: Exhibit, words: str = "Where values come from") -> Paragraph:
+    """A link to the claims, runs, files and lines behind every point of a figure, or cell of a
+    table.
+    """
+    return Paragraph(
+        words=(Span(text=words, link=f"trace:{study.id}/{exhibit.id}"),), style="small"
+    )

@@ -1,0 +1,317 @@
+"""What line and bar figures share: caption, numbers, picture."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+
+from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.model import Flag, Level
+from rawperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.report import frames
+from virtperf.report.axis_words import level_text, unit_words
+from virtperf.report.claim_words import orders
+from virtperf.report.finding import finding
+from virtperf.report.frames import KINDS, allowed, joined
+from virtperf.report.kinds import Context, ExhibitSpec, Figure, note, trace
+from virtperf.report.records import Block, Drawing, Folded, Grid, Numbers, Record
+from virtperf.report.wording import exhibit_name, number, pretty
+from virtperf.study.conditions import OWN
+from virtperf.study.definition import Exhibit, Factor, Series, Study
+
+NAMED = 3  # claims that set a limit, in the numbers behind a figure
+DIGEST = 8  # hexadecimal digits; two of a study's figures share a digest once in a hundred million studies
+
+
+class Spec(ExhibitSpec):
+    """`quantity` and `over` are those of series that do not say their own.
+
+    `fit` and `baseline` are what a measured study's report shows beside the figure
+    (`exhibits.results`). `log` is a logarithmic axis of values, which a line figure may have.
+    """
+
+    series: tuple[Series, ...]
+    quantity: str = ""
+    over: str = ""
+    fit: Literal["", "scaling", "usl", "line", "segmented"] = ""
+    baseline: dict[str, Level] = {}
+    log: Flag = False
+
+
+def check(study: Study, exhibit: Exhibit) -> None:
+    """Series of one figure share one axis, and have labels of their own and colours of the
+    study.
+    """
+    axes = {series.over for series in exhibit.series}
+    if len(axes) > 1:
+        raise StudyError(
+            f"{exhibit.id}: its series stand over different factors",
+            file="study.yaml",
+            expected="one factor",
+            found=", ".join(sorted(axes)),
+        )
+    labels = [series.label for series in exhibit.series]
+    if twice := [label for label in labels if labels.count(label) > 1]:
+        raise StudyError(
+            f"{exhibit.id}: two series are called {twice[0]!r}",
+            file="study.yaml",
+            expected="a label of its own for every series",
+        )
+    (over,) = axes
+    # loading the study tells of an unknown factor
+    known = {over: study.factors[over].levels if over in study.factors else (), "series": labels}
+    for column, level in (exhibit.spec.get("baseline") or {}).items():
+        if level not in known.get(column, ()):
+            raise StudyError(
+                f"{exhibit.id}: its baseline is none of its conditions",
+                file="study.yaml",
+                expected=f"a level of {over}, or the label of a series",
+                found=f"{column}: {level}",
+            )
+    if exhibit.spec.get("log") and exhibit.kind != "line":
+        raise StudyError(
+            f"{exhibit.id}: bars begin at 0, which no logarithmic axis has",
+            file="study.yaml",
+            expected="log with kind: line",
+        )
+    check_colours(study, exhibit)
+
+
+def check_colours(study: Study, exhibit: Exhibit) -> None:
+    """A colour is the label of a series of the study."""
+    known = {s["label"] for e in study.exhibits for s in e.spec.get("series", ()) if "label" in s}
+    for colour in (s["colour"] for s in exhibit.spec["series"] if s.get("colour")):
+        if colour not in known:
+            raise StudyError(
+                f"{exhibit.id}: no series is called {colour!r}",
+                file="study.yaml",
+                expected="the label of a series whose colour this one has",
+                remedy=near(colour, known),
+            )
+
+
+def _named(claims: Sequence[str]) -> str:
+    """The claims that set a limit, the first ones of many: the trace page has all."""
+    more = len(claims) - NAMED
+    return ";".join([*claims[:NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+def record(
+    context: Context, exhibit: Exhibit, figure: Figure | None, fits: Mapping[str, Any]
+) -> Record:
+    """The record of a figure; `figure` is its picture, a reader's own perhaps."""
+    study, data = context.study, context.data
+    points = joined(
+        data,
+        exhibit,
+        level=context.level,
+        assumptions=context.assumptions,
+        examples=context.examples,
+    )
+    factor = study.factors[exhibit.series[0].over]
+    ordered, claims = orders(data, exhibit)
+    points["ordered"] = [quantity in ordered for _, _, quantity in study.points(exhibit)]
+    name, said = exhibit_name(exhibit.id, "figure"), finding(points, factor, claims)
+    numbers = [Numbers.of(_numbers(study, exhibit, points, factor), f"{study.id}-{exhibit.id}")]
+    if fits:
+        from virtperf.report.plot.curves import curves_of
+
+        levels = {
+            str(label): part["x"].tolist() for label, part in points.groupby("series", sort=False)
+        }
+        found = curves_of(fits, levels, factor.name, context.level)
+        if curves := [table.assign(series=label) for label, table in found.items()]:
+            words = "Download the fitted curves (CSV)"
+            numbers.append(
+                Numbers.of(pd.concat(curves), f"{study.id}-{exhibit.id}-curves", words=words)
+            )
+    there = {
+        Provenance.PUBLISHED: points["printed"].notna(),
+        Provenance.RECONSTRUCTED: points["known"] & points["printed"].isna(),
+        Provenance.MEASURED: points["measured"].notna(),
+        Provenance.EXAMPLE: points["example"].notna(),
+    }
+    missing = {label: fit for label, fit in fits.items() if not getattr(fit, "available", True)}
+    blocks: list[Block] = [
+        *_left_out(context, exhibit, points),
+        *(note(f"No curve for {label}: {fit.reason}") for label, fit in missing.items()),
+        trace(study, exhibit),
+        Folded(
+            summary="The numbers",
+            blocks=(_table(points, factor, f"{name}: numbers", context.assumptions),),
+        ),
+    ]
+    return Record(
+        kind=exhibit.kind,
+        id=exhibit.id,
+        study=study.id,
+        name=name,
+        title=exhibit.title,
+        caption=said,
+        provenance=tuple(kind for kind, rows in there.items() if rows.any()),
+        numbers=tuple(numbers),
+        blocks=tuple(blocks),
+        claims=data.claims_about(exhibit.id),
+        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+    )
+
+
+def drawing(
+    figure: Figure | None, anchor: str, title: str, description: str, numbers: Sequence[Numbers]
+) -> Drawing | None:
+    """A figure as a record's picture, with the digest of the numbers that it belongs to."""
+    if figure is None:
+        return None
+    from virtperf.report import plot
+
+    picture = plot.svg(figure, anchor, title=title)
+    text = "\n".join(
+        n.frame().to_csv(index=False, lineterminator="\n", float_format="%.6g") for n in numbers
+    )
+    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+    return Drawing(svg=picture, description=description, digest=digest)
+
+
+def fits_among(shown: Sequence[object]) -> dict[str, Any]:
+    """The fits by label among what a notebook shows with a figure; raises `VirtperfError` for
+    anything else.
+    """
+    for item in shown:
+        given = list(item.values()) if isinstance(item, Mapping) else [item]
+        wrong = [v for v in given if not (hasattr(v, "predict") or hasattr(v, "get_prediction"))]
+        if wrong or not isinstance(item, Mapping):
+            raise VirtperfError(
+                "a figure is shown with fits by series",
+                expected="a mapping of label to fit, as virtperf.models gives",
+                found=type((wrong or given)[0]).__name__,
+                remedy="show estimates by study.estimates(...).",
+            )
+    return {
+        str(label): fit
+        for item in shown
+        if isinstance(item, Mapping)
+        for label, fit in item.items()
+    }
+
+
+def draw(
+    function: Callable[..., Figure], context: Context, exhibit: Exhibit, **more: Any
+) -> Figure:
+    """The default picture: bands, means and printed numbers, one panel a quantity."""
+    points = frames.points(context.data, exhibit, assumptions=context.assumptions)
+    means = frames.means(context.data, exhibit, level=context.level)
+    means = means if context.examples else means[means["provenance"] != Provenance.EXAMPLE]
+    return function(
+        points, x=exhibit.series[0].over, hue="series", means=means, level=context.level, **more
+    )
+
+
+def _left_out(context: Context, exhibit: Exhibit, points: pd.DataFrame) -> list[Block]:
+    """Where measured runs can't be put on the figure's scale, a note that says which point is
+    missing.
+    """
+    quantities = [quantity for _, _, quantity in context.study.points(exhibit)]
+    run = [q for q in quantities if context.data.mean(q, Provenance.MEASURED, OWN)]
+    if not run or points["measured"].notna().any():
+        return []
+    reference = context.study.reference_for(run[0])
+    place = f": {context.study.show(reference[0])}" if reference else ""
+    words = "Measured runs are left out here. They have no common scale with the paper, since its reference point was"
+    return [note(f"{words} not run{place}.")]
+
+
+def _numbers(study: Study, exhibit: Exhibit, points: pd.DataFrame, factor: Factor) -> pd.DataFrame:
+    """Everything behind a figure, one row a point: for the CSV download."""
+    shown = [quantity for _, _, quantity in study.points(exhibit)]
+    units = {
+        q.name: unit_words(study, q.name, [other for other in shown if other.name == q.name])
+        for q in shown
+    }
+    table = (
+        points.assign(
+            unit=points["quantity"].map(units),
+            low_set_by=points["low_by"].map(_named),
+            high_set_by=points["high_by"].map(_named),
+            **{name: points[name].map(_pieces) for name in ("pieces", "pieces_text")},
+            **{f"{kind}_runs": points[f"{kind}_runs"].map(";".join) for kind in KINDS},
+        )
+        .drop(columns=factor.name)
+        .rename(columns={"x": factor.name, **_CALLED})
+    )
+    runs = [f"{kind}{part}" for kind in KINDS for part in ("", "_low", "_high", "_runs")]
+    columns = [
+        "exhibit",
+        "series",
+        factor.name,
+        "quantity",
+        "unit",
+        *_CALLED.values(),
+        "low_set_by",
+        "high_set_by",
+        *runs,
+        "printed",
+    ]
+    return table[columns].replace([math.inf, -math.inf], math.nan)
+
+
+_CALLED = {
+    "low": "allowed_low",
+    "high": "allowed_high",
+    "pieces": "allowed",
+    "low_text": "text_alone_low",
+    "high_text": "text_alone_high",
+    "pieces_text": "text_alone",
+}
+
+
+def _pieces(pieces: Sequence[float]) -> str:
+    """Disjoint ranges for a program: ``60 61; 90 inf``."""
+    return "; ".join(
+        f"{number(low, 6)} {number(high, 6)}"
+        for low, high in zip(pieces[::2], pieces[1::2], strict=True)
+    )
+
+
+def _table(points: pd.DataFrame, factor: Factor, label: str, assumptions: bool) -> Grid:
+    """Columns that say nothing of any point are left out."""
+    cells = {
+        "Series": points["series"],
+        factor.label[:1].upper() + factor.label[1:]: [level_text(factor, x) for x in points["x"]],
+        "The text alone allows": points["pieces_text"].map(allowed),
+        "With our assumptions": points["pieces"].map(allowed) if assumptions else [],
+        "Printed": points["printed"].map(_value),
+        **{
+            kind.capitalize(): list(
+                map(_value, points[kind], points[f"{kind}_low"], points[f"{kind}_high"])
+            )
+            for kind in KINDS
+        },
+    }
+    kept = {
+        name: list(column) for name, column in cells.items() if set(column) - {"", "not computed"}
+    }
+    if kept.get("With our assumptions") == kept.get(
+        "The text alone allows"
+    ):  # they change nothing here
+        kept.pop("With our assumptions", None)
+    numeric = [
+        k
+        for k, name in enumerate(kept)
+        if k == 1 or name in ("Printed", *map(str.capitalize, KINDS))
+    ]
+    return Grid(
+        label=label,
+        columns=tuple(kept),
+        rows=tuple(zip(*kept.values(), strict=True)),
+        numeric=tuple(numeric),
+    )
+
+
+def _value(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    shown = "" if math.isnan(value) else pretty(value)
+    return f"{shown} ({pretty(low)} to {pretty(high)})" if math.isfinite(low) else shown

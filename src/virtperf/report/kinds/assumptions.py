@@ -1,0 +1,72 @@
+"""Assumptions of ours: what each says, why, whether it holds, and how many limits of plotted points
+it sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.records import Grid, Record, Span, Words
+
+
+def record(context: Context) -> Record:
+    """The table of assumptions."""
+    data = context.data
+    assumed = [c for c in data.claims or () if c.assumed]
+    if not assumed:
+        words = (
+            "No claims are encoded yet."
+            if data.claims is None
+            else "No assumption of ours is used."
+        )
+        return register(context, "assumptions", note(words))
+    binds = Counter(
+        c for column in ("low_by", "high_by") for cell in data.points[column] for c in cell
+    )
+    aside = set(map(str, data.contradictions.get("dropped", ())))
+    said = {c.id: c.says for c in data.claims or ()}
+    rows: list[tuple[Words, ...]] = []
+    for claim in assumed:
+        state = (
+            ("on" if claim.default_on else "off by default")
+            if context.assumptions
+            else "off in this report"
+        )
+        shown = (
+            f"{state}, but set aside: the paper excludes it"
+            if claim.id in aside and state == "on"
+            else state
+        )
+        name = Span(text=claim.id, style="small")
+        rows.append(((claim.says, name), _with_links(claim.why, said), shown, str(binds[claim.id])))
+    table = Grid(
+        label="Assumptions",
+        columns=("We assume", "Because", "Switched", "Limits of plotted points that it sets"),
+        rows=tuple(rows),
+        numeric=(3,),
+        ids=tuple(f"claim-{c.id}" for c in assumed),
+        stacks=True,
+    )
+    return register(context, "assumptions", table, claims=(c.id for c in assumed))
+
+
+def _with_links(text: str, said: dict[str, str]) -> Words:
+    """Prose in which ids of claims stand as links that tell their words."""
+    words: list[str | Span] = []
+    for word in re.split(r"(\s+)", text):
+        name = word.rstrip(".,;:)")
+        if "-" in name and name in said:
+            words += [
+                Span(text=f"“{said[name].rstrip('.')}”", link=f"claim:{name}"),
+                word[len(name) :],
+            ]
+        elif words and isinstance(words[-1], str):
+            words[-1] += word
+        else:
+            words.append(word)
+    return tuple(w for w in words if w)
+
+
+KIND = Kind("assumptions", record)

@@ -1,0 +1,30 @@
+"""Bar figures: what the text allows, means and printed numbers in groups."""
+
+from __future__ import annotations
+
+from rawperf.core.errors import StudyError
+from virtperf.report.kinds import Context, Figure, Kind, _figure
+from virtperf.report.records import Record
+from virtperf.study.definition import Exhibit
+
+
+def record(
+    context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+) -> Record:
+    """The figure with its numbers; bars have no fitted curves, and fits are an error."""
+    if _figure.fits_among(shown):
+        raise StudyError(
+            f"{exhibit.id} is a bar figure, which has no fitted curves",
+            remedy="show the fit's estimates by study.estimates(...).",
+        )
+    return _figure.record(context, exhibit, figure, {})
+
+
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure:
+    """The default picture."""
+    from virtperf.report import plot
+
+    return _figure.draw(plot.bars, context, exhibit)
+
+
+KIND = Kind("bar", record, spec=_figure.Spec, draw=draw, check=_figure.check)

@@ -1,0 +1,196 @@
+"""What the paper says about an exhibit: every claim with its printed number and both of its
+verdicts, in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from virtperf.report.claim_words import Said, quantities, said
+from virtperf.report.frames import named
+from virtperf.report.kinds import Context, Kind, note
+from virtperf.report.kinds.contradictions import places
+from virtperf.report.records import Block, Folded, Grid, Numbers, Paragraph, Record, Span, Words
+from virtperf.report.wording import NO_BREAK, exhibit_name, plural, pretty
+from virtperf.study.claims import Claim
+
+_ORDER = (
+    "contradicted",
+    "depends",
+    "independent",
+    "corroborated",
+    "convention",
+    "refuted",
+    "undecided",
+    "reproduced",
+)
+_SAID = ("once", "twice")
+_NUMBERS = (
+    "claim",
+    "text_verdict",
+    "implied_low",
+    "implied_high",
+    "measured_verdict",
+    "estimate",
+    "estimate_low",
+    "estimate_high",
+)
+_COLUMNS = (
+    "The paper says",
+    "Printed",
+    "Its other claims allow",
+    "Verdict from the text",
+    "Verdict from measurements",
+)
+
+
+def record(context: Context, about: str | None = None) -> Record:
+    """A table of claims: what is said and where, the printed number, what the other claims allow,
+    the verdicts.
+
+    The verdicts are counted, those of a figure's claims on what it plots; the table opens below.
+    `about` is an id of an exhibit (`StudyError` where there is none), "text" for what is said about
+        none, None for everything.
+    """
+    data = context.data
+    study, conflicts = data.study, places(data)
+    chosen = [c for c in data.paper_claims if about is None or about in c.exhibits]
+    plotted: set[str] = set()
+    if about is None:
+        title = "All claims of the paper"
+    elif about == "text":
+        title = "What the paper says elsewhere"
+    else:
+        exhibit = named(data, about)
+        title = f"What the paper says about {exhibit_name(exhibit.id, exhibit.kind)}"
+        plotted = {quantity.name for _, _, quantity in study.points(exhibit)}
+    rows: list[tuple[Words, ...]] = []
+    found = []
+    for claim in chosen:
+        result, told = data.result(claim.id), said(claim, data)
+        verdicts = {"text_verdict": told.text_verdict, "measured_verdict": told.measured_verdict}
+        by_text = _text_cell(told.text_verdict, result, conflicts.get(claim.id, []))
+        rows.append((_saying(claim), told.printed, told.allowed, by_text, _measured_cell(told)))
+        found.append({**result, "claim": claim.id, **verdicts})
+    table = pd.DataFrame(found).reindex(columns=list(_NUMBERS))
+    measured = (table["measured_verdict"] != "no measurement").any()
+    columns = _COLUMNS if measured else _COLUMNS[:4]
+    blocks: list[Block] = [note("The paper makes no testable claim here.")]
+    if chosen:
+        spoken = [
+            {quantity.name for i in claim.instances for quantity in quantities(i)}
+            for claim in chosen
+        ]
+        grid = Grid(
+            label=title,
+            columns=columns,
+            rows=tuple(row[: len(columns)] for row in rows),
+            ids=tuple(f"claim-{claim.id}" for claim in chosen),
+            stacks=True,
+        )
+        blocks = [
+            Paragraph(
+                words=_tally(table, [not plotted or bool(plotted & names) for names in spoken])
+            ),
+            Folded(summary=f"Show {plural(len(rows), 'claim')}", blocks=(grid,)),
+        ]
+    anchor = f"{about or 'all'}-claims"
+    return Record(
+        kind="claims",
+        id=anchor,
+        study=study.id,
+        title=title,
+        claims=tuple(c.id for c in chosen),
+        blocks=tuple(blocks),
+        numbers=(Numbers.of(table, f"{study.id}-{anchor}", words=""),) if chosen else (),
+    )
+
+
+def _tally(table: pd.DataFrame, shown: Sequence[bool]) -> Words:
+    """The verdicts counted, those from the text first, of claims that are `shown`: the others are
+    told by number.
+    """
+    everything, table = len(table), table[list(shown)]
+    lead = f"{plural(everything, 'claim')}. "
+    if len(table) < everything:
+        lead = f"{plural(everything, 'claim')}, {len(table)} of them on what is plotted. "
+    if not len(table):
+        return f"{plural(everything, 'claim')} on the set-up and other things that are not plotted."
+    from_text, measured = Counter(table["text_verdict"]), Counter(table["measured_verdict"])
+    nothing = measured.pop("no measurement", 0)
+
+    def counted(counts: Counter[str]) -> Iterable[str | Span]:
+        order = [
+            *(word for word in _ORDER if counts[word]),
+            *(word for word in counts if word not in _ORDER),
+        ]
+        for k, word in enumerate(order):
+            yield f"{'' if not k else ' and ' if k == len(order) - 1 else ', '}{counts[word]} "
+            yield Span(text=word, style="verdict")
+
+    parts: list[str | Span] = [f"{lead}By the paper's other claims: ", *counted(from_text), ". "]
+    if measured:
+        parts += ["By measured runs: ", *counted(measured)]
+        parts.append(f", {nothing} without a measured run." if nothing else ".")
+    else:
+        parts.append("Not yet tested by measurement.")
+    return tuple(parts)
+
+
+def _saying(claim: Claim) -> Words:
+    reading = [Span(text=f"Read as: {claim.reading}", style="small")] if claim.reading else []
+    often = (
+        _SAID[claim.times_said - 1]
+        if claim.times_said <= len(_SAID)
+        else f"{claim.times_said} times"
+    )
+    where = "; ".join(claim.sections) + (". " if claim.sections else "")
+    folded = Span(text=f"{where}Its name here: {claim.id}", style="folded", summary=f"Said {often}")
+    return (claim.says, *reading, folded)
+
+
+def _text_cell(word: str, result: dict[str, Any], numbers: Sequence[int]) -> Words:
+    cell: list[str | Span] = [Span(text=word, style="verdict")]
+    ours = str(result.get("verdict_with_assumptions", "") or word)
+    if ours != word:
+        cell.append(Span(text=f"with our assumptions: {ours}", style="small"))
+    share = result.get("information", math.nan)
+    if isinstance(share, float) and share >= 0.01:
+        cell.append(
+            Span(text=f"narrows its range by {pretty(100 * share, 2)}{NO_BREAK}%", style="small")
+        )
+    for number in numbers:
+        aside = (
+            ""
+            if number != numbers[0]
+            else "set aside, see "
+            if result.get("dropped")
+            else "takes part in "
+        )
+        cell.append(
+            Span(
+                text=f"{aside}contradiction {number}",
+                style="small",
+                link=f"#contradiction-{number}",
+            )
+        )
+    return tuple(cell)
+
+
+def _measured_cell(told: Said) -> Words:
+    """The verdict with its estimate; empty without a measurement."""
+    if told.measured_verdict == "no measurement":
+        return ""
+    notes = filter(None, [f"measured {told.measured}" if told.measured else "", told.reason])
+    return (
+        Span(text=told.measured_verdict, style="verdict"),
+        *(Span(text=note, style="small") for note in notes),
+    )
+
+
+KIND = Kind("claims", record)

@@ -1,0 +1,45 @@
+"""A small table that a notebook has computed, shown with its provenance and a note on how."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from virtperf.core.provenance import Provenance
+from virtperf.report.kinds import Context, Kind, analysis
+from virtperf.report.kinds import note as remark
+from virtperf.report.origins import frame_origin
+from virtperf.report.records import Grid, Record
+from virtperf.report.wording import pretty
+
+ORIGIN = ["provenance", "run_id", "exhibit", "study", "file"]
+"""Columns that say what the numbers rest on, and are not shown as columns."""
+
+
+def record(context: Context, frame: pd.DataFrame, *, title: str, note: str) -> Record:
+    """The frame's columns as they stand, truth values in words; below them a `note` on how they
+    follow.
+
+    The columns `ORIGIN` say what the numbers rest on; `ProvenanceError` where that is missing or
+    not true of the study.
+    """
+    origin = frame_origin(context.data, frame, title)
+    shown = frame.drop(columns=frame.columns.intersection(ORIGIN))
+    numbers = shown.select_dtypes("number").columns
+    numeric = tuple(k for k, column in enumerate(shown.columns) if column in numbers)
+    columns = tuple(map(str, shown.columns))
+    rows = tuple(tuple(_words(v) for v in row) for row in shown.itertuples(index=False))
+    table = Grid(label=title, columns=columns, rows=rows, numeric=numeric)
+    made = analysis(context, "computed", title, origin, shown, table, remark(note))
+    ours = {Provenance.PUBLISHED: Provenance.COMPUTED}
+    return made.model_copy(
+        update={"provenance": tuple(ours.get(word, word) for word in made.provenance)}
+    )
+
+
+def _words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return pretty(float(value)) if isinstance(value, int | float) else str(value)
+
+
+KIND = Kind("computed", record)

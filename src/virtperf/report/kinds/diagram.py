@@ -1,0 +1,99 @@
+"""Diagrams of a set-up: boxes in rows, declared in study.yaml from what the paper's text says.
+
+- id: figure-1
+  kind: diagram
+  title: Test environment
+  rows:
+    - [{id: client, label: Workload driver}]
+    - [{id: host, label: Host, rows: [[{id: web, label: Web server}, {id: lan, label: Guest LAN}]]}]
+  edges:
+    - {from: client, to: web, label: HTTP}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Self
+
+import pandas as pd
+from pydantic import Field, model_validator
+
+from rawperf.core.model import Model
+from rawperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.report.kinds import Context, ExhibitSpec, Kind, source, spec_of
+from virtperf.report.records import Box, Diagram, Numbers, Record
+from virtperf.report.wording import exhibit_name, joined
+from virtperf.study.definition import Exhibit
+
+
+class Edge(Model):
+    """A connection between two boxes."""
+
+    start: str = Field(alias="from")
+    end: str = Field(alias="to")
+    label: str = ""
+
+
+class Spec(ExhibitSpec):
+    """Rows of boxes, which hold rows themselves, and connections by the boxes' ids."""
+
+    rows: tuple[tuple[Box, ...], ...] = Field(min_length=1)
+    edges: tuple[Edge, ...] = ()
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        ids = [box.id for box in boxes(self.rows)]
+        twice = next((i for i in ids if ids.count(i) > 1), None)
+        if twice is not None:
+            raise ValueError(f"the box {twice!r} is given twice")
+        for name in (name for edge in self.edges for name in (edge.start, edge.end)):
+            if name not in ids:
+                raise ValueError(f"a connection names {name!r}, which is no box; {near(name, ids)}")
+        return self
+
+
+def boxes(rows: Iterable[Iterable[Box]]) -> Iterator[Box]:
+    """All boxes, each before those within it."""
+    for box in (box for row in rows for box in row):
+        yield box
+        yield from boxes(box.rows)
+
+
+def record(context: Context, exhibit: Exhibit, figure: None = None, *shown: object) -> Record:
+    """The diagram as nested boxes, its connections in words."""
+    study, spec = context.study, spec_of(exhibit)
+    every = list(boxes(spec.rows))
+    around = {inner.id: box.label for box in every for row in box.rows for inner in row}
+    count = Counter(
+        box.label for box in every
+    )  # boxes of the same label are told apart by what they stand in
+    labels = {
+        b.id: f"{b.label} ({around[b.id]})" if count[b.label] > 1 and b.id in around else b.label
+        for b in every
+    }
+    edges = [(labels[e.start], labels[e.end], e.label) for e in spec.edges]
+    table = pd.DataFrame(edges, columns=["from", "to", "connection"])
+    held = [(box.label, [inner.label for row in box.rows for inner in row]) for box in every]
+    said = " ".join(f"{label} holds {joined(inner)}." for label, inner in held if inner)
+    name = exhibit_name(exhibit.id, "figure")
+    label = f"{name}: {exhibit.title}. {said}".strip()
+    return Record(
+        kind="diagram",
+        id=exhibit.id,
+        study=study.id,
+        name=name,
+        title=exhibit.title,
+        provenance=(Provenance.REDRAWN,),
+        numbers=(
+            Numbers.of(table, f"{study.id}-{exhibit.id}", words="Download the connections (CSV)"),
+        ),
+        blocks=(
+            Diagram(label=label, rows=spec.rows, edges=tuple(edges)),
+            source(study, exhibit, "Redrawn from what ", " says; the layout is ours."),
+        ),
+    )
+
+
+KIND = Kind("diagram", record, spec=Spec)

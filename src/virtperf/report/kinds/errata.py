@@ -1,0 +1,42 @@
+"""Misprints of the paper: cells with what must be meant and why, then everything else a reader
+should know.
+"""
+
+from __future__ import annotations
+
+from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.records import Block, Folded, Grid, Heading, Listing, Record, Span, Words
+from virtperf.report.wording import exhibit_name, plural
+from virtperf.study.printed import corrections
+
+
+def record(context: Context) -> Record:
+    """The table of misprinted cells, and a list of other remarks."""
+    study = context.study
+    wrong = corrections(study)
+    remarks = [" ".join(str(remark).split()) for remark in study.data.get("errata", ())]
+    if not wrong and not remarks:
+        return register(context, "errata", note("No misprint is noted."))
+    exhibits = {str(e.spec["table"]): e for e in study.exhibits if e.spec.get("table")}
+    rows: list[tuple[Words, ...]] = []
+    for c in wrong:
+        exhibit = exhibits.get(c.table)
+        place = f"{exhibit_name(exhibit.id, exhibit.kind) if exhibit else c.table}, row {c.position + 1}, {c.column}"
+        where = (Span(text=place, link=f"exhibit:{exhibit.id}"),) if exhibit else place
+        rows.append((where, c.printed, c.corrected, c.reason))
+    blocks: list[Block] = []
+    if wrong:
+        table = Grid(
+            label="Misprints",
+            columns=("Where", "Printed", "Meant", "Why"),
+            rows=tuple(rows),
+            stacks=True,
+        )
+        blocks += [Heading(text="Misprinted cells"), table]
+    if remarks:
+        summary = f"{plural(len(remarks), 'unclear or inconsistent place')}"
+        blocks.append(Folded(summary=summary, blocks=(Listing(items=tuple(remarks)),)))
+    return register(context, "errata", *blocks)
+
+
+KIND = Kind("errata", record)

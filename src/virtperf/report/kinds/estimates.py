@@ -1,0 +1,86 @@
+"""A table of estimates, each with its interval and how the interval was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.errors import VirtperfError
+from virtperf.report.kinds import Context, Kind, analysis
+from virtperf.report.origins import one_origin
+from virtperf.report.records import Grid, Record
+from virtperf.report.wording import as_precise, pretty
+
+_COLUMNS = ["estimate", "value", "low", "high", "unit", "level", "method", "warnings"]
+_PARTS = ("value", "low", "high", "level", "method")
+
+
+def record(context: Context, estimates: Any, *, title: str, unit: str = "") -> Record:
+    """A table of estimates of one provenance, and of one `unit`; where units differ, they stand in
+    the labels.
+
+    `estimates` are one, or label to `virtperf.models.Estimate` or `Missing`, or label to a mapping
+    of them (a group of rows). Raises `ProvenanceError` where an estimate has no origin or one that
+    is not true of this study, or where two provenances would share the table; `VirtperfError` where
+    something is no estimate.
+    """
+    flat = dict(_flat(estimates if isinstance(estimates, Mapping) else {title: estimates}))
+    origin = one_origin(context.data, flat)
+    rows: list[tuple[str, ...]] = []
+    csv = []
+    for label, e in flat.items():
+        if not e.available:
+            rows.append((label, "not available", "", "", e.reason))
+            csv.append({"estimate": label, "unit": unit, "method": "", "warnings": e.reason})
+            continue
+        value, low, high = as_precise(e.value, e.low, e.high)
+        notes = "; ".join(e.warnings)
+        ends = [
+            shown if math.isfinite(end) else "no limit"
+            for shown, end in ((low, e.low), (high, e.high))
+        ]
+        limits = "no finite limits" if set(ends) == {"no limit"} else " to ".join(ends)
+        kind = f"{pretty(100 * e.level)} %, {e.method}"
+        rows.append(
+            (label, f"{value} {unit}".strip(), f"{limits} {unit}".strip(), kind, notes or "none")
+        )
+        csv.append(
+            {
+                "estimate": label,
+                "value": e.value,
+                "low": e.low,
+                "high": e.high,
+                "unit": unit,
+                "level": e.level,
+                "method": e.method,
+                "warnings": notes,
+            }
+        )
+    columns: tuple[str, ...] = ("Estimate", "Value", "Interval", "Kind of interval", "Remarks")
+    shown = slice(4 if all(row[4] == "none" for row in rows) else 5)
+    table = Grid(
+        label=title, columns=columns[shown], rows=tuple(r[shown] for r in rows), numeric=(1, 2)
+    )
+    numbers = pd.DataFrame(csv, columns=_COLUMNS)
+    return analysis(context, "estimates", title, origin, numbers, table)
+
+
+def _flat(estimates: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for label, item in estimates.items():
+        if isinstance(item, Mapping):
+            yield from ((f"{label}: {inner}", e) for inner, e in _flat(item))
+            continue
+        if getattr(item, "available", True) and not all(hasattr(item, part) for part in _PARTS):
+            raise VirtperfError(
+                f"{label} is no estimate",
+                expected="a virtperf.models.Estimate, or a mapping of them",
+                found=type(item).__name__,
+                remedy="a fit gives estimates by .estimates(...).",
+            )
+        yield str(label), item
+
+
+KIND = Kind("estimates", record)

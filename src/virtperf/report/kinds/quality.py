@@ -1,0 +1,202 @@
+"""Data quality of a study's runs: what was excluded, and what audits, warm-up and stationarity say
+of the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from virtperf.report.kinds import Context, Kind, register
+from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
+from virtperf.report.wording import joined, plural, pretty
+
+MOST = 100  # excluded runs that are named
+PASSED = ("ok", "pass", "passed")
+_REPLICATE = re.compile(r"-r\d+$")
+_STATIONARITY = {
+    "constant": "no trend and no step within the window",
+    "drift": "a straight trend within the window",
+    "step": "a jump within the window",
+    "undetermined": "too few samples in the window to tell",
+    "": "one number a run, so there is nothing to tell",
+}
+
+
+def record(context: Context) -> Record:
+    """Excluded runs, warnings, audits by kind with their exceptions, warm-up against the declared
+    one, stationarity.
+
+    Of measured runs; where there is none, one line says so.
+    """
+    data = context.data
+    quarantined, runs = (list(data.index.get(part, ())) for part in ("quarantined", "runs"))
+    if not runs and not quarantined:
+        rehearsal = (
+            " ",
+            Span(text="Rehearsal on simulated runs", link=f"rehearsal:{context.study.id}"),
+        )
+        said = ("No measured run exists.", *(rehearsal if context.study.runs else ()))
+        return register(context, "quality", Paragraph(words=said))
+    warned = pd.DataFrame(
+        [(run["run_id"], w) for run in runs for w in warnings_of(run)],
+        columns=["run_id", "warning"],
+    )
+    kinds = Counter(run["provenance"] for run in runs)
+    statuses = sorted(Counter(data.audits["status"]).items())
+    of = f" ({joined(f'{n:,} {kind}' for kind, n in sorted(kinds.items()))})" if runs else ""
+    words = (
+        f"{plural(len(runs), 'run')} read{of}, {plural(len(quarantined), 'run')} excluded, "
+        f"{plural(len(warned), 'warning')}. "
+        f"Audits of the runs: {joined(f'{n:,} {status}' for status, n in statuses) or 'none yet'}."
+    )
+    blocks: list[Block] = [Paragraph(words=words)]
+    if quarantined:
+        names = ("run", "file", "line", "problem", "expected", "found", "remedy")
+        excluded = [
+            tuple("" if q.get(n) is None else str(q[n]) for n in names) for q in quarantined[:MOST]
+        ]
+        blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
+        if (more := len(quarantined) - MOST) > 0:
+            blocks.append(
+                Paragraph(words=f"{plural(more, 'run')} more; `virtperf ingest` names all of them.")
+            )
+    if len(warned):
+        grouped = [
+            (str(warning), _few(group["run_id"]))
+            for warning, group in warned.groupby("warning", sort=False)
+        ]
+        blocks += _titled("Warnings", ("Warning", "Runs"), grouped)
+    blocks += [*_audits(data.audits), *_warm_up(data.audits), *_stationarity(data.series)]
+    return register(context, "quality", *blocks)
+
+
+def warnings_of(run: Mapping[str, Any]) -> list[str]:
+    """What disturbed a run, an entry of the index, and what ingest warned of: of the run, then of
+    its files by name.
+    """
+    disturbed = [f"disturbed: {what}" for what in run.get("disturbed", ())]
+    of_files = [
+        f"{file['path']}: {warning}" for file in run["files"] for warning in file["warnings"]
+    ]
+    return [*disturbed, *run["warnings"], *of_files]
+
+
+def _audits(audits: pd.DataFrame) -> list[Block]:
+    """One row a kind of audit; then those that did not pass, replicates of one condition
+    together.
+    """
+    if audits.empty:
+        return []
+    # Where only an upper limit counts, the distance from it says nothing.
+    share = ((audits["value"] - audits["expected"]) / audits["expected"]).abs()
+    compared = (audits["expected"] != 0) & (audits["low"] > 0)
+    audits = audits.assign(passed=audits["status"].isin(PASSED), share=share.where(compared))
+    rows = []
+    for name, group in audits.groupby("audit", sort=False):
+        farthest, passed = group["share"].max(), f"{int(group['passed'].sum()):,}"
+        far = "only a limit counts" if pd.isna(farthest) else f"{pretty(100 * farthest, 2)} %"
+        rows.append((str(name), str(group["run_id"].nunique()), f"{len(group):,}", passed, far))
+    columns = ("Audit", "Runs", "Checks", "Passed", "Largest distance from the expected value")
+    blocks = _titled("Audits", columns, rows, numeric=(1, 2, 3, 4))
+    bad = audits[~audits["passed"]]
+    conditions = bad["run_id"].str.replace(_REPLICATE, "", regex=True)
+    exceptions = [
+        (
+            str(name),
+            f"{condition} ({plural(len(group), 'run')})",
+            _span(group["value"]),
+            _span(group["expected"]),
+            f"{group['note'].iloc[0]}{' (first run)' if group['note'].nunique() > 1 else ''}",
+        )
+        for (name, condition), group in bad.groupby(["audit", conditions], sort=False)
+    ]
+    if exceptions:
+        columns = ("Audit", "Condition", "Found", "Expected", "Note")
+        blocks += _titled(
+            "Audits that did not pass", columns, exceptions, numeric=(2, 3), stacks=True
+        )
+    return blocks
+
+
+def _warm_up(audits: pd.DataFrame) -> list[Block]:
+    """Where throughput became steady, against the warm-up that the procedure declares."""
+    found = audits[(audits["audit"] == "warm-up") & audits["value"].notna()]
+    if found.empty:
+        return []
+    found = found.assign(later=found["value"] > found["expected"])
+    rows = [
+        (
+            f"{pretty(float(str(declared)))} s",
+            str(group["run_id"].nunique()),
+            *(f"{pretty(cut)} s" for cut in group["value"].agg(["min", "median", "max"])),
+            str(group["later"].sum()),
+        )
+        for declared, group in found.groupby("expected")
+    ]
+    columns = ("Declared", "Runs", "Earliest", "Median", "Latest", "Runs later than declared")
+    title = "Warm-up of throughput: found against declared"
+    later = found[found["later"]].groupby("note", sort=False)["run_id"]
+    items = [f"{_capital(note or 'no remark')}: {_few(runs)}" for note, runs in later]
+    return _titled(title, columns, rows, items, numeric=tuple(range(6)), stacks=True)
+
+
+def _stationarity(series: pd.DataFrame) -> list[Block]:
+    """Classes of all series, and the remarks on some of them."""
+    if series.empty:
+        return []
+    counts = Counter(series["stationarity"].fillna(""))
+    rows = [
+        (
+            word or "a total",
+            f"{counts[word]:,}",
+            f"{pretty(100 * counts[word] / len(series), 2)} %",
+            meaning,
+        )
+        for word, meaning in _STATIONARITY.items()
+        if counts[word]
+    ]
+    columns = ("Class", "Series", "Share", "Meaning")
+    remarks = [
+        f"{_capital(flag)}: {plural(len(group), 'series', 'series')} of {_few(sorted(group['run_id'].unique()))}"
+        f" ({joined(sorted(group['metric'].unique()))})"
+        for flag, group in series[series["flags"] != ""].groupby("flags", sort=False)
+    ]
+    return _titled("Stationarity of all series", columns, rows, remarks, numeric=(1, 2))
+
+
+def _span(values: pd.Series) -> str:
+    low, high = pretty(values.min(), 3), pretty(values.max(), 3)
+    return low if low == high else f"{low} to {high}"
+
+
+def _few(runs: Iterable[str], most: int = 4) -> str:
+    named = list(runs)
+    more = len(named) - most
+    return joined(named) if more <= 0 else f"{', '.join(named[:most])} and {plural(more, 'other')}"
+
+
+def _capital(words: object) -> str:
+    return f"{str(words)[:1].upper()}{str(words)[1:]}"
+
+
+def _titled(
+    title: str,
+    columns: tuple[str, ...],
+    rows: Sequence[tuple[Words, ...]],
+    remarks: Sequence[str] = (),
+    **more: Any,
+) -> list[Block]:
+    below = [Listing(items=tuple(remarks))] if remarks else []
+    return [
+        Heading(text=title),
+        Grid(label=title, columns=columns, rows=tuple(rows), **more),
+        *below,
+    ]
+
+
+KIND = Kind("quality", record)

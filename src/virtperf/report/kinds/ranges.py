@@ -1,0 +1,192 @@
+"""Numbers that follow from plotted values: the range that a text allows, and what measured runs
+say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.errors import StudyError
+from rawperf.core.near import near
+from virtperf.core.provenance import Origin, Provenance
+from virtperf.report import from_runs
+from virtperf.report.axis_words import unit_words
+from virtperf.report.kinds import Context, Kind, note
+from virtperf.report.origins import TEXT
+from virtperf.report.range_words import bounds_of, level_words, range_words
+from virtperf.report.records import Block, Grid, Numbers, Record
+from virtperf.report.wording import as_precise, exhibit_name, joined, plural, pretty, slug
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation, derivations
+
+NOTHING = "The ranges of these numbers are not computed yet."
+SEARCHED = (
+    "“Found”: a fitted model is no linear function of the values, so that its range was searched for over data sets "
+    "that agree with the text. The number can lie outside of it."
+)
+
+
+def record(context: Context, names: str | Sequence[str], *, title: str = "") -> Record:
+    """A table of derived numbers: `names` are exhibits, for all of each, or ids of `derived` in
+    study.yaml.
+
+    A `StudyError` names near ones where a name is neither.
+    """
+    wanted = (names,) if isinstance(names, str) else tuple(names)
+    chosen = _chosen(context.study, wanted)
+    exhibits = dict.fromkeys(
+        name for asked in chosen for name in asked.derived.exhibits if name != TEXT
+    )
+    title = title or f"Numbers that follow from {joined(map(exhibit_name, exhibits)) or 'the text'}"
+    table = context.data.ranges
+    rows: dict[Any, Any] = {(row["derived"], row["label"]): row for row in table.to_dict("records")}
+    lines = [
+        _Line(
+            context, asked, rows[asked.derived.id, asked.label], _unit(context.study, asked, chosen)
+        )
+        for asked in chosen
+        if (asked.derived.id, asked.label) in rows and not asked.of_itself
+    ]
+    study, anchor = context.study.id, slug(title)
+    blocks: list[Block] = [_grid(title, lines) if lines else note(NOTHING)]
+    if tried := sum(
+        int(line.row["data_sets"]) for line in {line.asked.parts: line for line in lines}.values()
+    ):
+        blocks.append(note(f"{SEARCHED} {plural(tried, 'data set')} were tried."))
+    there = {
+        Provenance.PUBLISHED: any(line.printed for line in lines),
+        Provenance.RECONSTRUCTED: bool(lines),
+        Provenance.MEASURED: any(
+            isinstance(getattr(line.measured, "origin", None), Origin) for line in lines
+        ),
+    }
+    units = {line.unit for line in lines}
+    return Record(
+        kind="ranges",
+        id=anchor,
+        study=study,
+        title=title,
+        caption=f"In {units.pop()}." if len(units) == 1 and "" not in units else "",
+        provenance=tuple(kind for kind, is_there in there.items() if is_there),
+        numbers=(Numbers.of(pd.DataFrame([line.cells() for line in lines]), f"{study}-{anchor}"),)
+        if lines
+        else (),
+        lineage=tuple(f"exhibit:{name}" for name in exhibits),
+        blocks=tuple(blocks),
+    )
+
+
+def _chosen(study: Study, names: Iterable[str]) -> list[Derivation]:
+    known = derivations(study)
+    ids = dict.fromkeys(asked.derived.id for asked in known)
+    about = dict.fromkeys(name for asked in known for name in asked.derived.exhibits)
+    for name in names:
+        if name not in ids and name not in about:
+            exists = any(name == exhibit.id for exhibit in study.exhibits)
+            problem = (
+                f"{name} has no derived numbers"
+                if exists
+                else f"there is no exhibit or derived number {name!r}"
+            )
+            raise StudyError(problem, file="study.yaml", remedy=near(name, [*about, *ids]))
+    return [
+        a for name in names for a in known if name == a.derived.id or name in a.derived.exhibits
+    ]
+
+
+class _Line:
+    """One number: its row of the table `RANGES` and what measured runs say."""
+
+    def __init__(self, context: Context, asked: Derivation, row: dict[str, Any], unit: str) -> None:
+        self.asked, self.row, self.unit = asked, row, unit
+        bounds, searched = bounds_of(context.study, asked), row["method"] == "searched"
+        if asked.derived.kind == "argmax":
+            self.text, assumed = (
+                level_words(row[name], asked) for name in ("levels_text", "levels")
+            )
+        else:
+            both = (row["pieces_text"], row["pieces"])
+            self.text, assumed = (range_words(pieces, bounds, searched=searched) for pieces in both)
+        self.assumed = assumed if context.assumptions else self.text
+        self.printed = joined(map(pretty, row["printed"]))
+        self.measured = from_runs.estimate(context.data, asked, context.level)
+
+    @property
+    def measured_words(self) -> str:
+        if self.measured is None:
+            return "none"
+        if not getattr(self.measured, "available", True):
+            return str(self.measured.reason)
+        value, low, high = as_precise(self.measured.value, self.measured.low, self.measured.high)
+        return f"{value} ({low} to {high})"
+
+    def cells(self) -> dict[str, Any]:
+        """The line of the download."""
+        row, found = self.row, self.measured
+        known = found is not None and getattr(found, "available", True)
+        return {
+            "number": self.asked.label,
+            "kind": row["kind"],
+            "unit": self.unit,
+            **{name: row[name] for name in ("low_text", "high_text", "low", "high")},
+            **{
+                name: "; ".join(map(str, row[name]))
+                for name in ("pieces_text", "pieces", "levels_text", "levels")
+            },
+            "method": row["method"],
+            "data_sets": int(row["data_sets"]),
+            "printed": self.printed,
+            **{
+                f"measured_{name}": getattr(found, name) if known else math.nan
+                for name in ("value", "low", "high")
+            },
+            "remarks": row["note"],
+        }
+
+
+def _grid(title: str, lines: Sequence[_Line]) -> Grid:
+    shared = len({line.unit for line in lines}) == 1
+    labels = [
+        line.asked.label
+        if shared or not line.unit or line.unit in line.asked.label
+        else f"{line.asked.label}, {line.unit}"
+        for line in lines
+    ]
+    columns = {"Number": labels, "The text allows": [line.text for line in lines]}
+    if any(line.assumed != line.text for line in lines):
+        columns["With our assumptions"] = [
+            "the same" if ln.assumed == ln.text else ln.assumed for ln in lines
+        ]
+    if any(line.printed for line in lines):
+        columns["Printed"] = [line.printed or "" for line in lines]
+    if any(line.measured is not None for line in lines):
+        columns["Measured"] = [line.measured_words for line in lines]
+    if any(line.row["note"] for line in lines):
+        columns["Remarks"] = [line.row["note"] or "" for line in lines]
+    rows = tuple(zip(*columns.values(), strict=True))
+    return Grid(label=title, columns=tuple(columns), rows=rows, stacks=True)
+
+
+def _unit(study: Study, asked: Derivation, shown: Sequence[Derivation]) -> str:
+    """The unit, the reference point by its name as all that is shown beside it has it; counts and
+    shares have none.
+    """
+    unit = asked.unit
+    if not asked.derived.unit:
+        for name in dict.fromkeys(part.terms[0][1].name for part in asked.parts):
+            points = [
+                q
+                for other in shown
+                for part in other.parts
+                for _, q in part.terms
+                if q.name == name
+            ]
+            unit = unit.replace(study.quantities[name].unit, unit_words(study, name, points))
+    return "" if unit == "1" else unit
+
+
+KIND = Kind("ranges", record)

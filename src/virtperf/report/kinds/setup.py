@@ -1,0 +1,135 @@
+"""How a study was measured, as its paper says: machines, guests, workload, procedure; and what we
+had to add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from virtperf.report.kinds import Context, Kind, note, register
+from virtperf.report.records import Block, Grid, Heading, Listing, Record
+from virtperf.report.wording import pretty
+from virtperf.study.definition import Study
+
+UNITS = {
+    "mb": "MB",
+    "gb": "GB",
+    "ghz": "GHz",
+    "mhz": "MHz",
+    "s": "s",
+    "ms": "ms",
+    "min": "minutes",
+    "percent": "%",
+}
+"""Last words of names in study.yaml that are units."""
+SPELLED = {
+    "vcpus": "virtual CPUs",
+    "cpus": "CPUs",
+    "xml": "XML",
+    "ifls": "IFLs",
+    "fcp": "FCP",
+    "java": "Java",
+    "warmup": "warm-up",
+    "dcss": "DCSS",
+}
+
+
+def record(context: Context) -> Record:
+    """Tables of machines and guests, lists of workload and procedure; what the paper does not state
+    says so.
+    """
+    study, written = context.study, context.study.data
+    called = called_of(study)
+    nets = {name: network.label for name, network in study.networks.items()}
+    blocks: list[Block] = []
+    for part, title in (("machines", "Machines"), ("guests", "Guests"), ("networks", "Networks")):
+        if entries := written.get(part):
+            entries = {key: _with_networks(entry, nets) for key, entry in entries.items()}
+            blocks += [Heading(text=title), _grid(title, entries, called)]
+    for part, title in (("workload", "Workload"), ("procedure", "Procedure")):
+        values = {k: v for k, v in (written.get(part) or {}).items() if k != "steps"}
+        if values:
+            rows = tuple(
+                (named(name, called), said(name, value, called)) for name, value in values.items()
+            )
+            heading = "Value" if study.kind == "measured" else "As the paper says"
+            blocks += [Heading(text=title), Grid(label=title, columns=("What", heading), rows=rows)]
+    if study.procedure.steps:
+        blocks += [Heading(text="Steps of a run"), Listing(items=study.procedure.steps)]
+    if not blocks:
+        blocks.append(
+            note(
+                "study.yaml has no description of the set-up (machines, guests, workload, procedure)."
+            )
+        )
+    if study.conventions:
+        items = tuple(" ".join(text.split()) for text in study.conventions)
+        blocks += [Heading(text="What we added"), Listing(items=items)]
+    return register(context, "setup", *blocks)
+
+
+def called_of(study: Study) -> dict[str, str]:
+    """Words for names that are none: those of study.yaml's `names`, and the labels of levels."""
+    levels = (factor.level_labels.items() for factor in study.factors.values())
+    return {str(level): text for labels in levels for level, text in labels} | study.names
+
+
+def _with_networks(entry: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """An entry whose networks have their labels."""
+    named_networks = {"networks": [labels.get(name, name) for name in entry.get("networks", ())]}
+    return {**entry, **(named_networks if "networks" in entry else {})}
+
+
+def _grid(title: str, entries: Mapping[str, Mapping[str, Any]], called: Mapping[str, str]) -> Grid:
+    """One column an entry, one row a fact that the paper tells of any of them; `called` has words
+    for some names.
+    """
+    facts = dict.fromkeys(name for entry in entries.values() for name in entry if name != "label")
+    columns = ("", *(str(entry.get("label", key)) for key, entry in entries.items()))
+    rows = [
+        (
+            named(fact, called),
+            *(said(fact, e[fact], called) if fact in e else "" for e in entries.values()),
+        )
+        for fact in facts
+    ]
+    told = tuple(row for row in rows if {*row[1:]} - {"", said("", None)})
+    return Grid(label=title, columns=columns, rows=told)
+
+
+def named(name: str, called: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A name of study.yaml in words, without its unit: ``memory_mb`` is ``Memory``; `called` has
+    words for some.
+    """
+    if name in called:
+        return called[name]
+    words = name.split("_")
+    if len(words) > 1 and words[-1] in UNITS:
+        words = words[:-1]
+    text = " ".join(SPELLED.get(word, word) for word in words)
+    return text[:1].upper() + text[1:]
+
+
+def said(name: str, value: Any, called: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A value of study.yaml in words, with the unit that its name ends in."""
+    unit = UNITS.get(name.rpartition("_")[2], "") if "_" in name else ""
+    if value is None:
+        return "not stated"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{pretty(value)} {unit}".strip()
+    if isinstance(value, Mapping):
+        return "; ".join(
+            f"{named(str(k), called)}: {said(str(k), v, called)}" for k, v in value.items()
+        )
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) == 2 and all(isinstance(v, int | float) for v in value):
+            return f"{pretty(value[0])} to {pretty(value[1])} {unit}".strip()
+        return "; ".join(said("", v, called) for v in value) or "none"
+    return str(value)
+
+
+KIND = Kind("setup", record)

@@ -1,0 +1,208 @@
+"""The head of a report: one picture, what was found and how sure that is, and the study in a few
+numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from rawperf.core.errors import StudyError
+from rawperf.core.near import near
+from virtperf.report.claim_words import unit_of, verdict_counts, verdict_words
+from virtperf.report.data import StudyData
+from virtperf.report.key_numbers import best_known, reach
+from virtperf.report.kinds import Context, Figure, Kind, kind_of, note, register
+from virtperf.report.kinds._figure import drawing
+from virtperf.report.kinds.contradictions import places
+from virtperf.report.kinds.hypotheses import verdict
+from virtperf.report.kinds.quality import warnings_of
+from virtperf.report.records import Block, Fact, Facts, Listing, Paragraph, Record, Span, Words
+from virtperf.report.wording import exhibit_name, joined, plural, pretty
+from virtperf.study.claims import Claim
+from virtperf.study.definition import Exhibit
+from virtperf.study.parts import Finding
+
+SURE = {
+    "contradicted": "Another statement of the paper disagrees",
+    "depends": "The paper's other statements contradict each other about it",
+    "independent": "Stated; the paper's other statements leave it open",
+    "corroborated": "Stated; the paper's other statements imply it",
+}
+"""How sure a finding is, by the verdict on its claims; the first that one of them has counts for
+all.
+"""
+_OF_MANY = {"holds here": "hold here", "does not hold here": "do not hold here"}
+MOST = 8  # hypotheses that the head of a report answers; all of them stand in their own section
+_PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}")
+
+
+def record(context: Context, figure: Figure | None = None) -> Record:
+    """The head of a report; `figure` is the picture of the study's telling figure.
+
+    Raises `StudyError` where a finding names a claim that there is not, or the number of one that
+    prints none.
+    """
+    data = context.data
+    study, measured = data.study, data.study.kind == "measured"
+    known, numbers = {claim.id: claim for claim in data.claims or ()}, places(data)
+    found = tuple(_finding(data, finding, known, numbers) for finding in study.findings)
+    told = (
+        Listing(items=found)
+        if found
+        else Paragraph(words=" ".join((study.question or study.summary).split()))
+    )
+    blocks: list[Block] = [
+        told,
+        Facts(facts=_facts_of_runs(context) if measured else _facts(context)),
+    ]
+    if measured and data.paper_claims:
+        answers: list[Words] = []
+        for claim in data.paper_claims[:MOST]:
+            result = data.result(claim.id)
+            word, reason = (
+                Span(text=verdict(result), style="verdict"),
+                f" {result.get('reason') or ''}".rstrip(),
+            )
+            answers.append((Span(text=claim.says, style="strong"), " ", word, reason))
+        blocks.insert(1, Listing(items=tuple(answers)))
+    if data.missing:
+        blocks.append(
+            note(f"Not there yet, so nothing is shown from it: {', '.join(data.missing)}.")
+        )
+    claims = dict.fromkeys(c for finding in study.findings for c in finding.claims)
+    more: dict[str, Any] = {}
+    if figure is not None and (telling := _telling(data)) is not None:
+        whole = f"{exhibit_name(telling.id, telling.kind)}: {telling.title}"
+        more = {"title": whole, "drawing": drawing(figure, "summary", whole, whole, ())}
+    return register(context, "summary", *blocks, claims=claims, **more)
+
+
+def draw(context: Context) -> Figure | None:
+    """The study's telling figure, or the one that is best known."""
+    telling = _telling(context.data)
+    draws = telling and kind_of(telling).draw
+    return draws(context, telling) if draws else None
+
+
+def _telling(data: StudyData) -> Exhibit | None:
+    first = next((e.id for e in data.study.exhibits if e.series), "")
+    name = data.study.telling or best_known(data) or first
+    return next((e for e in data.study.exhibits if e.id == name), None)
+
+
+def _finding(
+    data: StudyData, finding: Finding, known: dict[str, Claim], numbers: dict[str, list[int]]
+) -> Words:
+    """A finding with how sure it is and links to what it rests on."""
+    claims = [_known(known, name) for name in finding.claims]
+    verdicts = [verdict_words(claim, data.result(claim.id)) for claim in claims]
+    from_text = {text for text, _ in verdicts}
+    sure = next((word for word in SURE if word in from_text), "")
+    says = Span(text=_filled(data, finding.says, known), style="strong")
+    parts: list[str | Span] = [says, f" {SURE.get(sure, 'Not judged yet')}"]
+    against = {
+        n
+        for claim in claims
+        for n in numbers.get(claim.id, ())
+        if sure in ("contradicted", "depends")
+    }
+    for k, number in enumerate(sorted(against)):
+        parts += [
+            ", " if k else " (",
+            Span(text=f"contradiction {number}", link=f"#contradiction-{number}"),
+        ]
+    parts.append("). " if against else ". ")
+    measured = dict.fromkeys(word for _, word in verdicts if word != "no measurement")
+    if measured:
+        parts.append(f"Measured runs: {joined(measured)}. ")
+    parts.append("Rests on " if len(claims) == 1 else f"Rests on {len(claims)} statements: ")
+    for k, claim in enumerate(claims):
+        words = "one statement" if len(claims) == 1 else str(k + 1)
+        parts += [", " if k else "", Span(text=words, link=f"claim:{claim.id}")]
+    return (*parts, ".")
+
+
+def _filled(data: StudyData, text: str, known: dict[str, Claim]) -> str:
+    """The text with the printed number, and its unit, in place of each ``{claim-id}``."""
+
+    def number(found: re.Match[str]) -> str:
+        claim = _known(known, found[1])
+        if claim.value is None:
+            raise StudyError(
+                f"findings: {claim.id} prints no number",
+                file="study.yaml",
+                expected="a claim with `value`",
+                found=found[0],
+            )
+        return f"{pretty(abs(claim.value))}{unit_of(claim, data.study)}"
+
+    return _PLACEHOLDER.sub(number, " ".join(text.split()))
+
+
+def _known(known: dict[str, Claim], name: str) -> Claim:
+    if name not in known:
+        raise StudyError(
+            f"findings: there is no claim {name!r}", file="study.yaml", remedy=near(name, known)
+        )
+    return known[name]
+
+
+def _facts(context: Context) -> tuple[Fact, ...]:
+    data = context.data
+    used = [c for c in data.claims or () if c.assumed and c.default_on and context.assumptions]
+    text, measured = verdict_counts(data)
+    given, bare = reach(data, assumptions=context.assumptions), reach(data, assumptions=False)
+    judged = sum(n for word, n in measured.items() if word != "no measurement")
+    runs = data.series[data.series["provenance"] == "measured"]["run_id"].nunique()
+    alone = f"without our {plural(len(used), 'assumption')}: {bare.within[0]}; " if used else ""
+    return (
+        Fact(
+            value=f"{given.within[0]} of {given.points}",
+            label="plotted points known to ±5 % or better",
+            note=f"{alone}{bare.open_ended} have no upper limit in the text",
+        ),
+        Fact(
+            value=f"{text['contradicted'] + text['depends']} of {len(data.paper_claims)}",
+            label="statements that the paper contradicts or leaves to a contradiction",
+            note=f"{text['corroborated']} are implied by others",
+        ),
+        Fact(
+            value=str(runs),
+            label="measured runs",
+            note=f"{plural(judged, 'statement')} tested by them"
+            if runs
+            else "nothing here is tested by measurement",
+        ),
+    )
+
+
+def _facts_of_runs(context: Context) -> tuple[Fact, ...]:
+    data = context.data
+    runs = data.index.get("runs", ())
+    conditions = {str(sorted(run["factors"].items())) for run in runs}
+    warned, out = sum(1 for run in runs if warnings_of(run)), len(data.index.get("quarantined", ()))
+    words = Counter(verdict(data.result(claim.id)) for claim in data.paper_claims)
+    facts = [
+        Fact(
+            value=str(len(runs)),
+            label="measured runs",
+            note=f"of {plural(len(conditions), 'condition')}",
+        ),
+        Fact(
+            value=str(warned),
+            label="runs with a warning",
+            note=f"{plural(out, 'run')} excluded; see Data quality",
+        ),
+    ]
+    if words:
+        said = joined(
+            f"{n} {word if n == 1 else _OF_MANY.get(word, word)}"
+            for word, n in sorted(words.items())
+        )
+        facts.append(Fact(value=str(sum(words.values())), label="hypotheses", note=said))
+    return tuple(facts)
+
+
+KIND = Kind("summary", record, draw=draw)

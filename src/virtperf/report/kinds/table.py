@@ -1,0 +1,148 @@
+"""A printed table of the paper as it stands there, with its corrections marked; on request one
+column as bars.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from rawperf.core.errors import StudyError
+from rawperf.core.model import Model
+from virtperf.core.provenance import Provenance
+from virtperf.report.kinds import Context, ExhibitSpec, Figure, Kind, note, source, spec_of, trace
+from virtperf.report.kinds._figure import drawing
+from virtperf.report.records import Block, Grid, Listing, Numbers, Record, Span, Words
+from virtperf.report.wording import exhibit_name, plural
+from virtperf.study.definition import Exhibit, Study
+from virtperf.study.printed import Correction, corrections, read_table
+
+REWORDED = "Words in these cells are ours, shortened; numbers, names and versions are as printed."
+_NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(:1| ?%)?|N/A|")
+
+
+class Bars(Model):
+    """The column whose printed numbers are drawn, and what their axis says, with the unit."""
+
+    column: str
+    label: str
+
+
+class Spec(ExhibitSpec):
+    """`table`: a file in tables/, without its suffix; `reworded`: its words are ours, its numbers
+    the paper's.
+
+    `footnotes`: what stands below the table, in our words. `bars`: a column that is drawn above it,
+        a bar a row.
+    """
+
+    table: str
+    reworded: bool = False
+    footnotes: tuple[str, ...] = ()
+    bars: Bars | None = None
+
+
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+    """The numbers of one column as bars; None where study.yaml asks for none."""
+    bars = spec_of(exhibit).bars
+    if bars is None:
+        return None
+    from virtperf.report import plot
+
+    cells = read_table(context.study, exhibit)
+    found = {"row": cells.iloc[:, 0], "value": _numbers(exhibit, cells, bars.column)}
+    return plot.bars(
+        printed=pd.DataFrame(found), x="row", xlabel=str(cells.columns[0]), ylabel=bars.label
+    )
+
+
+def _numbers(exhibit: Exhibit, cells: pd.DataFrame, column: str) -> list[float]:
+    try:
+        return [float(cell.rstrip(" %").replace(",", "")) for cell in cells[column]]
+    except (KeyError, ValueError) as err:
+        raise StudyError(
+            f"{exhibit.id}: bars of {column!r} can't be drawn",
+            file="study.yaml",
+            found=str(err),
+            expected="a column of numbers",
+        ) from err
+
+
+def check(study: Study, exhibit: Exhibit) -> None:
+    """Whether the table is there, and numbers where bars are asked for."""
+    cells, bars = read_table(study, exhibit), spec_of(exhibit).bars
+    if bars is not None:
+        _numbers(exhibit, cells, bars.column)
+
+
+def record(
+    context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+) -> Record:
+    """The printed table; a cell that is corrected shows both values, and the reason stands
+    below.
+    """
+    study, spec = context.study, spec_of(exhibit)
+    cells = read_table(study, exhibit)
+    wrong = corrections(study, spec.table)
+    marks = {(c.position, c.column): (k, c) for k, c in enumerate(wrong, 1)}
+    columns = [str(c) for c in cells.columns]
+    rows = [
+        tuple(
+            _corrected(*marks[r, column])
+            if (r, column) in marks
+            else cell or (Span(text="not stated", style="empty"),)
+            for column, cell in zip(columns, map(str, line), strict=True)
+        )
+        for r, line in enumerate(cells.itertuples(index=False))
+    ]
+    numeric = tuple(
+        k
+        for k, c in enumerate(columns)
+        if k and all(_NUMBER.fullmatch(v.strip()) for v in cells[c])
+    )
+    name = exhibit_name(exhibit.id, "table")
+    whole = f"{name}: {exhibit.title}"
+    blocks: list[Block] = [
+        Grid(label=whole, columns=tuple(columns), rows=tuple(rows), numeric=numeric)
+    ]
+    blocks += [note(text) for text in (*spec.footnotes, *([REWORDED] if spec.reworded else []))]
+    if wrong:
+        reasons = [
+            (Span(text=str(k), style="mark"), f" {c.reason}") for k, c in enumerate(wrong, 1)
+        ]
+        blocks.append(Listing(items=tuple(reasons)))
+    how = "reworded" if spec.reworded else "transcribed"
+    file = f"data/published/{study.id}/tables/{spec.table}.csv"
+    blocks += [
+        trace(study, exhibit, "File and lines"),
+        source(study, exhibit, "Printed in ", f"; {how} into ", Span(text=file, style="code"), "."),
+    ]
+    words = f"Download {'reworded' if spec.reworded else 'as printed'} (CSV)"
+    numbers = (Numbers.of(cells, f"{study.id}-{exhibit.id}", words=words),)
+    return Record(
+        kind="table",
+        id=exhibit.id,
+        study=study.id,
+        name=name,
+        title=exhibit.title,
+        caption=f"{plural(len(wrong), 'cell is', 'cells are')} corrected; the notes say why."
+        if wrong
+        else "",
+        provenance=(Provenance.PUBLISHED,),
+        blocks=tuple(blocks),
+        numbers=numbers,
+        drawing=drawing(figure, exhibit.id, whole, whole, numbers),
+    )
+
+
+def _corrected(mark: int, correction: Correction) -> Words:
+    return (
+        Span(text=correction.printed or "nothing", style="deleted"),
+        " ",
+        Span(text=correction.corrected, style="inserted"),
+        Span(text=str(mark), style="mark"),
+    )
+
+
+KIND = Kind("table", record, spec=Spec, draw=draw, check=check)

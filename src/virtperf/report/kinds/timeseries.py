@@ -1,0 +1,119 @@
+"""Figures over time: the samples of one run, and what the text allows for the levels that it speaks
+of.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from rawperf.core.model import Model
+from virtperf.core.provenance import Provenance
+from virtperf.report import frames
+from virtperf.report.frames import allowed, joined
+from virtperf.report.kinds import Context, ExhibitSpec, Figure, Kind, trace
+from virtperf.report.kinds._figure import check_colours, drawing
+from virtperf.report.records import Numbers, Paragraph, Record
+from virtperf.report.wording import clock, exhibit_name, pretty
+from virtperf.study.definition import Exhibit
+from virtperf.study.parts import Condition
+
+COLUMNS = ["series", "unit", "provenance", "run_id", "t_s", "value"]
+
+
+class _Line(Model):
+    label: str
+    colour: str = ""
+    metric: str
+    entity_kind: str
+    unit: str
+    entity: str = ""
+
+
+class Spec(ExhibitSpec):
+    """`run` is the condition whose samples are shown, `marks` the quantities whose level the text
+    states.
+    """
+
+    run: Condition
+    series: tuple[_Line, ...]
+    marks: tuple[str, ...] = ()
+
+
+def record(
+    context: Context, exhibit: Exhibit, figure: Figure | None = None, *shown: object
+) -> Record:
+    """The figure with its numbers: the samples of a measured run; without one, the levels that the
+    text states.
+    """
+    table = _samples(context, exhibit)
+    marks = _marks(context, exhibit)
+    name, said = exhibit_name(exhibit.id, "figure"), _finding(table, marks)
+    numbers, blocks = [], [trace(context.study, exhibit)]
+    if len(table):
+        numbers.append(Numbers.of(table, f"{context.study.id}-{exhibit.id}"))
+        note = f"Run {table['run_id'].iloc[0]}: every sample that its raw files hold for these metrics, unsmoothed."
+        blocks.insert(0, Paragraph(words=note, style="small"))
+    if len(marks):
+        limits = marks[["series", "low", "high", "low_text", "high_text", "printed"]]
+        words = "" if numbers else "Download the numbers (CSV)"
+        limits = limits.replace([math.inf, -math.inf], math.nan)
+        numbers.append(Numbers.of(limits, f"{context.study.id}-{exhibit.id}-levels", words=words))
+    kinds = tuple(Provenance(kind) for kind in dict.fromkeys(table["provenance"]))
+    return Record(
+        kind="timeseries",
+        id=exhibit.id,
+        study=context.study.id,
+        name=name,
+        title=exhibit.title,
+        caption=said,
+        provenance=kinds or ((Provenance.RECONSTRUCTED,) if len(marks) else ()),
+        numbers=tuple(numbers),
+        claims=context.data.claims_about(exhibit.id),
+        blocks=tuple(blocks),
+        drawing=drawing(figure, exhibit.id, f"{name}: {exhibit.title}", said, numbers),
+    )
+
+
+def draw(context: Context, exhibit: Exhibit, *shown: object) -> Figure | None:
+    """The default picture: one panel a unit; without a run the stated levels side by side, None
+    without these.
+    """
+    from virtperf.report import plot
+
+    samples, marks = _samples(context, exhibit), _marks(context, exhibit)
+    if len(samples):
+        return plot.timeline(samples, points=marks if len(marks) else None)
+    return plot.bars(marks, x="series", xlabel="Stated in the text") if len(marks) else None
+
+
+def _samples(context: Context, exhibit: Exhibit) -> pd.DataFrame:
+    return frames.timeline(context.data, exhibit, examples=context.examples)[COLUMNS]
+
+
+def _marks(context: Context, exhibit: Exhibit) -> pd.DataFrame:
+    """The levels that the text speaks of."""
+    if not exhibit.series:
+        return pd.DataFrame()
+    return joined(
+        context.data,
+        exhibit,
+        level=context.level,
+        assumptions=context.assumptions,
+        examples=context.examples,
+    )
+
+
+def _finding(table: pd.DataFrame, marks: pd.DataFrame) -> str:
+    parts = []
+    for label, rows in table.groupby("series", sort=False):
+        most, median = rows.iloc[int(rows["value"].argmax())], pretty(rows["value"].median(), 3)
+        highest = f"at most {pretty(most['value'], 3)} {most['unit']} at {clock(most['t_s'])} min"
+        parts.append(f"{label}: median {median} {most['unit']}, {highest}.")
+    parts = parts or ["No run was measured, so there is no course over time."]
+    parts += [f"{mark['series']}: {allowed(mark['pieces'])}." for mark in marks.to_dict("records")]
+    return " ".join(parts)
+
+
+KIND = Kind("timeseries", record, spec=Spec, draw=draw, check=check_colours)

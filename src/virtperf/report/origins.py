@@ -1,0 +1,145 @@
+"""What a shown value may say that it rests on: its origin, compared with the study's own runs and
+exhibits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.near import near
+from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of, together
+from virtperf.report import frames
+from virtperf.report.data import StudyData
+
+TEXT = "text"  # stands for the paper's prose where an exhibit is named, as in claims.yaml
+_OF_RUNS = (Provenance.MEASURED, Provenance.EXAMPLE)
+
+
+def one_origin(data: StudyData, values: Mapping[str, Any]) -> Origin | None:
+    """The origin that all values share, checked; None where every value is missing and none of them
+    has an origin.
+
+    `values` are by label estimates or other objects with `origin` and, where they may be missing,
+        `available`. Raises
+    `ProvenanceError` where one has no origin, two have different provenances, or an origin is not
+        true of this study.
+    """
+    origins: dict[str, Origin] = {}
+    for label, value in values.items():
+        origin = getattr(value, "origin", None)
+        if isinstance(origin, Origin):
+            check(data, origin, label)
+            origins[label] = origin
+        elif getattr(value, "available", True):
+            raise ProvenanceError(
+                f"{label}: it does not say what it was computed from",
+                expected="a value with an origin",
+                remedy="compute it from a frame of the study (study.runs, study.printed) with virtperf.models, or, for "
+                "a model of your own, pass origin=virtperf.core.provenance.origin_of(frame).",
+            )
+    kinds: dict[Provenance, str] = {}
+    for label, origin in origins.items():
+        kinds.setdefault(origin.provenance, label)
+    if len(kinds) > 1:
+        said = [f"{label} is {kind}" for kind, label in kinds.items()]
+        raise ProvenanceError(
+            f"one table would mix {' and '.join(sorted(kinds))} values",
+            found="; ".join(said),
+            remedy="show each provenance in a table of its own.",
+        )
+    return together(origins.values())
+
+
+def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
+    """The origin of a frame, checked; raises `ProvenanceError` as `one_origin` does."""
+    origin = origin_of(frame)
+    if origin is None:
+        raise ProvenanceError(
+            f"{label}: the frame has no column `provenance`",
+            expected="a frame that says what it rests on",
+            remedy="keep the columns provenance, run_id and exhibit of the frames that it was computed from.",
+        )
+    check(data, origin, label)
+    return origin
+
+
+def check(data: StudyData, origin: Origin, label: str) -> None:
+    """Whether an origin is true of this study, as far as that can be known.
+
+    Raises `ProvenanceError` where it rests on simulated runs; it is another study's; it names runs
+    or exhibits that the study does not have; its runs are of another provenance; values from runs
+    name none; values from the text name runs, or exhibits without such values.
+    """
+    word, runs = (
+        origin.provenance,
+        {run["run_id"]: run["provenance"] for run in data.index.get("runs", ())},
+    )
+    if word is Provenance.SIMULATED:
+        raise ProvenanceError(
+            f"{label}: it rests on simulated runs, which say nothing about the paper",
+            expected="measured runs, or printed numbers",
+            found=", ".join(origin.runs[:3]),
+            remedy="compute it from study.runs(...) or study.printed(...).",
+        )
+    if origin.study and origin.study != data.study.id:
+        raise ProvenanceError(
+            f"{label}: it was computed from values of {origin.study}",
+            expected=data.study.id,
+            found=origin.study,
+            remedy="show it with the study that it belongs to.",
+        )
+    exhibits = {TEXT, *(e.id for e in data.study.exhibits)}
+    for name in origin.exhibits:
+        if name not in exhibits:
+            raise ProvenanceError(
+                f"{label}: the study has no exhibit {name!r}", remedy=near(name, exhibits)
+            )
+    if word is Provenance.OWN:
+        return
+    for run in origin.runs:
+        if run not in runs:
+            raise ProvenanceError(f"{label}: the study has no run {run!r}", remedy=near(run, runs))
+        if word not in _OF_RUNS or runs[run] != word:
+            raise ProvenanceError(
+                f"{label}: it says {word}, but run {run} is {runs[run]}",
+                expected=runs[run],
+                found=str(word),
+                remedy="leave the column `provenance` as it is.",
+            )
+    if word in _OF_RUNS and not origin.runs:
+        raise ProvenanceError(
+            f"{label}: it says {word}, but names no run",
+            expected=f"the ids of {word} runs",
+            remedy="keep the column `run_id` of the frame that it was computed from.",
+        )
+    if word in _OF_RUNS:
+        return
+    if not origin.exhibits:
+        raise ProvenanceError(
+            f"{label}: it says {word}, but names no exhibit",
+            expected="the exhibits it comes from",
+            remedy="keep the column `exhibit` of the frame that it was computed from.",
+        )
+    for name in origin.exhibits:
+        if not _has(data, name, word):
+            having = [e.id for e in data.study.exhibits if _has(data, e.id, word)]
+            raise ProvenanceError(
+                f"{label}: it says {word}, but {name} has no {word} value",
+                found=str(word),
+                expected=f"one of {', '.join(having) or 'no exhibit'}",
+            )
+
+
+def _has(data: StudyData, exhibit_id: str, word: Provenance) -> bool:
+    """Whether an exhibit shows published or reconstructed values; tables, diagrams and prose are
+    published whole.
+    """
+    if exhibit_id == TEXT:
+        return word is Provenance.PUBLISHED
+    exhibit = data.study.exhibit(exhibit_id)
+    if word is Provenance.RECONSTRUCTED:
+        return exhibit_id in set(data.points["exhibit"])
+    return not exhibit.series or not frames.printed(data, exhibit).empty

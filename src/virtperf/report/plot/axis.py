@@ -1,0 +1,245 @@
+"""Axes: where levels stand, what ticks and labels say, where axes end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from virtperf.report.plot.theme import CHARACTER, FONT, WIDTH
+from virtperf.report.range_words import WIDE
+from virtperf.report.wording import pretty, printable, wrapped
+
+CLOSE = 0.75  # an axis begins above 0 where all values and bands lie above this share of its top
+FAR = 4.0  # ranges that reach so many times higher than all that is known well would press it together
+TALL = 2.2  # an axis then reaches so many times as high; those ranges run out of the top
+MANY = 14  # numeric levels that each get a tick label
+SPREAD = 1.4  # a logarithmic axis reaches so many times beyond the values
+ABOVE = 8  # points between an axis and the words above it
+ROOM = WIDTH - 80  # width of a panel, about
+
+
+@dataclass(frozen=True)
+class Words:
+    """What axes say: the words that travel with frames (`exhibits.axis_words`), and those of a
+    caller.
+    """
+
+    labels: Mapping[str, str]
+    levels: Mapping[str, Sequence[tuple[Any, str]]]
+    bounds: Mapping[str, Sequence[float]]
+    colours: Mapping[str, int] = field(default_factory=dict)
+    panels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, frames: Iterable[pd.DataFrame | None], labels: Mapping[str, str]) -> Words:
+        """The words of the first frame that has any; `labels` go before them."""
+        known = (frame.attrs.get("axes") for frame in frames if frame is not None)
+        axes: dict[str, Any] = next((words for words in known if words), {})
+        return cls(
+            {**axes.get("labels", {}), **labels},
+            *(axes.get(n, {}) for n in ("levels", "bounds", "colours", "panels")),
+        )
+
+    def panel(self, quantity: object) -> str:
+        """The panel that a quantity is drawn in: its own, or one with others of its unit."""
+        return self.panels.get(str(quantity), str(quantity))
+
+    def label(self, name: object) -> str:
+        """The words for a column, or for a row's value."""
+        return printable(self.labels.get(str(name), str(name)))
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of an x axis.
+
+    `where` has the position of every level in data units: itself if `numeric`, else its place;
+    `texts` the tick labels in the same order; `side` is the points beyond the first and the last
+        number.
+    """
+
+    where: Mapping[Any, float]
+    texts: tuple[str, ...]
+    numeric: bool
+    side: float = 28.0
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Left and right end of the axis; the left one is the larger if the levels descend."""
+        places = list(self.where.values()) or [0.0]
+        low, high = min(places), max(places)
+        margin = ((high - low) or 1.0) * self.side / (ROOM - 2 * self.side) if self.numeric else 0.5
+        ends = (low - margin, high + margin)
+        return ends[::-1] if places[0] > places[-1] else ends
+
+    def draw(self, axes: Axes, label: str, *, labelled: bool) -> None:
+        """Set limits, ticks and label; only the lowest of several panels is `labelled`."""
+        axes.set_xlim(*self.limits)
+        axes.grid(visible=False, axis="x")
+        axes.tick_params(axis="x", length=4 if self.numeric else 0, labelbottom=labelled)
+        axes.set_xlabel("")
+        if not self.numeric or len(self.where) <= MANY:
+            turned = self.numeric and max(map(len, self.texts)) * CHARACTER + 6 > self.room
+            axes.set_xticks(
+                list(self.where.values()), self._tick_labels(turned), rotation=90 if turned else 0
+            )
+        else:
+            axes.xaxis.set_major_formatter(lambda value, _: pretty(value, 6))
+        if labelled:
+            axes.set_xlabel(wrapped(label, int(ROOM / CHARACTER)), labelpad=6)
+
+    @property
+    def per_point(self) -> float:
+        """Data units in a point."""
+        left, right = self.limits
+        return abs(right - left) / ROOM
+
+    @property
+    def room(self) -> float:
+        """Points between the nearest two levels."""
+        left, right = self.limits
+        near = min(
+            (b - a for a, b in pairwise(sorted(self.where.values()))), default=abs(right - left)
+        )
+        return near / self.per_point
+
+    def _tick_labels(self, turned: bool) -> list[str]:
+        """Labels that do not run into each other: wrapped words, or upright numbers some of which
+        are left out.
+        """
+        if not turned:
+            characters = max(6, int(self.room / CHARACTER) - 1)
+            return (
+                list(self.texts)
+                if self.numeric
+                else [wrapped(text, characters) for text in self.texts]
+            )
+        left, right = self.limits
+        shown, last = dict.fromkeys(self.where, ""), -math.inf
+        for (level, place), text in sorted(
+            zip(self.where.items(), self.texts, strict=True), key=lambda p: p[0][1]
+        ):
+            if (place - last) / abs(right - left) * ROOM >= FONT + 2:
+                shown[level], last = text, place
+        return list(shown.values())
+
+
+def levels_of(
+    frames: Iterable[pd.DataFrame], x: str, words: Words, *, numeric: bool = True, side: float = 0.0
+) -> Levels:
+    """The levels of an axis: in a study's order where the frames bring one, else numbers ascending,
+    words as found.
+
+    `numeric` False gives every number a place of its own, as bars need it.
+    """
+    found = list(
+        dict.fromkeys(level for frame in frames if x in frame for level in frame[x].tolist())
+    )
+    known = dict(words.levels.get(x, ()))
+    if all(level in known for level in found):
+        found = [level for level in known if level in set(found)]
+        texts = [known[level] for level in found]
+    else:
+        numbers = all(isinstance(level, int | float) for level in found)
+        found = sorted(found) if numbers else found
+        texts = [pretty(float(v), 6) if isinstance(v, int | float) else printable(v) for v in found]
+    numeric = numeric and all(isinstance(level, int | float) for level in found)
+    where = {level: float(level) if numeric else float(k) for k, level in enumerate(found)}
+    return Levels(where, tuple(texts), numeric, max(side, Levels.side))
+
+
+def top_of(values: Iterable[float], bands: pd.DataFrame, bound: float = math.inf) -> float:
+    """Where a y axis ends: above all values and ranges, or at `TALL` times what is known well if
+    the rest is `FAR`.
+
+    `values` are those of marks and curves; a range that is not over `WIDE` is known well.
+    """
+    low, high = (bands[end].to_numpy(dtype=float) for end in ("low", "high"))
+    known = finite(np.fromiter(values, float), high[high <= WIDE * low])
+    ends = [*known, *finite(high), *(1.25 * v for v in finite(low[np.isinf(high)]))]
+    well, top = max(known, default=0.0), max(ends, default=1.0)
+    if 0 < FAR * well < top and well >= max(finite(low), default=0.0):
+        top = TALL * well
+    top = (top or 1.0) * 1.06
+    return min(top, bound * 1.05) if math.isfinite(bound) else top
+
+
+def bottom_of(
+    values: Iterable[float], top: float, bound: float = 0.0, *, lines: bool = False
+) -> float:
+    """Where a y axis begins: at 0, or below everything if something is below 0 or may be by its
+    natural bound.
+
+    That of `lines` begins just below everything where 0 would press all into one line.
+    """
+    lowest = min((v for v in values if math.isfinite(v)), default=0.0)
+    if lowest < 0 or bound < 0:
+        return min(1.06 * lowest, -top if bound < 0 else 0.0)
+    if not lines or lowest < CLOSE * top:
+        return 0.0
+    step = 10.0 ** math.floor(math.log10(top - lowest)) if top > lowest else 1.0
+    return max(0.0, math.floor((lowest - 0.1 * (top - lowest)) / step) * step)
+
+
+def lowered(top: float, bottom: float, values: Sequence[float], bound: float) -> float:
+    """The end of an axis that begins above 0, with a natural bound: room above that for the part
+    that is shown only.
+    """
+    if bottom <= 0 or not math.isfinite(bound):
+        return top
+    full = max(bound, *values)
+    return min(top, full + 0.06 * (full - bottom))
+
+
+def y_axis(axes: Axes, bottom: float, top: float, label: str, *, begins: bool = True) -> None:
+    """Set limits and ticks of the y axis, and its words, which say where the axis begins (if
+    `begins`).
+
+    They stand above the axis, where they need no turned head and no margin: as the label of a
+    second x axis on top,
+    ``axes.child_axes[0]``, so that a title stands above them.
+    """
+    axes.set_ylim(bottom, top)
+    axes.grid(visible=True, axis="y")
+    axes.locator_params(axis="y", nbins=6)
+    axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
+    _above(axes, label + (f" (axis from {pretty(bottom)})" if bottom > 0 and begins else ""))
+
+
+def _above(axes: Axes, label: str) -> None:
+    above = axes.secondary_xaxis("top")
+    above.set_xticks([])
+    above.spines["top"].set_visible(False)
+    above.set_xlabel(wrapped(label, int((WIDTH - 30) / CHARACTER)), loc="left", labelpad=ABOVE)
+
+
+def log_axis(axes: Axes, values: Sequence[float], label: str) -> None:
+    """A logarithmic y axis around the values above 0, with words as `y_axis` has them.
+
+    Nothing can stand at 0 on it: what lies there, such as the lower end of a range, goes down to
+    the axis.
+    """
+    above = [value for value in values if value > 0] or [1.0]
+    axes.set_yscale("log", nonpositive="clip")
+    _above(axes, f"{label} (logarithmic axis)")
+    axes.set_ylim(min(above) / SPREAD, max(above) * SPREAD)
+    axes.yaxis.set_major_formatter(lambda value, _: pretty(value, 6))
+    axes.yaxis.set_minor_formatter(lambda *_: "")
+    axes.grid(visible=True, axis="y")
+
+
+def finite(*columns: Sequence[float] | np.ndarray | pd.Series | pd.DataFrame) -> list[float]:
+    """The finite values of columns."""
+    return [
+        float(v)
+        for column in columns
+        for v in np.ravel(np.asarray(column, dtype=float))
+        if math.isfinite(v)
+    ]

@@ -1,0 +1,112 @@
+"""Fitted curves with the interval of their mean, of our models and of statsmodels' alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.near import near
+from virtperf.report.plot.theme import Look
+
+STEPS = 31
+_NAMES = {
+    "mean": "value",
+    "mean_ci_lower": "low",
+    "mean_ci_upper": "high",
+    "predicted": "value",
+    "ci_lower": "low",
+    "ci_upper": "high",
+}
+
+
+def curve(fit: Any, x: str, levels: Sequence[Any], level: float) -> pd.DataFrame | None:
+    """A fitted curve over the range of the levels: columns x, value, low, high; None for a fit that
+    could not be had.
+
+    The fit is a model of `virtperf.models` (``predict(x, interval="mean", alpha=...)``) or a
+    results object of statsmodels (``get_prediction``), made from a formula that calls the variable
+    `x`. Raises `VirtperfError` where the levels are no numbers, or the object predicts nothing.
+    """
+    if not levels or not all(isinstance(v, int | float | np.number) for v in levels):
+        raise VirtperfError(
+            "no curve can be drawn over levels that are not numbers", expected="a numeric axis"
+        )
+    at = np.linspace(float(min(levels)), float(max(levels)), STEPS)
+    if hasattr(
+        getattr(fit, "model", None), "exog"
+    ):  # statsmodels'; ours have predict with its intervals
+        if not hasattr(fit.model, "formula"):
+            raise VirtperfError(
+                "a curve needs a model that was made from a formula",
+                expected="smf.ols('y ~ x', frame)",
+                remedy="fit it by a formula, or draw your own curve on the figure's axes.",
+            )
+        rows = pd.DataFrame({x: at})
+        table = fit.get_prediction(rows).summary_frame(alpha=1 - level).rename(columns=_NAMES)
+    elif hasattr(fit, "predict"):
+        table = fit.predict(at, interval="mean", alpha=1 - level)
+    else:
+        raise VirtperfError(
+            f"a curve can't be drawn from a {type(fit).__name__}",
+            expected="a fit with predict or get_prediction",
+        )
+    if not isinstance(table, pd.DataFrame):
+        return None
+    return pd.DataFrame(
+        {"x": at, **{name: table[name].to_numpy(dtype=float) for name in ("value", "low", "high")}}
+    )
+
+
+def curves_of(
+    fits: Any, levels: Mapping[Any, Sequence[Any]], x: str, level: float
+) -> dict[Any, pd.DataFrame]:
+    """Curves by series label; a fit without a label, or one alone, belongs to a figure's only
+    series.
+
+    A `VirtperfError` names near series where a label is none of the figure's.
+    """
+    if fits is None:
+        return {}
+    named = dict(fits) if isinstance(fits, Mapping) else {"": fits}
+    if len(named) == len(levels) == 1:
+        named = dict(zip(levels, named.values(), strict=True))
+    for label in named:
+        if label not in levels:
+            raise VirtperfError(
+                f"no curve can be drawn for {label!r}, which is no series of this figure",
+                remedy=near(label, levels),
+            )
+    found = {
+        label: curve(fit, x, levels[label], level)
+        for label, fit in named.items()
+        if getattr(fit, "available", True)
+    }
+    return {label: table for label, table in found.items() if table is not None}
+
+
+def draw(axes: Axes, table: pd.DataFrame, style: Look) -> None:
+    """A curve and, dotted, its interval as far as the axis shows it."""
+    axes.plot(
+        table["x"],
+        table["value"],
+        color=style.colour,
+        linestyle=style.dash,
+        zorder=3,
+        label="curve",
+    )
+    for limit in ("low", "high"):
+        within = table[limit].where(table[limit].between(*axes.get_ylim()))
+        if within.notna().any():
+            axes.plot(
+                table["x"],
+                within,
+                color=style.colour,
+                linewidth=0.9,
+                linestyle=(0, (1, 2)),
+                zorder=2.5,
+            )

@@ -1,0 +1,326 @@
+"""Figures over one factor: ranges that a text allows, means, printed numbers, runs, fitted
+curves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import Transform, offset_copy
+
+from virtperf.report.plot import axis, curves, legend, marks
+from virtperf.report.plot.layers import Layers, gathered
+from virtperf.report.plot.theme import Look, panels, theme
+
+
+def lines(
+    points: pd.DataFrame | None = None,
+    *,
+    x: str,
+    y: str = "value",
+    hue: str | None = None,
+    row: str | None = None,
+    runs: pd.DataFrame | None = None,
+    means: pd.DataFrame | None = None,
+    printed: pd.DataFrame | None = None,
+    fits: Any = None,
+    xlabel: str | None = None,
+    ylabel: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    level: float = 0.95,
+    log: bool = False,
+) -> Figure:
+    """Draw series over one variable; every argument but `x` may be left out.
+
+    ``lines(runs=frame, x="guests", y="throughput", hue="system")`` draws anybody's own
+        measurements.
+
+    Parameters
+    ----------
+    points : DataFrame
+        What a text allows, as ``LoadedStudy.points`` gives it: low, high, perhaps pieces, the same
+        without assumptions (low_text, high_text, pieces_text), printed.
+    x, y, hue, row : str
+        Columns: the axis, the values of `runs` and `means`, what is told apart by colour and mark,
+        and what gets a panel of its own. Without `row`, quantities of different units have panels
+        of their own.
+    runs, means, printed : DataFrame
+        Values; means with their interval in the columns low and high. A column `provenance` chooses
+        the mark: solid for measured and own data, half-filled for printed numbers, a cross for
+        examples.
+    fits : mapping of str to fit, or a fit
+        Fitted curves by series: objects with ``predict(x)`` or statsmodels' ``get_prediction``.
+    xlabel, ylabel : str
+        Words at the axes; frames of a study bring their own.
+    labels : mapping
+        Words for columns and for the values of `row`.
+    level : float
+        Confidence level of curves, and what the legend calls the intervals of means.
+    log : bool
+        A logarithmic axis of values, from the lowest one above 0 on.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One axes a panel: ``figure.axes[0].set_title("...")``. Positions on the axes are the frames'
+        own values.
+    """
+    return _figure(
+        points,
+        means,
+        printed,
+        runs,
+        fits,
+        level,
+        bars=False,
+        log=log,
+        x=x,
+        y=y,
+        hue=hue,
+        row=row,
+        labels=labels,
+        xlabel=xlabel,
+        ylabel=ylabel,
+    )
+
+
+def bars(
+    points: pd.DataFrame | None = None,
+    *,
+    x: str,
+    y: str = "value",
+    hue: str | None = None,
+    row: str | None = None,
+    runs: pd.DataFrame | None = None,
+    means: pd.DataFrame | None = None,
+    printed: pd.DataFrame | None = None,
+    xlabel: str | None = None,
+    ylabel: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    level: float = 0.95,
+) -> Figure:
+    """Draw groups, one a level of `x`; the arguments are those of `lines`.
+
+    A group holds only the bars that it has. A mean is a bar where no range of a text stands, else a
+    mark beside it. Without `points` and `means`, a bar is the mean of its runs.
+    """
+    if points is None and means is None and runs is not None:
+        keys = [c for c in (row, hue, x, "provenance", "quantity") if c is not None and c in runs]
+        if y in runs and x in runs:  # what is missing is told with the names of the columns
+            means = runs.groupby(keys, sort=False)[y].mean().reset_index()
+            means.attrs = dict(runs.attrs)
+    return _figure(
+        points,
+        means,
+        printed,
+        runs,
+        None,
+        level,
+        bars=True,
+        x=x,
+        y=y,
+        hue=hue,
+        row=row,
+        labels=labels,
+        xlabel=xlabel,
+        ylabel=ylabel,
+    )
+
+
+def _figure(
+    points: pd.DataFrame | None,
+    means: pd.DataFrame | None,
+    printed: pd.DataFrame | None,
+    runs: pd.DataFrame | None,
+    fits: Any,
+    level: float,
+    *,
+    bars: bool,
+    x: str,
+    log: bool = False,
+    **named: Any,
+) -> Figure:
+    layers = gathered(points, means, printed, runs, x=x, **named)
+    side = len(layers.series) * WIDEST[bars] / 2 + 8
+    levels = axis.levels_of(layers.given, x, layers.words, numeric=not bars, side=side)
+    fitted = curves.curves_of(fits, {s: layers.levels(s) for s in layers.series}, x, level)
+    with theme():
+        figure, axes = panels(len(layers.rows))
+        for pane, name in zip(axes, layers.rows, strict=True):
+            _panel(pane, layers.part(name), levels, fitted, bars=bars, log=log)
+            levels.draw(pane, layers.words.label(x), labelled=pane is axes[-1])
+        series = layers.series if layers.hue is not None else ()
+        extra = legend.layer_entries(layers, curves=bool(fitted), level=level)
+        legend.legend(
+            figure,
+            [legend.series_entry(layers, s, bars=bars) for s in series],
+            extra if layers.needs_words or fitted else [],
+        )
+    return figure
+
+
+GROUP = 0.84  # of the distance between two levels, for all series together
+WIDEST = {False: 14.0, True: 56.0}  # points that one series takes at a level, of lines and of bars
+BESIDE = 0.7  # of that width, which a measured mark takes to the right of a range
+
+Placed = Iterator[tuple[Transform, np.ndarray, pd.DataFrame]]
+
+
+def _panel(
+    axes: Axes,
+    layers: Layers,
+    levels: axis.Levels,
+    fitted: Mapping[str, pd.DataFrame],
+    *,
+    bars: bool,
+    log: bool = False,
+) -> None:
+    """Draw a panel; the ticks of its levels and the legend are the figure's."""
+    at = {label: found for label in layers.series if (found := layers.levels(label))}
+    curve_values = [fitted[label]["value"] for label in at if label in fitted]
+    values = axis.finite(
+        layers.marks[["value", "low", "high"]], layers.runs["value"], *curve_values
+    )
+    quantity = str(layers.rows[0]) if layers.row is not None else layers.y
+    label = layers.ylabel or layers.words.label(quantity)
+    low, high = layers.words.bounds.get(quantity, (0.0, math.inf))
+    top = axis.top_of(values, layers.bands, high)
+    bottom = axis.bottom_of([*values, *axis.finite(layers.bands["low"])], top, low, lines=not bars)
+    if log:
+        axis.log_axis(axes, [*values, *axis.finite(layers.bands[["low", "high"]])], label)
+    else:
+        axis.y_axis(axes, bottom, axis.lowered(top, bottom, values, high), label)
+    # A group of bars holds only those that it has; a line stands equally far from all of its
+    # levels.
+    groups = {
+        level: [label for label in at if level in at[label] or not bars] for level in levels.where
+    }
+    beside = len(layers.bands) and (
+        len(layers.runs) or (layers.marks["mark"] != marks.PRINTED).any()
+    )
+    room = 1 + BESIDE if beside else 1.0
+    width = min(WIDEST[bars], GROUP * levels.room / room / max(1, *map(len, groups.values())))
+    for series, own in at.items():
+        places = {v: groups[v].index(series) - (len(groups[v]) - 1) / 2 for v in own}
+        shifts = {v: (place * room - (room - 1) / 2) * width for v, place in places.items()}
+        _Series(axes, layers.only(series), layers.look(series), levels, shifts, width, bars).draw(
+            fitted.get(series)
+        )
+
+
+@dataclass(frozen=True)
+class _Series:
+    """One series of a panel: `shifts` are the points to the right of each of its levels, `width`
+    those that it takes there.
+    """
+
+    axes: Axes
+    layers: Layers
+    style: Look
+    levels: axis.Levels
+    shifts: Mapping[Any, float]
+    width: float
+    bars: bool
+
+    def draw(self, curve: pd.DataFrame | None) -> None:
+        """Ranges first, then what is known better."""
+        layers, style = self.layers, self.style
+        for at, x, rows in self._placed(layers.bands):
+            marks.boxes(self.axes, x, rows, style, at, self._width)
+            marks.arrows(self.axes, x, rows, style.colour, at)
+            if not self.bars:
+                inner = (rows["kind"] == layers.bands["kind"].iloc[-1]).to_numpy()
+                marks.link(self.axes, x[inner], rows[inner], style.colour, at)
+        for kind, rows in layers.marks.groupby("mark", sort=False):
+            (self._columns if self.bars else self._points)(str(kind), rows, joined=curve is None)
+        for kind, rows in layers.runs.groupby("mark", sort=False):
+            for at, x, part in self._placed(rows, beside=True):
+                marks.scatter(
+                    self.axes,
+                    x,
+                    part["value"].to_numpy(dtype=float),
+                    str(kind),
+                    style,
+                    at,
+                    area=marks.RUN,
+                )
+        if curve is not None:
+            curves.draw(self.axes, curve, style)
+        elif not self.bars and not len(layers.marks):
+            self._join(layers.runs.groupby(layers.x)["value"].mean().reset_index())
+
+    def _points(self, kind: str, rows: pd.DataFrame, *, joined: bool) -> None:
+        """Marks of a line figure; a line joins printed numbers only where every level has one."""
+        beside = kind != marks.PRINTED
+        for at, x, part in self._placed(rows, beside=beside):
+            self._mark(kind, at, x, part)
+        if joined and (beside or set(rows[self.layers.x]) == set(self.shifts)):
+            self._join(rows, beside=beside)
+
+    def _columns(self, kind: str, rows: pd.DataFrame, **_: bool) -> None:
+        """Marks of a bar figure. What is measured is a bar where no range stands, a printed number
+        a thin one.
+        """
+        printed = kind == marks.PRINTED
+        solid = kind in (marks.SOLID, marks.OWN)
+        barred = np.array(
+            [printed or (solid and v not in self._banded) for v in rows[self.layers.x]], dtype=bool
+        )
+        for at, x, part in self._placed(rows[barred]):
+            values = part["value"].to_numpy(dtype=float)
+            marks.columns(self.axes, x, values, self.style, at, self._width, solid=not printed)
+            if not printed:
+                marks.intervals(self.axes, x, part, self.style.colour, at)
+        for at, x, part in self._placed(rows if printed else rows[~barred], beside=not printed):
+            self._mark(kind, at, x, part)
+
+    def _mark(self, kind: str, at: Transform, x: np.ndarray, rows: pd.DataFrame) -> None:
+        if kind in marks.WITH_INTERVAL:
+            marks.intervals(self.axes, x, rows, self.style.colour, at)
+        marks.scatter(self.axes, x, rows["value"].to_numpy(dtype=float), kind, self.style, at)
+
+    def _join(self, rows: pd.DataFrame, *, beside: bool = True) -> None:
+        for at, x, part in self._placed(rows, beside=beside):
+            if len(part) > 1:
+                sns.lineplot(
+                    x=x,
+                    y=part["value"].to_numpy(dtype=float),
+                    ax=self.axes,
+                    color=self.style.colour,
+                    zorder=3,
+                    linestyle=self.style.dash,
+                    estimator=None,
+                    transform=at,
+                    legend=False,
+                )
+
+    @property
+    def _banded(self) -> set[Any]:
+        return set(self.layers.bands[self.layers.x])
+
+    @property
+    def _width(self) -> float:
+        return self.width * self.levels.per_point
+
+    def _placed(self, rows: pd.DataFrame, *, beside: bool = False) -> Placed:
+        """Rows by their place on the axis, those together that stand equally far from their
+        levels.
+        """
+        aside = BESIDE * self.width if beside and self._banded else 0.0
+        moved = np.array([self.shifts[level] + aside for level in rows[self.layers.x]])
+        for points in np.unique(moved):
+            part = rows[moved == points]
+            x = part[self.layers.x].map(self.levels.where).to_numpy(dtype=float)
+            where = offset_copy(
+                self.axes.transData, self.axes.get_figure(root=True), x=points, units="points"
+            )
+            order = np.argsort(x, kind="stable")
+            yield where, x[order], part.iloc[order]

@@ -1,0 +1,146 @@
+"""The house style: seaborn's grid with our colours, type, markers and sizes, while a figure is
+being made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from virtperf.report.palette import GRID, INK, MUTED, SERIES, SURFACE
+
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (6, 2)),
+    (0, (2, 1.5)),
+    (0, (8, 2, 2, 2)),
+    (0, (4, 1, 1, 1, 1, 1)),
+    (0, (1, 1)),
+)
+_HATCHES = (
+    "",
+    "////",
+    "\\\\\\\\",
+    "xxxx",
+    "||||",
+    "----",
+)  # no dots: an SVG draws each by eight curves
+FONT = 11  # points, which are the pixels of an SVG
+CHARACTER = 0.62 * FONT  # mean width of a character of the widest likely font
+WIDTH = 540
+PANEL = 250  # height of one panel with its axis; of several, `PANELS` of it each
+PANELS = 0.72
+
+_RC = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a $ in a guest's name is a dollar sign
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that layout does not depend on the machine
+    **dict.fromkeys(
+        (
+            "font.size",
+            "axes.labelsize",
+            "axes.titlesize",
+            "xtick.labelsize",
+            "ytick.labelsize",
+            "legend.fontsize",
+            "figure.titlesize",
+        ),
+        FONT,
+    ),
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "text.color": INK.light,
+    "axes.labelcolor": INK.light,
+    "axes.edgecolor": MUTED.light,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": GRID.light,
+    "grid.linewidth": 0.8,
+    "xtick.bottom": True,
+    "xtick.color": MUTED.light,
+    "xtick.labelcolor": INK.light,
+    "ytick.labelcolor": INK.light,
+    "xtick.major.size": 4,
+    "ytick.major.size": 0,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 7,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "path.simplify": False,
+}
+SURFACE_COLOUR = SURFACE.light
+INK_COLOUR, MUTED_COLOUR = INK.light, MUTED.light
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one series looks: colour, marker and dash of lines, hatching of bars. Colour is never the
+    only difference.
+    """
+
+    colour: str
+    marker: str
+    dash: Any
+    hatch: str
+
+
+def look(position: int) -> Look:
+    """The look of the series at that position (from 0); it repeats after six."""
+    k = position % len(SERIES)
+    return Look(SERIES[k].light, _MARKERS[k], _DASHES[k], _HATCHES[k])
+
+
+@contextmanager
+def theme() -> Iterator[None]:
+    """Draw in the house style, whatever the user's own settings are; they are back afterwards."""
+    _load_backend()
+    interactive = mpl.is_interactive()  # so that a notebook shows a figure at the end of its cell
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.interactive(interactive)
+        sns.set_theme(context="notebook", style="whitegrid", rc=_RC)
+        yield
+
+
+@cache
+def _load_backend() -> None:
+    """Load the backend now: that of notebooks switches interactive drawing on, which has to outlast
+    the theme.
+    """
+    plt.switch_backend(mpl.get_backend())
+
+
+def panels(
+    count: int = 1, *, share_x: bool = True, height: float = PANEL
+) -> tuple[Figure, list[Axes]]:
+    """A pyplot figure of `count` panels above each other, which share x if `share_x`.
+
+    Layout is constrained: labels and the legend below take the room that they need, and the figure
+    grows with them.
+    """
+    room = height if count == 1 else height * PANELS * count
+    figure, axes = plt.subplots(
+        count,
+        1,
+        sharex=share_x,
+        squeeze=False,
+        figsize=(WIDTH / 72, room / 72),
+        dpi=100,
+        layout="constrained",
+    )
+    return figure, list(np.ravel(axes))

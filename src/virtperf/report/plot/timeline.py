@@ -1,0 +1,142 @@
+"""Figures over time: samples as they are, and what a text allows for the levels that it speaks
+of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MultipleLocator
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.near import near
+from virtperf.report.plot import axis, legend, marks
+from virtperf.report.plot.axis import Words
+from virtperf.report.plot.theme import INK_COLOUR, MUTED_COLOUR, look, panels, theme
+from virtperf.report.wording import clock
+
+ALPHAS = {marks.TEXT: 0.12, marks.GIVEN: 0.25}
+DASHES = (0, (3, 3))
+TICKS = 8
+STEPS = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
+"""Seconds between ticks; the smallest that leaves at most `TICKS`."""
+
+
+def timeline(
+    frame: pd.DataFrame,
+    *,
+    x: str = "t_s",
+    y: str = "value",
+    hue: str | None = "series",
+    row: str | None = "unit",
+    points: pd.DataFrame | None = None,
+    xlabel: str = "Time from the start, min:s",
+    ylabel: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Figure:
+    """Draw samples over time, one panel a value of `row`; nothing is smoothed.
+
+    `frame` has x in seconds and y; perhaps hue and row, which count as None where the frame has no
+        series and unit.
+    `points` are levels that a text states, drawn across the first panel: series, low, high, perhaps
+        printed.
+    """
+    for column in (x, y, *(c for c in (hue, row) if c not in (None, "series", "unit"))):
+        if column not in frame.columns:
+            raise VirtperfError(
+                f"the frame has no column {column!r}", remedy=near(column, frame.columns)
+            )
+    hue, row = (c if c is not None and c in frame.columns else None for c in (hue, row))
+    words = Words.of([frame], labels or {})
+    rows = list(dict.fromkeys(frame[row])) if row else [None]
+    series = list(dict.fromkeys(frame[hue])) if hue else [None]
+    looks = {label: look(words.colours.get(str(label), k)) for k, label in enumerate(series)}
+    bands = marks.bands_of(["series"], points)
+    printed = [] if points is None or "printed" not in points else axis.finite(points["printed"])
+    with theme():
+        figure, axes = panels(max(len(rows), 1))
+        end = float(frame[x].max()) if len(frame) else 60.0
+        for panel, name in zip(axes, rows or [None], strict=True):
+            part = frame[frame[row] == name] if row else frame
+            stated = points if points is not None and panel is axes[0] else pd.DataFrame()
+            top = 1.08 * (
+                max(axis.finite(part[y], stated[stated.columns.intersection(_ENDS)]), default=1.0)
+                or 1.0
+            )
+            names = list(dict.fromkeys(part[hue])) if hue else []
+            unit = f"{names[0]}, {name}" if len(names) == 1 else str(name)
+            axis.y_axis(
+                panel,
+                axis.bottom_of(part[y], top),
+                top,
+                ylabel or (unit if row else words.label(y)),
+            )
+            for label, style in looks.items():
+                line = part[part[hue] == label] if hue else part
+                if len(line):
+                    sns.lineplot(
+                        x=line[x].to_numpy(),
+                        y=line[y].to_numpy(),
+                        ax=panel,
+                        color=style.colour,
+                        zorder=3,
+                        linestyle=style.dash,
+                        estimator=None,
+                        legend=False,
+                    )
+            panel.set_xlim(0, end * 1.01)
+            panel.xaxis.set_major_formatter(lambda value, _: clock(value))
+            panel.xaxis.set_major_locator(
+                MultipleLocator(next((s for s in STEPS if end <= TICKS * s), 3600))
+            )
+            panel.grid(visible=False, axis="x")
+            panel.set_xlabel(xlabel if panel is axes[-1] else "", labelpad=6)
+            panel.tick_params(labelbottom=panel is axes[-1])
+        _levels(axes[0], bands, printed, end)
+        entries = [
+            (Line2D([], [], color=o.colour, linestyle=o.dash), str(label))
+            for label, o in looks.items()
+        ]
+        legend.legend(figure, entries if hue else [], _words(set(bands["kind"]), printed))
+    return figure
+
+
+_ENDS = ["low", "high", "low_text", "high_text", "printed"]
+
+
+def _levels(axes: Axes, bands: pd.DataFrame, printed: list[float], end: float) -> None:
+    """The levels that a text states, as bands over the whole time."""
+    bottom, top = axes.get_ylim()
+    for kind, low, high in zip(bands["kind"], bands["low"], bands["high"], strict=True):
+        axes.fill_between(
+            [0, end],
+            max(low, bottom),
+            min(high, top),
+            color=MUTED_COLOUR,
+            alpha=ALPHAS[kind],
+            linewidth=0,
+            zorder=1,
+        )
+    for value in printed:
+        axes.axhline(value, color=INK_COLOUR, linewidth=0.8, linestyle=DASHES, zorder=2)
+
+
+def _words(kinds: set[str], printed: list[float]) -> list[legend.Entry]:
+    words = {
+        marks.TEXT: "text alone",
+        marks.GIVEN: "with our assumptions" if marks.TEXT in kinds else "range",
+    }
+    entries: list[legend.Entry] = [
+        (Patch(facecolor=MUTED_COLOUR, alpha=ALPHAS[k]), words[k]) for k in words if k in kinds
+    ]
+    if printed:
+        entries.append(
+            (Line2D([], [], color=INK_COLOUR, linewidth=0.8, linestyle=DASHES), "printed")
+        )
+    return entries

@@ -1,0 +1,121 @@
+"""The range of a derived number in words: a single value only where the range is narrow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from virtperf.report.wording import as_precise, interval, pretty, short
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation
+
+NARROW = 0.1  # half-width of a range, as a share of its middle, up to which one value stands for it
+WIDE = (
+    2.0  # a range whose upper limit is more than so many times the lower one is no value any more
+)
+
+OPEN = "not bounded"
+ORDERED = 1 + NARROW, 5.0
+"""An order alone leaves a ratio open beyond some number between 1 and this one, a difference beyond
+some number between 0 and so many times the quantity's resolution."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a number can't pass whatever a text says, and what a comparison is made with.
+
+    `same` is the value of equal sides: 1 of a ratio, 0 of a difference, NaN where nothing is
+    compared; `order` up to where beyond that an open range says no more than the order.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    same: float = math.nan
+    order: float = math.nan
+
+
+def bounds_of(study: Study, asked: Derivation) -> Bounds:
+    """The natural bounds of a derived number."""
+    terms = [term for part in asked.parts for term in part.terms]
+    positive = all(c > 0 and study.quantities[q.name].low >= 0 for c, q in terms)
+    match asked.derived.kind, asked.gives:
+        case "ratio", _:
+            return Bounds(
+                0.0 if positive else -math.inf,
+                math.inf,
+                *((1.0, ORDERED[0]) if not asked.unit else ()),
+            )
+        case "percent_change", _:
+            return Bounds(-100.0 if positive else -math.inf, math.inf, 0.0, 100 * (ORDERED[0] - 1))
+        case "difference", _:
+            return Bounds(
+                same=0.0, order=ORDERED[1] * study.quantities[terms[0][1].name].resolution
+            )
+        case _, "contention":
+            return Bounds(0.0, 1.0)
+        case (_, "slope" | "intercept" | "breakpoint") | ("argmax", _):
+            return Bounds()
+    return Bounds(0.0 if positive else -math.inf)
+
+
+def range_words(pieces: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
+    """``about 1.5 (1.495 to 1.505)``, ``1.2 to 2``, ``at least 2``, ``at most 3``, ``order only:
+    above 1``.
+
+    `pieces` are low1, high1, low2, high2, ... in ascending order. `searched`: the number can lie
+    beyond, so that the range is what it takes at least.
+    """
+    low, high = pieces[0], pieces[-1]
+    no_low, no_high = low <= bounds.low, high >= bounds.high
+    pairs = list(zip(pieces[::2], pieces[1::2], strict=True))
+    if no_low and no_high and len(pairs) == 1:
+        return OPEN
+    if searched:
+        return _at_least(pairs)
+    if no_high and bounds.same <= low <= bounds.order:
+        return f"order only: above {pretty(bounds.same)}"
+    mirrored = 1 / bounds.order if bounds.same == 1 else bounds.same - bounds.order
+    if no_low and mirrored <= high <= bounds.same:
+        return f"order only: below {pretty(bounds.same)}"
+    return " or ".join(_one(a, b, bounds) for a, b in pairs)
+
+
+def _at_least(pairs: Sequence[tuple[float, float]]) -> str:
+    """A range that was searched for: nothing proves that the number can't lie beyond."""
+    if len(pairs) == 1 and short(pairs[0][0]) == short(pairs[0][1]):
+        return f"{short(pairs[0][0])} in all data sets tried"
+    ends = (
+        f"{short(low)} {f'to {short(high)}' if math.isfinite(high) else 'or more'}"
+        for low, high in pairs
+    )
+    return f"{' or '.join(ends)} found"
+
+
+def _one(low: float, high: float, bounds: Bounds) -> str:
+    """One piece of an exact range."""
+    no_low, no_high = low <= bounds.low, high >= bounds.high
+    if no_low or no_high:
+        return f"at least {short(low)}" if no_high else f"at most {short(high)}"
+    middle = (low + high) / 2
+    if pretty(low) == pretty(high):
+        return interval(low, high)
+    if low * high > 0 and high - low <= 2 * NARROW * abs(middle) * (1 + 1e-9):
+        value, first, last = as_precise(middle, low, high)
+        return f"about {value} ({first} to {last})"
+    return f"{short(low)} to {short(high)}"
+
+
+def level_words(levels: Sequence[str], asked: Derivation) -> str:
+    """The levels at which a largest value can be: ``12``, ``12, 15 or 18``, ``any of those
+    tested``.
+    """
+    if len(levels) == len(asked.derived.levels):
+        return "any of those tested"
+    return (
+        levels[0]
+        if len(levels) == 1
+        else f"{', '.join(levels[:-1])} or {levels[-1]}"
+        if levels
+        else OPEN
+    )

@@ -1,0 +1,155 @@
+"""The synthesis with everything that was computed for its studies: what its notebook and `virtperf
+what-if` use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rawperf.core.errors import StudyError
+from rawperf.core.near import near
+from virtperf.core.paths import Layout
+from virtperf.report.data import StudyData, load
+from virtperf.report.kinds._figure import drawing
+from virtperf.report.loaded import find_data
+from virtperf.report.records import Listing, Record, Span, Words
+from virtperf.report.show import Shown
+from virtperf.report.synthesis import capacity, tables
+from virtperf.report.synthesis.capacity import Course
+from virtperf.report.synthesis.definition import FILE, SynthesisFile, load_file
+from virtperf.report.synthesis.values import Value, study_named, values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PLACE = re.compile(r"\{([a-z0-9-]+)(?:/([a-z0-9-]+))?\}")
+
+
+def load_synthesis(data: str | Path | None = None, *, level: float = 0.95) -> Synthesis:
+    """Load `data/synthesis.yaml` and what the stages computed for its studies.
+
+    Parameters
+    ----------
+    data : path, optional
+        The repository's `data` folder; None or "": found as by `load_study`.
+    level : float
+        Confidence level of intervals.
+
+    Raises
+    ------
+    StudyError
+        The file, or a study, number or claim that it names, is not as it should be.
+    """
+    folder = Path(data) if data else find_data()
+    return Synthesis(load_file(folder / FILE), folder, level)
+
+
+class Synthesis:
+    """Questions put to all studies, with the numbers that answer them.
+
+    Methods that show something return `Shown`, which a notebook displays.
+    """
+
+    def __init__(self, file: SynthesisFile, data: Path, level: float) -> None:
+        self.file, self._data, self.level = file, data, level
+
+    @cached_property
+    def studies(self) -> Mapping[str, StudyData]:
+        """Everything that the stages wrote, by study: papers first."""
+        found = {name: load(name, self._data) for name in Layout(self._data.parent).studies()}
+        return dict(
+            sorted(found.items(), key=lambda item: (item[1].study.kind == "measured", item[0]))
+        )
+
+    @cached_property
+    def values(self) -> Mapping[str, Sequence[Value]]:
+        """The numbers of every row, by its id."""
+        return {name: values(self.studies, row, self.level) for name, row in self.file.rows.items()}
+
+    @cached_property
+    def courses(self) -> Sequence[Course]:
+        """What changes along an overcommitment ratio, a curve each."""
+        return capacity.courses(self.studies, self.file.curves, self.level)
+
+    def summary(self) -> Shown:
+        """The sentences of the file with their numbers filled in, and one picture of what they rest
+        on.
+        """
+        from virtperf.report.synthesis import picture
+
+        sentences = Listing(
+            items=tuple(self._sentence(s.says, s.rests_on) for s in self.file.sentences)
+        )
+        told = dict.fromkeys(name for sentence in self.file.sentences for name in sentence.rests_on)
+        found = {name: self.values[name] for name in told}
+        shown = [value for values in found.values() for value in values]
+        figure = picture.ratios(self.file.rows, found, list(self.studies))
+        return _drawn(
+            tables.record("summary", "What the answers rest on", sentences, values=shown), figure
+        )
+
+    def matrix(self) -> Shown:
+        """Questions by studies."""
+        return Shown(tables.matrix(self.file.questions, self.values, list(self.studies)))
+
+    def question(self, name: str) -> Shown:
+        """Every number that answers one question, with its evidence; raises `StudyError` for an
+        unknown one.
+        """
+        known = {question.id: question for question in self.file.questions}
+        if name not in known:
+            raise StudyError(f"there is no question {name!r}", file=FILE, remedy=near(name, known))
+        return Shown(tables.question(known[name], self.values))
+
+    def agreements(self) -> Shown:
+        """Shared quantities, and whether the studies have values in common."""
+        return Shown(tables.agreements(self.file.questions, self.values))
+
+    def capacity(self, of: str, ratios: Sequence[float], measure: str = "throughput") -> Shown:
+        """What every study allows or measured at overcommitment ratios of "cpu" or "memory"."""
+        from virtperf.report.synthesis import picture
+
+        made = tables.capacities(self.courses, of, ratios)
+        figure = picture.capacity(self.courses, of, measure, self.level)
+        return Shown(made) if figure is None else _drawn(made, figure)
+
+    def coverage(self) -> Shown:
+        """What is encoded of each study, in numbers."""
+        return Shown(tables.coverage(self.studies))
+
+    def _sentence(self, says: str, rests_on: Sequence[str]) -> Words:
+        def filled(place: re.Match[str]) -> str:
+            name, study = place.groups()
+            if name not in self.values:
+                raise StudyError(
+                    f"sentences: there is no row {name!r}",
+                    file=FILE,
+                    remedy=near(name, self.values),
+                )
+            if study:
+                study_named(self.studies, study)
+            return tables.spoken([v for v in self.values[name] if study in (None, v.study)])
+
+        parts: list[str | Span] = [
+            Span(text=_PLACE.sub(filled, " ".join(says.split())), style="strong"),
+            " Rests on ",
+        ]
+        links = [value for name in rests_on for value in self.values[name]]
+        for k, value in enumerate(links):
+            parts += [
+                ", " if k else "",
+                Span(text=f"{value.study}: {value.label}", link=value.link),
+            ]
+        return (*parts, ".")
+
+
+def _drawn(record: Record, figure: Figure) -> Shown:
+    from matplotlib import pyplot
+
+    pyplot.close(figure)
+    made = drawing(figure, f"synthesis-{record.id}", record.title, record.title, record.numbers)
+    return Shown(record.model_copy(update={"drawing": made}), figure)

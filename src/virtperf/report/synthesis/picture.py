@@ -1,0 +1,215 @@
+"""The synthesis in pictures: shared ratios side by side, and throughput against an overcommitment
+ratio.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.transforms import offset_copy
+
+from virtperf.report.plot import marks
+from virtperf.report.plot.axis import y_axis
+from virtperf.report.plot.legend import OVER, box, bracket, legend
+from virtperf.report.plot.theme import (
+    INK_COLOUR,
+    MUTED_COLOUR,
+    SURFACE_COLOUR,
+    Look,
+    look,
+    panels,
+    theme,
+)
+from virtperf.report.synthesis.capacity import RATIOS, Course
+from virtperf.report.synthesis.definition import RATIO, Row
+from virtperf.report.synthesis.values import REFERENCE, Value
+from virtperf.report.wording import wrapped
+
+LINE = 20.0
+"""Points of height that one value takes."""
+MOST = 2.5
+"""The largest ratio drawn; what lies beyond is an arrow."""
+STEP = 6
+"""Points between curves at one ratio."""
+PLOT = 340
+"""Points of a panel beside its legend, about."""
+MARGIN = 0.06
+"""Of the axis, beyond the smallest and the largest ratio."""
+
+
+def ratios(
+    rows: Mapping[str, Row], found: Mapping[str, Sequence[Value]], studies: Sequence[str]
+) -> Figure:
+    """All ratios with a limit, grouped by quantity, one line a value; colours are studies.
+
+    A bar is a range that a text allows or states (an arrow where it goes on), a mark with a line a
+    mean of runs with its interval. The vertical line is 1: no change.
+    """
+    groups = {
+        rows[name].says: limited
+        for name, values in found.items()
+        if rows[name].unit == RATIO and (limited := [v for v in values if _limited(v)])
+    }
+    heads = {says: wrapped(says, 78) for says in groups}
+    height = sum(
+        LINE * (len(values) + 0.4) + 14 * (1 + heads[says].count("\n"))
+        for says, values in groups.items()
+    )
+    with theme():
+        figure, (axes,) = panels(height=height + 45)
+        place, ticks = 0.0, {}
+        for says, values in groups.items():
+            place += 0.45 + 0.7 * (1 + heads[says].count("\n"))
+            axes.annotate(
+                heads[says],
+                (0.005, place - 0.55),
+                xycoords=("figure fraction", "data"),
+                ha="left",
+                va="bottom",
+                fontweight="bold",
+                annotation_clip=False,
+                zorder=5,
+                bbox={"facecolor": SURFACE_COLOUR, "edgecolor": "none", "pad": 1},
+            )
+            for value in values:
+                _value(axes, place, value, look(studies.index(value.study)).colour)
+                ticks[place] = f"{value.label} ({value.study})"
+                place += 1
+        axes.axvline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
+        axes.set_ylim(place, -0.4)
+        axes.set_xlim(0, MOST)
+        axes.set_yticks(list(ticks), list(ticks.values()))
+        axes.grid(visible=False, axis="y")
+        axes.grid(visible=True, axis="x")
+        axes.set_xlabel("Ratio (1: no change)")
+    return figure
+
+
+def capacity(found: Sequence[Course], of: str, measure: str, level: float) -> Figure | None:
+    """One measure against an overcommitment ratio, a panel for each study and reference; None
+    without such curves.
+
+    The line at 1 is the reference, itself a range of this one value.
+    """
+    panes: dict[str, list[Course]] = {}
+    for course in found:
+        curve = course.curve
+        if (curve.of, curve.measure) == (of, measure) and {
+            v.kind for _, vs in course.points for v in vs
+        } - {REFERENCE}:
+            words = f"{measure.capitalize()}, 1 is that of {curve.against} ({curve.study})"
+            panes.setdefault(words, []).append(course)
+    if not panes:
+        return None
+    ratios = [ratio for chosen in panes.values() for course in chosen for ratio, _ in course.points]
+    room = MARGIN * (max(ratios) - min(ratios))
+    with theme():
+        figure, every = panels(len(panes))
+        every[-1].set_xlim(min(ratios) - room, max(ratios) + room)
+        every[-1].set_xlabel(RATIOS[of])
+        for axes, (words, chosen) in zip(every, panes.items(), strict=True):
+            y_axis(axes, 0, _top(chosen), words)
+            axes.axhline(1, color=MUTED_COLOUR, linewidth=1, zorder=1)
+            handles = [
+                _course(axes, k - (len(chosen) - 1) / 2, course, look(k))
+                for k, course in enumerate(chosen)
+            ]
+            axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1, 0.5))
+        legend(
+            figure,
+            [],
+            [
+                (box(INK_COLOUR, marks.TEXT), "range"),
+                (bracket(), OVER),
+                (Line2D([], [], marker="^", color=INK_COLOUR, linestyle="none"), "goes on above"),
+                (
+                    Line2D([], [], marker="o", color=INK_COLOUR),
+                    f"measured, {100 * level:g} % interval",
+                ),
+            ],
+        )
+    return figure
+
+
+def _course(axes: Axes, place: float, course: Course, style: Look) -> Artist:
+    """One curve, `place` steps beside its ratios, and its mark in the legend."""
+    left, right = axes.get_xlim()
+    at = offset_copy(axes.transData, axes.get_figure(root=True), x=STEP * place, units="points")
+    rows = pd.DataFrame(
+        [
+            {"x": ratio, "kind": value.kind, "value": value.value, "low": low, "high": high}
+            for ratio, values in course.points
+            for value in values
+            for low, high in value.pieces
+        ]
+    )
+    measured = rows[rows["kind"] == "measured"]
+    ranges = rows[rows["kind"] != "measured"].assign(kind=marks.TEXT)
+    marks.boxes(axes, ranges["x"].to_numpy(), ranges, style, at, 1.1 * STEP * (right - left) / PLOT)
+    marks.arrows(axes, ranges["x"].to_numpy(), ranges, style.colour, at)
+    marks.intervals(axes, measured["x"].to_numpy(), measured, style.colour, at)
+    marks.scatter(
+        axes, measured["x"].to_numpy(), measured["value"].to_numpy(), marks.SOLID, style, at
+    )
+    if len(measured):
+        return Line2D(
+            [],
+            [],
+            color=style.colour,
+            marker=style.marker,
+            linestyle="none",
+            label=course.curve.label,
+        )
+    return Patch(
+        facecolor="none", edgecolor=style.colour, hatch=style.hatch, label=course.curve.label
+    )
+
+
+def _value(axes: Axes, at: float, value: Value, colour: str) -> None:
+    """One line of the picture."""
+    for low, high in value.pieces:
+        shown = max(low, 0.0), min(high, MOST)
+        if value.kind == "measured":
+            axes.plot(shown, (at, at), color=colour, linewidth=2, zorder=3)
+            axes.plot([value.value], [at], "o", color=colour, markersize=6, zorder=4)
+            continue
+        axes.barh(
+            at,
+            shown[1] - shown[0],
+            left=shown[0],
+            height=0.55,
+            color=colour,
+            alpha=0.35,
+            linewidth=0,
+            zorder=2,
+        )
+        if shown[1] - shown[0] < 0.02:
+            axes.plot(
+                [np.mean(shown)] * 2, (at - 0.27, at + 0.27), color=colour, linewidth=2, zorder=3
+            )
+        if high > MOST:
+            axes.plot([MOST], [at], ">", color=colour, markersize=7, clip_on=False, zorder=3)
+
+
+def _limited(value: Value) -> bool:
+    return any(math.isfinite(end) and end > 0 for piece in value.pieces for end in piece)
+
+
+def _top(chosen: Sequence[Course]) -> float:
+    ends = [
+        end
+        for course in chosen
+        for _, values in course.points
+        for v in values
+        for piece in v.pieces
+        for end in piece
+    ]
+    return float(min(MOST, max(1.2, *(1.1 * end for end in ends if math.isfinite(end)))))

@@ -1,0 +1,261 @@
+"""The numbers that studies give for one quantity: what a text allows or prints, what runs
+measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from typing import Any, TypeVar
+
+from rawperf.core.errors import StudyError
+from rawperf.core.near import near
+from virtperf.core.provenance import Provenance
+from virtperf.report import from_runs
+from virtperf.report.data import StudyData
+from virtperf.report.origins import TEXT
+from virtperf.report.range_words import ORDERED, Bounds, bounds_of, range_words
+from virtperf.report.synthesis.definition import RATIO, Reference, Row
+from virtperf.report.wording import PROSE_SIGNIFICANT, as_precise, pretty
+from virtperf.study.claims import Claim
+from virtperf.study.definition import Study
+from virtperf.study.derived import Derivation, derivations_of
+from virtperf.study.quantities import Level
+
+T = TypeVar("T")
+Piece = tuple[float, float]
+REFERENCE = "reference"
+"""The kind of a ratio to itself."""
+_problem = partial(StudyError, file="data/synthesis.yaml")
+WIDE = 20.0
+"""How many times its lowest value a range may reach before only one of its ends is told."""
+_RATIO = Bounds(0.0, math.inf, 1.0, ORDERED[0])
+
+
+@dataclass(frozen=True)
+class Value:
+    """One study's number for a quantity.
+
+    Its kind says what the pieces are: the range that a text "allows", the limits that one statement
+    "states", the interval of runs that "measured" it, or the 1 of a "reference".
+    """
+
+    study: str
+    label: str
+    number: str  # its name in the study's own report
+    kind: str
+    words: str  # the number in words, without its kind
+    pieces: tuple[
+        Piece, ...
+    ]  # in ascending order; infinite ends are open; none for a statement without a number
+    provenance: Provenance
+    link: str  # to where the study shows it
+    value: float = math.nan  # as measured
+    reading: str = field(default="", compare=False)
+
+    @property
+    def said(self) -> str:
+        """``allows 1.2 to 2``, ``measured 1.5 (1.4 to 1.6)``, ``order only: below 1``."""
+        if self.kind == REFERENCE:
+            return "1 (reference)"
+        plain = self.words.startswith(("order only", "not bounded")) or not self.pieces
+        return self.words if plain else f"{self.kind} {self.words}"
+
+
+def values(studies: Mapping[str, StudyData], row: Row, level: float) -> list[Value]:
+    """Every number of a row, in its order; a derived number that runs measured too has both.
+
+    Raises
+    ------
+    StudyError
+        The row names a study, a derived number or a claim that there is not, or a number of another
+        unit.
+    """
+    found = []
+    for cell in row.cells:
+        data = study_named(studies, cell.study)
+        if cell.claim:
+            found.append(_stated(data, cell, row.unit))
+        else:
+            found += derived_values(data, instance(data.study, cell), cell, row.unit, level)
+    return found
+
+
+def derived_values(
+    data: StudyData, number: Derivation, asked: Reference, unit: str, level: float
+) -> list[Value]:
+    """What the text allows for a derived number, and what runs measured, where there is either.
+
+    A ratio of a number to itself is 1 whatever is known of it, and so is one of runs to themselves.
+    """
+    turned, bounds = turned_to(number, unit), bounds_of(data.study, number)
+    if unit == RATIO:
+        bounds = _RATIO
+    common: dict[str, Any] = {
+        "study": data.study.id,
+        "label": asked.label,
+        "number": number.label,
+        "reading": asked.reading,
+        "link": f"exhibit:{data.study.id}/{next((e for e in number.derived.exhibits if e != TEXT), 'summary')}",
+    }
+    if unit == RATIO and number.of_itself:
+        return [
+            Value(
+                **common,
+                kind=REFERENCE,
+                words="",
+                pieces=((1.0, 1.0),),
+                provenance=Provenance.RECONSTRUCTED,
+            )
+        ]
+    found = []
+    rows = data.ranges[
+        (data.ranges["derived"] == number.derived.id) & (data.ranges["label"] == number.label)
+    ]
+    for row in rows.to_dict("records"):
+        ends = [turned(v) for v in row["pieces_text"]]
+        words = _in_words(useful(ends), bounds, searched=row["method"] == "searched")
+        pieces = tuple(zip(ends[::2], ends[1::2], strict=True))
+        found.append(
+            Value(
+                **common,
+                kind="allows",
+                words=words,
+                pieces=pieces,
+                provenance=Provenance.RECONSTRUCTED,
+            )
+        )
+    estimate = from_runs.estimate(data, number, level)
+    if estimate is not None and getattr(estimate, "available", True):
+        value, low, high = (turned(v) for v in (estimate.value, estimate.low, estimate.high))
+        shown = as_precise(value, low, high)
+        found.append(
+            Value(
+                **common,
+                kind="measured",
+                words=f"{shown[0]} ({shown[1]} to {shown[2]})",
+                value=value,
+                pieces=((low, high),),
+                provenance=Provenance.MEASURED,
+            )
+        )
+    return found
+
+
+def _in_words(ends: Sequence[float], bounds: Bounds, *, searched: bool = False) -> str:
+    """`range_words`; a narrow range around "the same" has no middle, which would read as a
+    change.
+    """
+    if (
+        len(ends) == 2
+        and ends[0] <= bounds.same <= ends[1] < math.inf
+        and ends[0] > bounds.low
+        and not searched
+    ):
+        return f"{pretty(ends[0], PROSE_SIGNIFICANT)} to {pretty(ends[1], PROSE_SIGNIFICANT)}"
+    return range_words(ends, bounds, searched=searched)
+
+
+def useful(ends: Sequence[float]) -> list[float]:
+    """The ends of a range; of one that reaches over `WIDE` only that end which says something."""
+    if not 0 < WIDE * ends[0] < ends[-1]:
+        return list(ends)
+    return [0.0, *ends[1:]] if ends[-1] <= 2 else [*ends[:-1], math.inf]
+
+
+def instance(study: Study, asked: Reference) -> Derivation:
+    """The one derived number that a reference names; raises `StudyError` where there is none, or
+    several.
+    """
+    found = instances(study, asked.derived, asked.at, asked.gives)
+    if len(found) != 1:
+        raise _problem(
+            f"{study.id}: {asked.derived} stands for {len(found)} numbers",
+            expected="one: name levels under `at`",
+        )
+    return found[0][1]
+
+
+def instances(
+    study: Study, derived: str, at: Mapping[str, Level], gives: str = ""
+) -> list[tuple[tuple[Level, ...], Derivation]]:
+    """The numbers of an entry of `derived` at levels of its `for_each`, each with the levels that
+    are left open.
+    """
+    entry = _known({entry.id: entry for entry in study.derived}, derived, f"{study.id} derives no")
+    if unknown := [name for name in at if at[name] not in entry.for_each.get(name, ())]:
+        raise _problem(f"{study.id}: {derived} has no number for {unknown[0]} {at[unknown[0]]}")
+    left = [name for name in entry.for_each if name not in at]
+    made = []
+    for levels in product(*(entry.for_each[name] for name in left)):
+        fixed = {**at, **dict(zip(left, levels, strict=True))}
+        one = entry.model_copy(
+            update={"for_each": {name: (fixed[name],) for name in entry.for_each}}
+        )
+        made += [
+            (levels, number)
+            for number in derivations_of(study, one)
+            if not gives or number.gives == gives
+        ]
+    return made
+
+
+def study_named(studies: Mapping[str, T], name: str) -> T:
+    """A study by its id; raises `StudyError` naming near ones."""
+    return _known(studies, name, "there is no study")
+
+
+def _stated(data: StudyData, asked: Reference, unit: str) -> Value:
+    """What one claim says, with its own limits."""
+    claim, result = (
+        claim_named(data.study.id, data.claims or (), asked.claim),
+        data.result(asked.claim),
+    )
+    low, high = (float(result.get(end, math.nan)) for end in ("low", "high"))
+    turned = _percent if claim.kind == "percent_change" and unit == RATIO else _same
+    pieces = () if math.isnan(low) or math.isnan(high) else ((turned(low), turned(high)),)
+    bounds = _RATIO if unit == RATIO else Bounds()
+    words = _in_words(useful(pieces[0]), bounds) if pieces else f"order only: {claim.says}"
+    return Value(
+        data.study.id,
+        asked.label,
+        claim.says,
+        "states",
+        words,
+        pieces,
+        Provenance.PUBLISHED,
+        f"claim:{data.study.id}/{claim.id}",
+        reading=asked.reading,
+    )
+
+
+def claim_named(study: str, claims: Iterable[Claim], name: str) -> Claim:
+    """A claim by its id; raises `StudyError` naming near ones."""
+    return _known({claim.id: claim for claim in claims}, name, f"{study} has no claim")
+
+
+def _known(among: Mapping[str, T], name: str, problem: str) -> T:
+    if name not in among:
+        raise _problem(f"{problem} {name!r}", remedy=near(name, among))
+    return among[name]
+
+
+def turned_to(number: Derivation, unit: str) -> Callable[[float], float]:
+    """What turns a derived number into a row's unit; raises `StudyError` where nothing does."""
+    if unit == RATIO and number.derived.kind == "percent_change":
+        return _percent
+    if unit == RATIO and (number.derived.kind != "ratio" or number.unit):
+        expected = "a ratio of two numbers of one unit, or a change in per cent"
+        raise _problem(f"{number.derived.id} is no ratio", expected=expected)
+    return _same
+
+
+def _percent(change: float) -> float:
+    return 1 + change / 100
+
+
+def _same(value: float) -> float:
+    return value

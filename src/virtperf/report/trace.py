@@ -1,0 +1,340 @@
+"""Where every plotted value comes from: its formula, the runs and lines behind it, the claims that
+set its limits.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from virtperf.report import frames
+from virtperf.report.data import StudyData
+from virtperf.report.frames import allowed
+from virtperf.report.wording import number, plural, slug
+from virtperf.study.printed import corrections
+from virtperf.study.quantities import Quantity
+
+STATISTICS = {"mean": "mean of the steady", "median": "median over the", "max": "maximum over the"}
+
+
+@dataclass(frozen=True)
+class FileLines:
+    """Samples of one raw file that a value rests on: lines from 1, or 0 where the format does not
+    say.
+    """
+
+    path: str
+    first_line: int
+    last_line: int
+    samples: int
+
+    @property
+    def lines(self) -> str:
+        """Where they stand, in words."""
+        if not self.last_line:
+            return "lines not told by this format"
+        one = self.first_line == self.last_line
+        return f"line {self.first_line}" if one else f"lines {self.first_line} to {self.last_line}"
+
+
+@dataclass(frozen=True)
+class RunTrace:
+    """One run's part of a value, and the raw lines that it was read from; the window is the one
+    that was evaluated.
+    """
+
+    run: str
+    provenance: str
+    value: float
+    metric: str
+    source: str
+    window_s: tuple[float | None, float | None]
+    note: str
+    files: tuple[FileLines, ...]
+
+
+@dataclass(frozen=True)
+class MeanTrace:
+    """The plotted mean over the runs of one provenance, with its interval; None where one run has
+    no error.
+    """
+
+    provenance: str
+    value: float
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Everything behind one plotted value; `key` names it for good, `allowed` is what the text
+    allows, in words.
+    """
+
+    key: str
+    exhibit: str
+    series: str
+    x: str
+    quantity: str
+    words: str
+    unit: str
+    formula: str
+    printed: float | None
+    printed_by: tuple[str, ...]
+    low: float | None
+    high: float | None
+    allowed: str
+    low_by: tuple[str, ...]
+    high_by: tuple[str, ...]
+    means: tuple[MeanTrace, ...]
+    runs: tuple[RunTrace, ...]
+    excluded: tuple[tuple[str, str], ...]
+
+
+def trace_key(study: str, exhibit: str, series: str, x: Any) -> str:
+    """The permanent name of a plotted value, such as ``zvm/figure-5/xen/12``."""
+    return "/".join([study, exhibit, slug(series), slug(str(x))])
+
+
+def traces(data: StudyData, *, assumptions: bool = True) -> Iterator[Trace]:
+    """The trace of every point of every figure, in the study's order; `assumptions` False takes the
+    text alone.
+    """
+    lineage: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in data.lineage.to_dict("records"):
+        lineage[row["run_id"], row["quantity"]].append(
+            {str(name): cell for name, cell in row.items()}
+        )
+    refused = tuple(
+        (str(q["run"]), f"{q['problem']} ({q['file']}, line {q['line']})")
+        for q in data.index.get("quarantined", [])
+    )
+    for exhibit in data.study.exhibits:
+        if not exhibit.series:
+            continue
+        rows = frames.points(data, exhibit, assumptions=assumptions).to_dict("records")
+        for (series, x, quantity), row in zip(data.study.points(exhibit), rows, strict=True):
+            used, unseen = _runs(data, quantity, lineage)
+            means = [(kind, data.mean(quantity, kind)) for kind in frames.RUN_KINDS]
+            yield Trace(
+                key=trace_key(data.study.id, exhibit.id, series.label, x),
+                exhibit=exhibit.id,
+                series=series.label,
+                x=str(x),
+                quantity=quantity.key(),
+                words=data.study.show(quantity),
+                unit=data.study.quantities[quantity.name].unit,
+                formula=formula(data, quantity),
+                printed=_finite(row["printed"]),
+                printed_by=_printed_by(data, quantity, row["printed"]),
+                low=_finite(row["low"]),
+                high=_finite(row["high"]),
+                allowed=allowed(row["pieces"]),
+                low_by=tuple(row["low_by"]),
+                high_by=tuple(row["high_by"]),
+                means=tuple(
+                    MeanTrace(
+                        str(kind),
+                        mean.value,
+                        _finite(mean.low),
+                        _finite(mean.high),
+                        mean.level,
+                        mean.n,
+                    )
+                    for kind, mean in means
+                    if mean is not None
+                ),
+                runs=used,
+                excluded=unseen + refused,
+            )
+
+
+def _printed_by(data: StudyData, quantity: Quantity, printed: float) -> tuple[str, ...]:
+    """Claims that print this very value."""
+    if not math.isfinite(printed):
+        return ()
+    return tuple(
+        c.id
+        for c in data.claims or ()
+        if c.kind == "value"
+        and not c.assumed
+        and any(
+            len(i.parts[0].terms) == 1 and i.parts[0].terms[0] == (1.0, quantity)
+            for i in c.instances
+        )
+    )
+
+
+def _runs(
+    data: StudyData, quantity: Quantity, lineage: Mapping[Any, list[Any]]
+) -> tuple[tuple[RunTrace, ...], tuple[tuple[str, str], ...]]:
+    """Runs that observed the quantity on the figure's scale; others with the reason why they did
+    not.
+    """
+    # A run whose reference was not run has no relative value.
+    column = "relative" if data.study.quantities[quantity.name].references else "value"
+    rows = data.observations.iloc[data.observed.get(quantity, [])].to_dict("records")
+    rows.sort(key=lambda row: (frames.RUN_KINDS.index(row["provenance"]), row["run_id"]))
+    used, unseen = [], []
+    for row in rows:
+        if _finite(row[column]) is None:
+            unseen.append((str(row["run_id"]), str(row["note"])))
+            continue
+        parts = lineage.get((row["run_id"], quantity.name), [])
+        of: dict[str, Any] = next((part for part in parts if part["role"] == "of"), {})
+        used.append(
+            RunTrace(
+                str(row["run_id"]),
+                str(row["provenance"]),
+                float(row[column]),
+                str(row["metric"]),
+                str(row["source"]),
+                (_finite(of.get("begin_s")), _finite(of.get("end_s"))),
+                str(row["note"]),
+                tuple(
+                    FileLines(
+                        str(part["file"]),
+                        int(part["first_line"]),
+                        int(part["last_line"]),
+                        int(part["samples"]),
+                    )
+                    for part in parts
+                ),
+            )
+        )
+    return tuple(used), tuple(unseen)
+
+
+def formula(data: StudyData, quantity: Quantity) -> str:
+    """How a run's samples become the value, in words."""
+    kind = data.study.quantities[quantity.name]
+    rule = kind.observed
+    if not rule:
+        return "not observed in runs: it is arithmetic of the setup, or printed"
+    parts = [_source(source) for source in rule["from"]]
+    how = "the sum over all entities" if rule["combine"] == "sum" else "the mean over all entities"
+    words = f"{how} of the {STATISTICS[rule.get('statistic', 'mean')]} window of "
+    words += " or, where a run has none, ".join(parts)
+    if "per" in rule:
+        words += f", divided by the same of {_source(rule['per'])}"
+    if "cpus" in rule:
+        words += f", as a share of {rule['cpus']} processors"
+    if kind.unit and not rule.get("relative"):
+        words += f", in {kind.unit}"
+    found = data.study.reference_for(quantity)
+    if found is not None:
+        words += f", relative to the mean of the runs at {data.study.show(found[0])}, which is {found[1]:g}"
+    return f"{words}. Plotted: the mean over runs."
+
+
+def _source(source: Mapping[str, str]) -> str:
+    named = f" {source['entity']}" if "entity" in source else ""
+    return f"{source['metric']} ({source['entity_kind']}{named})"
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class TableTrace:
+    """A printed table: its key (``study/table-4``), its file, the line of every row with its first
+    cell, misprinted cells with the reasons of their corrections, the claims that speak of it.
+    """
+
+    key: str
+    exhibit: str
+    title: str
+    section: str
+    file: str
+    reworded: bool
+    lines: tuple[tuple[int, str], ...]
+    corrected: tuple[tuple[str, str], ...]
+    claims: tuple[str, ...]
+
+
+def table_traces(data: StudyData) -> Iterator[TableTrace]:
+    """The trace of every printed table, in the study's order; raises `StudyError` as its kind
+    does.
+    """
+    study = data.study
+    for exhibit in study.exhibits:
+        name = exhibit.spec.get("table")
+        if not name:
+            continue
+        wrong = corrections(study, str(name))
+        with (study.folder / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            next(reader, None)
+            lines, last = [], reader.line_num
+            for row in reader:
+                lines.append((last + 1, row[0] if row else ""))
+                last = reader.line_num
+        yield TableTrace(
+            key=f"{study.id}/{exhibit.id}",
+            exhibit=exhibit.id,
+            title=exhibit.title,
+            section=exhibit.section,
+            file=f"data/published/{study.id}/tables/{name}.csv",
+            reworded=bool(exhibit.spec.get("reworded")),
+            lines=tuple(lines),
+            corrected=tuple(
+                (
+                    f"{c.row}, {c.column}: printed {c.printed or 'nothing'}, corrected {c.corrected}",
+                    c.reason,
+                )
+                for c in wrong
+            ),
+            claims=data.claims_about(exhibit.id),
+        )
+
+
+def table_text(trace: TableTrace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    lines = [
+        trace.key,
+        f"  value    {trace.title}, {'reworded, numbers ' * trace.reworded}as printed"
+        + (f" in section {trace.section!r}" if trace.section else ""),
+        f"  file     {trace.file}",
+    ]
+    lines += [f"    line {line}: {cell}" for line, cell in trace.lines]
+    lines += [f"  corrected {cell}; {reason}" for cell, reason in trace.corrected]
+    lines += [f"  claim    {c}: {claims[c]}" for c in trace.claims]
+    return "\n".join(lines)
+
+
+def trace_text(trace: Trace, claims: dict[str, str]) -> str:
+    """The trace in lines of plain text."""
+    lines = [trace.key, f"  value    {trace.words}, in {trace.unit}", f"  formula  {trace.formula}"]
+    if trace.printed is not None:
+        lines.append(f"  printed  {number(trace.printed)}, by {', '.join(trace.printed_by)}")
+    lines.append(f"  allowed  {trace.allowed}")
+    for end, setters in (("lower", trace.low_by), ("upper", trace.high_by)):
+        lines += [
+            f"    {end} limit: {c}: {claims[c]}" if c in claims else f"    {end} limit: {c}"
+            for c in setters
+        ]
+    for mean in trace.means:
+        limits = (
+            ""
+            if mean.low is None
+            else f", {mean.level:.0%} interval {number(mean.low)} to {number(mean.high)}"
+        )
+        lines.append(
+            f"  mean     {number(mean.value)} over {plural(mean.n, 'run')}{limits} ({mean.provenance})"
+        )
+    for run in trace.runs:
+        begin, end = (number(v) for v in run.window_s)
+        lines.append(
+            f"  run      {run.run} ({run.provenance}): {number(run.value, 6)}; {run.metric}, window {begin} to {end} s"
+        )
+        lines += [f"    {f.path}: {f.lines}, {plural(f.samples, 'sample')}" for f in run.files]
+        lines += [f"    note: {run.note}"] if run.note else []
+    lines += [f"  not used {run}: {why}" for run, why in trace.excluded]
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""Names, words and lists as a reader sees them; numbers are those of `core.numbers`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+
+from virtperf.core.numbers import NO_BREAK as NO_BREAK
+from virtperf.core.numbers import PROSE_SIGNIFICANT as PROSE_SIGNIFICANT
+from virtperf.core.numbers import SIGNIFICANT as SIGNIFICANT
+from virtperf.core.numbers import as_precise as as_precise
+from virtperf.core.numbers import interval as interval
+from virtperf.core.numbers import number as number
+from virtperf.core.numbers import pretty as pretty
+
+VERDICTS = {
+    "corroborated": "the paper's other claims imply it",
+    "independent": "the paper's other claims leave it open",
+    "contradicted": "the paper's other claims exclude it",
+    "depends": "it depends on which of the paper's other claims is set aside, since they contradict each other",
+    "convention": "it follows from the scale or from natural limits alone, so it is not judged",
+    "assumed": "an assumption of ours, not a claim of the paper",
+    "off": "an assumption of ours that is switched off",
+    "reproduced": "measured runs agree with it",
+    "refuted": "measured runs exclude it",
+    "holds here": "measured runs of this study agree with it",
+    "does not hold here": "measured runs of this study exclude it",
+    "undecided": "measured runs neither confirm nor exclude it",
+    "no measurement": "not yet tested by measurement",
+}
+
+
+def short(value: float) -> str:
+    """A number within a sentence."""
+    return pretty(value, PROSE_SIGNIFICANT)
+
+
+def joined(parts: Iterable[str]) -> str:
+    """``a, b and c``."""
+    items = list(parts)
+    return (
+        items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+    )
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def clock(seconds: float) -> str:
+    """``3:20``: minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def wrapped(text: object, width: int) -> str:
+    """Text in lines of at most `width` characters, for labels inside a figure."""
+    return (
+        "\n".join(textwrap.wrap(str(text), width, break_long_words=True, break_on_hyphens=True))
+        or " "
+    )
+
+
+def printable(text: object) -> str:
+    """Text without control characters, which neither XML nor a terminal may show."""
+    return "".join(c for c in str(text) if c in f"\n\t{NO_BREAK}" or c.isprintable())
+
+
+def slug(text: object) -> str:
+    """Text as an anchor: lower case, words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "part"
+
+
+def exhibit_name(exhibit_id: str, kind: str = "") -> str:
+    """``figure-5`` as ``Figure 5``, ``unnumbered-1`` as ``Unnumbered table 1``."""
+    word, _, rest = exhibit_id.partition("-")
+    if word == "unnumbered":
+        return f"Unnumbered {kind or 'exhibit'} {rest}".strip()
+    return f"{word.capitalize()} {rest.replace('-', ' ')}".strip()

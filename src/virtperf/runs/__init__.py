@@ -1,0 +1,1 @@
+"""Run folders to samples, means and audits."""

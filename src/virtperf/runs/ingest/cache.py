@@ -1,0 +1,101 @@
+"""Results of reading runs, kept by the content that they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import virtperf
+from rawperf import Outside, all_formats
+from rawperf.core.files import write_atomically
+from virtperf.study.definition import Study
+
+# What reading a run passes through, relative to the package. Whatever changes here makes old
+# results worthless.
+SOURCES = ("core", "formats", "ingest", "study")
+LIBRARIES = ("defusedxml", "numpy", "pandas", "pyarrow", "pydantic", "pyyaml")
+SETTINGS = "VIRTPERF_"
+
+
+def content_key(*parts: str) -> str:
+    """One digest of many texts, of which no two lists share one."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """SHA-256 and size of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return digest, file.tell()
+
+
+def fingerprint(study: Study, metrics: Path) -> str:
+    """A digest of everything that reading a run depends on beside the run: code, libraries,
+    dictionary, study.
+
+    Environment variables of the package that name a file or a folder (a user's own layouts and
+    declarations) count with their content, and programs that a format calls with their version.
+    """
+    package = Path(virtperf.__file__).parent
+    parts = [hash_file(metrics)[0], hash_file(study.folder / "study.yaml")[0]]
+    for name in SOURCES:
+        files = sorted(
+            p for p in (package / name).rglob("*") if p.suffix in (".py", ".yaml", ".json")
+        )
+        parts += [f"{p.relative_to(package)} {hash_file(p)[0]}" for p in files]
+    parts += [f"{name} {metadata.version(name)}" for name in LIBRARIES]
+    for name, fmt in all_formats().items():
+        top = type(fmt).__module__.partition(".")[0]
+        owners = sorted(metadata.packages_distributions().get(top, ())) if top != "virtperf" else []
+        outside = fmt.outside() if isinstance(fmt, Outside) else ""
+        parts.append(f"{name} {[(owner, metadata.version(owner)) for owner in owners]} {outside}")
+    for name, value in sorted(os.environ.items()):
+        if name.startswith(SETTINGS):
+            place = Path(value)
+            named = (
+                sorted(place.glob("*.yaml"))
+                if place.is_dir()
+                else [place]
+                if place.is_file()
+                else []
+            )
+            parts += [f"{name} {path.name} {hash_file(path)[0]}" for path in named]
+    return content_key(*parts)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder of results: an entry of JSON each, and a file beside those that have one.
+
+    A damaged or half-written result counts as none.
+    """
+
+    folder: Path
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The entry of that key, if it and its file are whole."""
+        try:
+            stored = json.loads(self._path(key, ".json").read_bytes())
+            if stored["file"] is not None and hash_file(self.place(key))[0] != stored["file"]:
+                return None
+            return stored["entry"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, entry: dict[str, Any], *, file: bool = False) -> None:
+        """Keep an entry; `file`: it has one, which was written to `place`."""
+        digest = hash_file(self.place(key))[0] if file else None
+        text = json.dumps({"file": digest, "entry": entry}, allow_nan=False)
+        write_atomically(self._path(key, ".json"), text)
+
+    def place(self, key: str) -> Path:
+        """Where the file of that key is."""
+        return self._path(key, ".parquet")
+
+    def _path(self, key: str, suffix: str) -> Path:
+        return self.folder / key[:2] / f"{key}{suffix}"

@@ -1,0 +1,90 @@
+"""From the clock of a raw file to seconds since the run's start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rawperf.core.errors import RunError
+from virtperf.runs.ingest.runs import RawFile, Run
+
+DAY = 86400.0
+
+
+def align(t: np.ndarray, clock: str, file: RawFile, run: Run) -> np.ndarray:
+    """Seconds since the run's start of all times of a file, as `Clock` has them."""
+    times = Clock(clock, file, run)
+    seconds = times.seconds(t)
+    return seconds + times.days
+
+
+class Clock:
+    """The times of one file, of which parts are given one after the other; `clock` is one of
+    `formats.base.CLOCKS`.
+
+    absolute: minus the start. time-of-day: minus the start's time of day, moved by the whole days
+    that put most samples inside the run. elapsed: plus `start_s`. sample: ``start_s + t *
+    interval_s``. none: `at_s`, NaN where that is not given. To each, `clock_offset_s` is added.
+    """
+
+    def __init__(self, clock: str, file: RawFile, run: Run) -> None:
+        self.clock = clock
+        self._file, self._run = file, run
+        most = int(run.duration_s // DAY) + 3 if clock == "time-of-day" else 1
+        self._shifts = sorted(range(-2 if most > 1 else 0, most), key=lambda k: (abs(k), -k))
+        self._inside = np.zeros(len(self._shifts), dtype=np.int64)
+        # first and last time of the parts so far, without `days`; infinite where there is none
+        self.low, self.high = np.inf, -np.inf
+
+    @property
+    def days(self) -> float:
+        """Whole days, in seconds, that put most samples so far into the run; none where nothing is
+        gained by it.
+        """
+        return self._shifts[int(np.argmax(self._inside))] * DAY
+
+    @property
+    def inside(self) -> int:
+        """How many samples so far are inside the run."""
+        return int(self._inside.max())
+
+    def seconds(self, t: np.ndarray) -> np.ndarray:
+        """Seconds since the run's start of a part of the file, to which `days` of the whole file is
+        to be added.
+
+        NaN where a number belongs to the whole run. Raises `RunError` where samples are only
+        numbered, and run.yaml does not say when they were taken.
+        """
+        found = self._since_start(t) + self._file.clock_offset_s
+        times, counts = np.unique(found[np.isfinite(found)], return_counts=True)
+        if len(times):
+            self.low, self.high = min(self.low, float(times[0])), max(self.high, float(times[-1]))
+        for place, shift in enumerate(self._shifts):
+            moved = times + shift * DAY
+            self._inside[place] += counts[(moved >= 0) & (moved <= self._run.duration_s)].sum()
+        return found
+
+    def _since_start(self, t: np.ndarray) -> np.ndarray:
+        file, run = self._file, self._run
+        match self.clock:
+            case "absolute":
+                return t - run.start_epoch
+            case "time-of-day":
+                return t - run.start_epoch % DAY
+            case "elapsed":
+                return t + (file.start_s or 0.0)
+            case "none":
+                return np.full(len(t), np.nan if file.at_s is None else file.at_s)
+            case "sample" if np.isnan(t).all():
+                return t
+            case "sample":
+                if file.start_s is None or file.interval_s is None:
+                    raise RunError(
+                        "the file numbers its samples and carries no time",
+                        file=f"{run.run_id}/{file.path}",
+                        expected="start_s and interval_s in this file's entry in run.yaml",
+                        remedy=f"add - {{path: {file.path}, start_s: ..., interval_s: ...}} to files",
+                    )
+                return file.start_s + t * file.interval_s
+        raise RunError(
+            f"the reader names an unknown clock {self.clock!r}", file=f"{run.run_id}/{file.path}"
+        )

@@ -1,0 +1,140 @@
+"""A run's folder: which raw files it holds, and whose they are. Nothing outside it is ever
+opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rawperf.core.errors import RunError
+
+RUN_FILE = "run.yaml"
+LARGEST_FILE = 64 * 1024**3
+"""Bytes of a raw file. Memory does not grow with it, but reading one of this size takes hours, and
+room on the disk for what waits to be sorted. A larger one is no log, but the image of a disk that
+stands there by mistake."""
+MOST_FILES = 10_000
+
+# Folders that group files and say nothing about whom a file is from.
+_HOSTS = frozenset({"host", "hosts"})
+_GROUPS = frozenset({"guest", "guests", "driver", "drivers"}) | _HOSTS
+# People may explain a run beside its files, and keep large files in DVC, which leaves a pointer
+# beside each.
+_NOT_RAW = (".md", ".rst", ".dvc")
+
+
+def raw_files(folder: Path) -> list[str]:
+    """Relative paths of all raw files of a run folder, sorted.
+
+    Names that begin with a dot, prose (``*.md``, ``*.rst``), ``*.dvc`` and `run.yaml` are not raw
+    files.
+
+    Raises `RunError` for a link that leads out of the folder, something that is neither file nor
+    folder, a name that is not UTF-8, a file that is too large, too many files, no file.
+    """
+    inside = folder.resolve()
+    found = list(islice(_walk(folder, inside, "", {inside}), MOST_FILES + 1))
+    if len(found) > MOST_FILES:
+        raise _refused("too many files", inside.name, expected=f"at most {MOST_FILES}")
+    if not found:
+        raise _refused(
+            "the run has no raw file", folder.name, remedy="put the tools' files beside run.yaml"
+        )
+    return sorted(found)
+
+
+def run_folders(root: Path) -> list[Path]:
+    """The run folders of a root by name; none where there is no root."""
+    return (
+        sorted(p for p in root.iterdir() if p.is_dir() and p.name[0] != ".")
+        if root.is_dir()
+        else []
+    )
+
+
+def state(place: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of change of every file below a folder, by relative path; equal states: nothing
+    changed.
+
+    Links are told by themselves, not by what they lead to; names that begin with a dot are nobody's
+    raw files.
+    """
+    return dict(_states(place, "")) if place.is_dir() else {}
+
+
+def _states(folder: Path | str, prefix: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _states(entry.path, f"{prefix}{entry.name}/")
+                else:
+                    status = entry.stat(follow_symlinks=False)
+                    yield prefix + entry.name, (status.st_size, status.st_mtime_ns)
+    except OSError:  # whatever can't be looked at is refused where it is read
+        yield prefix, (-1, -1)
+
+
+def _walk(folder: Path, inside: Path, prefix: str, around: set[Path]) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            name = prefix + entry.name
+            if entry.name.startswith(".") or name == RUN_FILE:
+                continue
+            if name.encode("utf-8", "ignore").decode() != name:
+                raise _refused(
+                    "a file name is not UTF-8",
+                    inside.name,
+                    found=ascii(name),
+                    remedy="rename the file",
+                )
+            target = Path(entry.path).resolve() if entry.is_symlink() else Path(entry.path)
+            if entry.is_symlink() and not target.is_relative_to(inside):
+                remedy = "put the file itself there"
+                raise _refused(
+                    "a link leads out of the run folder", inside.name, name, remedy=remedy
+                )
+            if entry.is_dir():
+                if target in around:
+                    raise _refused("a link leads back to a folder around it", inside.name, name)
+                yield from _walk(Path(entry.path), inside, f"{name}/", around | {target.resolve()})
+            elif not entry.is_file():
+                raise _refused("neither a file nor a folder", inside.name, name, remedy="remove it")
+            elif not entry.name.lower().endswith(_NOT_RAW):
+                size = entry.stat().st_size
+                if size > LARGEST_FILE:
+                    raise _refused(
+                        "the file is too large",
+                        inside.name,
+                        name,
+                        expected=f"at most {LARGEST_FILE} bytes",
+                        found=str(size),
+                        remedy="collect fewer samples a file, or split it",
+                    )
+                yield name
+
+
+def owner(path: str) -> tuple[str, str]:
+    """Whose file it is and of which kind, by its place.
+
+    The owner is the first part of the path below a folder such as ``guests`` or ``drivers``:
+    ``guests/lnweb1/sar.txt`` and ``lnweb1/sar.txt`` are the guest lnweb1's,
+        ``drivers/triplet1.log`` is triplet1's. A file that stands beside
+    `run.yaml`, or in a folder ``host``, is the host's.
+    """
+    parts = PurePosixPath(path).parts
+    if len(parts) == 1:
+        return "", "host"
+    kind = "host" if parts[0].lower() in _HOSTS else "guest"
+    named = [part for part in parts[:-1] if part.lower() not in _GROUPS]
+    return (named[0] if named else PurePosixPath(path).stem), kind
+
+
+def _refused(problem: str, run: str, name: str = "", **parts: Any) -> RunError:
+    return RunError(problem, file=f"{run}/{name}".rstrip("/"), **parts)

@@ -1,0 +1,102 @@
+"""Counters as rates, and values that are given twice, in parts of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rawperf.core.metrics import WHOLE
+from virtperf.runs.ingest.spill import ROW, Rows, chosen, in_order, together
+
+Key = tuple[str, str, str, str]
+"""A series: source, entity kind, entity, metric."""
+_BEFORE = -1  # the order of a sample that was in a part before
+
+
+class Once:
+    """Each value once: of samples of one series and time the first is kept; `named` gives the
+    series of a number.
+    """
+
+    def __init__(self, named: Callable[[int], Key]) -> None:
+        self._named = named
+        self._count = 0
+        self._first: np.void | None = None
+
+    def of(self, rows: Rows) -> Rows:
+        """What is kept of samples, which are sorted by series, time and order."""
+        again = np.zeros(len(rows), dtype=bool)
+        t, series = rows["t"], rows["series"]
+        again[1:] = (series[1:] == series[:-1]) & (
+            (t[1:] == t[:-1]) | (np.isnan(t[1:]) & np.isnan(t[:-1]))
+        )
+        if not again.any():
+            return rows
+        left_out = chosen(rows, again)
+        first = left_out[np.argmin(left_out["order"])]
+        if self._first is None or first["order"] < self._first["order"]:
+            self._first = first
+        self._count += len(left_out)
+        return chosen(rows, ~again)
+
+    def sentences(self) -> list[str]:
+        """One sentence, if there were any."""
+        if self._first is None:
+            return []
+        source, _, entity, metric = self._named(int(self._first["series"]))
+        return [
+            f"{self._count} value(s) are given twice and were kept once, the first being {metric} of "
+            f"{entity or WHOLE} from {source} at {self._first['t']:g} s"
+        ]
+
+
+class Rates:
+    """Growth of counters per second since the sample before, which may have been in a part
+    before.
+    """
+
+    def __init__(self, named: Callable[[int], Key]) -> None:
+        self._named = named
+        self._once = Once(named)
+        self._last = np.zeros(0, ROW)
+        self._back: dict[str, dict[Key, float]] = {}
+
+    def of(self, counters: Rows) -> Rows:
+        """Rates at the later sample's time, sorted by series and time; none where a counter went
+        back.
+
+        Counters come in any order, of times behind those of the parts before: one that is not has
+        no rate.
+        """
+        rows = self._once.of(in_order(together([self._last, counters]), "series"))
+        if not len(rows):
+            return rows
+        same = rows["series"][1:] == rows["series"][:-1]
+        growth, time = np.diff(rows["value"]), np.diff(rows["t"])
+        back = same & (growth < 0)
+        self._note(chosen(rows[1:], back))
+        keep = same & ~back & (rows["order"][1:] != _BEFORE)
+        found = chosen(rows[1:], keep)
+        found["value"] = growth[keep] / time[keep]
+        self._last = chosen(rows, np.append(~same, True))
+        self._last["order"] = _BEFORE
+        return found
+
+    def _note(self, back: Rows) -> None:
+        """Of each series that went back, the first time."""
+        series, places = np.unique(back["series"], return_index=True)
+        for number, t in zip(series.tolist(), back["t"][places].tolist(), strict=True):
+            key = self._named(number)
+            self._back.setdefault(key[2], {}).setdefault(key, t)
+
+    def sentences(self) -> list[str]:
+        """One on values that are given twice, and one for each entity whose counters went back."""
+        found = self._once.sentences()
+        for entity, series in sorted(self._back.items()):
+            first = min(series)
+            found.append(
+                f"{entity}: {', '.join(sorted({metric for *_, metric in series}))} went back at {series[first]:g} s, "
+                "as after a restart; no rate is computed across it"
+            )
+        return found

@@ -1,0 +1,205 @@
+"""What a run is: `run.yaml`, loaded and checked before any raw file is read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from rawperf.core.errors import Report, RunError, StudyError, VirtperfError, stop
+from rawperf.core.model import Count, Level, Model, Number, load_model
+from rawperf.core.yamlio import Document
+from virtperf.runs.ingest.folder import RUN_FILE, owner
+from virtperf.study.definition import Study
+
+LARGEST_RUN_FILE = 1024**2
+LARGEST_NUMBER = 1e12
+LONGEST_S = 366 * 86400.0
+
+ROOTS: Mapping[str, tuple[str, ...]] = {
+    "simulated": ("simulated",),
+    "measured": ("measured", "example"),
+    "example": ("example",),
+}
+"""Which provenances a run may claim, by the kind of folder that it stands in: no simulated run
+passes as measured.
+"""
+
+
+Seconds = Annotated[float, Strict(), Field(ge=0, le=LONGEST_S)]
+Anywhere = Annotated[float, Strict(), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+def local_time(value: Any) -> datetime:
+    """A date and time, quoted or not, without zone."""
+    if isinstance(value, str) and len(value) >= len("2009-01-31T14:00"):
+        with contextlib.suppress(ValueError):
+            value = datetime.fromisoformat(value)
+    if not isinstance(value, datetime) or value.tzinfo is not None:
+        raise PydanticCustomError(
+            "start", "YYYY-MM-DDTHH:MM:SS without zone, by the local clock of the system under test"
+        )
+    return value
+
+
+class RawFile(Model):
+    """A raw file of a run and what `run.yaml` says about it."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1000)]  # relative to the run folder, with /
+    format: str | None = None  # None: the file is sniffed
+    entity: str | None = (
+        None  # whose it is, "" for the host's; once a run is loaded, of every file, as is entity_kind
+    )
+    entity_kind: Text | None = None  # kind of that entity where the format calls it "host"
+    # where the file carries no absolute time: seconds from the run's start
+    start_s: Anywhere | None = None
+    interval_s: Annotated[float, Strict(), Field(gt=0, le=LARGEST_NUMBER)] | None = None
+    at_s: Anywhere | None = None
+    clock_offset_s: Anywhere = 0.0  # added to the file's own clock
+    listed: bool = Field(False, alias="<listed>")  # run.yaml names it
+
+
+class Run(Model):
+    """All of `run.yaml`. Once loaded, `factors` has every factor of the study, and `files` every
+    raw file.
+    """
+
+    study: str
+    run_id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)] = Field(
+        alias="run"
+    )
+    provenance: Literal["simulated", "measured", "example"]
+    factors: dict[str, Level]
+    replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
+    start: Annotated[datetime, BeforeValidator(local_time)]
+    duration_s: Annotated[float, Strict(), Field(gt=0, le=LONGEST_S)]
+    warmup_s: Seconds
+    window_s: tuple[Seconds, Seconds]
+    clients: Count | None = None
+    think_time_s: Seconds | None = None
+    processors: Count | None = None
+    tools: dict[str, Annotated[Level, AfterValidator(str)]] = {}
+    machine: dict[str, Level] = {}
+    disturbance: dict[str, Number] = {}
+    disturbed: tuple[Text, ...] = ()
+    notes: str = ""
+    files: tuple[RawFile, ...] = Field((), max_length=10_000)
+
+    @property
+    def start_epoch(self) -> float:
+        """`start` in seconds since 1970-01-01 00:00, the zone taken as the files print it."""
+        return self.start.replace(tzinfo=UTC).timestamp()
+
+    @field_validator("window_s")
+    @classmethod
+    def _inside(cls, window: tuple[float, float], info: ValidationInfo) -> tuple[float, float]:
+        begin, end = window
+        duration, warmup = info.data.get("duration_s", end), info.data.get("warmup_s", begin)
+        if begin >= end:
+            raise ValueError("the window ends before it begins")
+        if end > duration:
+            raise ValueError(
+                f"the window ends at {end:g}, after the run, which is duration_s = {duration:g} long"
+            )
+        if begin < warmup:
+            raise ValueError(
+                f"the window begins at {begin:g}, before the warm-up ends at warmup_s = {warmup:g}"
+            )
+        return window
+
+
+def load_run(folder: Path, study: Study, root: str, paths: list[str], report: Report = stop) -> Run:
+    """Load and check `run.yaml` of a run folder.
+
+    Parameters
+    ----------
+    root : str
+        Kind of the folder that holds the run, a key of `ROOTS`.
+    paths : list of str
+        The folder's raw files, as `raw_files` gives them.
+    report : callable, optional
+        Told of every problem, the last one excepted, which is raised.
+
+    Raises `RunError`, with file and line: not YAML, against the model, another run's name, a
+    provenance that has no place there, a factor or level that the study does not have, times that
+    contradict each other, a file that is not there.
+    """
+    path, file = folder / RUN_FILE, f"{folder.name}/{RUN_FILE}"
+    if path.is_symlink() or not path.is_file():
+        raise RunError(
+            "the file is missing or a link",
+            file=file,
+            remedy="`virtperf add run` writes it, see docs/add-a-run.md",
+        )
+    if path.stat().st_size > LARGEST_RUN_FILE:
+        raise RunError(
+            "the file is too large", file=file, expected=f"at most {LARGEST_RUN_FILE} bytes"
+        )
+
+    def of_run(err: VirtperfError) -> RunError:
+        return err.restated(RunError, file=file, remedy=err.remedy or "see docs/run-folders.md")
+
+    try:
+        run, document = load_model(path, Run, lambda err: report(of_run(err)), aliases=False)
+        if run.study != study.id:
+            problem = "study is not the id of the study whose folder it stands in"
+            raise document.error(problem, "study", expected=repr(study.id), found=repr(run.study))
+        if run.run_id != folder.name:
+            problem = "run is not the folder's name"
+            raise document.error(problem, "run", expected=repr(folder.name), found=repr(run.run_id))
+        if run.provenance not in ROOTS[root]:
+            problem = f"provenance {run.provenance!r} has no place in this folder"
+            raise document.error(problem, "provenance", expected=" or ".join(ROOTS[root]))
+        files = dict(_files(run.files, paths, document))
+        known = tuple(
+            files.get(path) or _owned(RawFile.model_validate({"path": path})) for path in paths
+        )
+        return run.model_copy(
+            update={"factors": _factors(run.factors, study, document), "files": known}
+        )
+    except StudyError as err:
+        raise of_run(err) from err
+
+
+def _factors(written: Mapping[str, Level], study: Study, document: Document) -> dict[str, Level]:
+    for name, level in written.items():
+        if wrong := study.level_problem(name, level):
+            raise document.error(wrong.pop("problem"), "factors", name, **wrong)
+    factors = study.filled(written)
+    for name, chosen in factors.items():
+        if chosen is None:
+            raise document.error(f"no level for {name}, which has no default", "factors")
+    return factors  # type: ignore[return-value]
+
+
+def _files(
+    entries: Sequence[RawFile], paths: list[str], document: Document
+) -> Iterator[tuple[str, RawFile]]:
+    given: set[str] = set()
+    for position, entry in enumerate(entries):
+        path = str(PurePosixPath(entry.path))
+        problem = (
+            "the file is listed twice" if path in given else "the file is not in the run folder"
+        )
+        # an absolute path, a parent, a backslash or an ignored file is none that the folder lists
+        if path in given or path not in paths:
+            remedy = "name raw files relative to run.yaml, with / between folders, each once"
+            raise document.error(
+                problem, "files", position, "path", found=repr(entry.path), remedy=remedy
+            )
+        given.add(path)
+        yield path, _owned(entry.model_copy(update={"path": path, "listed": True}))
+
+
+def _owned(file: RawFile) -> RawFile:
+    """The file with its owner: as run.yaml says, else by its place."""
+    entity, kind = owner(file.path)
+    if file.entity is not None:
+        entity, kind = file.entity, "guest" if file.entity else "host"
+    return file.model_copy(update={"entity": entity, "entity_kind": file.entity_kind or kind})

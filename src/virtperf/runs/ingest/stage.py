@@ -1,0 +1,258 @@
+"""The ingest stage: every run folder read into tidy samples, once per content.
+
+A run whose files, `run.yaml`, study and readers have not changed is taken from the cache; the
+output has the same bytes either way. A run that can't be read is quarantined: it is named in the
+index with the reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from rawperf.core.errors import RunError, VirtperfError
+from rawperf.core.files import json_text, replaced_folder
+from rawperf.core.metrics import MetricDictionary
+from virtperf.core.parallel import workers
+from virtperf.runs.ingest.cache import Cache, content_key, fingerprint, hash_file
+from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
+from virtperf.runs.ingest.inputs import dictionary_of, inputs_of
+from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.samples import read_run
+from virtperf.study.definition import Study
+
+INDEX = "index.json"
+DESCRIBED = (
+    "provenance",
+    "replicate",
+    "factors",
+    "start",
+    "duration_s",
+    "warmup_s",
+    "window_s",
+    "clients",
+    "think_time_s",
+    "tools",
+    "machine",
+    "disturbance",
+    "disturbed",
+)
+"""What the index says of a run as `run.yaml` does."""
+FEW, SMALL = 4, 16_000_000
+"""Up to so many runs of so many bytes in all are read without other processes, which would take
+longer to start.
+"""
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """How an ingest went."""
+
+    n_ok: int  # runs in the output
+    n_read: int  # of all runs, quarantined ones included, those that were not in the cache
+    quarantined: list[
+        dict[str, Any]
+    ]  # as in the index: run, root, and the parts of the error (`refusal_error`)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One run folder to be read; `files` has SHA-256 and size of every raw file."""
+
+    root: str
+    folder: Path
+    files: Mapping[str, tuple[str, int]]
+    key: str
+
+
+def ingest(
+    study: Study,
+    roots: Mapping[str, Path],
+    metrics: Path,
+    out: Path,
+    cache: Path,
+    *,
+    jobs: int | None = None,
+    scheduler: str = "",
+    progress: Callable[[str], None] = lambda _: None,
+) -> IngestSummary:
+    """Read all runs of a study.
+
+    Parameters
+    ----------
+    roots : mapping of str to Path
+        Folders of run folders by their kind (`runs.ROOTS`); one that does not exist has no runs.
+    metrics : Path
+        The metric dictionary.
+    out : Path
+        Replaced as a whole: ``<run_id>.parquet`` (the table `SAMPLES`) and ``index.json``.
+    cache : Path
+        Results by content; may be deleted at any time.
+    jobs, scheduler
+        As `core.parallel.workers` takes them.
+    progress : callable, optional
+        Told in words what is being done.
+
+    Raises
+    ------
+    StudyError
+        The metric dictionary is wrong. Whatever is wrong with a run quarantines that run.
+    RunError
+        A root changed while it was read, so that the output would pass for something that it is
+        not.
+    """
+    before = {root: state(place) for root, place in roots.items()}
+    dictionary = dictionary_of(metrics, inputs_of(study))
+    store = Cache(cache)
+    progress("comparing files")
+    tasks, quarantined = _tasks(roots, fingerprint(study, metrics))
+    results = {task.key: found for task in tasks if (found := store.get(task.key)) is not None}
+    missing = [task for task in tasks if task.key not in results]
+    size = sum(size for task in missing for _, size in task.files.values())
+    few = 1 if len(missing) <= FEW and size <= SMALL else jobs
+    with workers(study, dictionary, store, jobs=few, scheduler=scheduler, preload=__name__) as each:
+        for number, (task, entry) in enumerate(
+            zip(missing, each(_read_one, missing), strict=True), start=1
+        ):
+            progress(f"run {number} of {len(missing)}")
+            results[task.key] = entry
+    entries = [results[task.key] for task in tasks]
+    runs = [entry["run"] for entry in entries if "run" in entry]
+    quarantined += [entry["quarantined"] for entry in entries if "quarantined" in entry]
+    quarantined.sort(key=lambda refused: (refused["run"], refused["root"]))
+    for root, place in roots.items():
+        _refuse_changes(root, before[root], state(place))
+    progress("writing")
+    used = {name for run in runs for name in run["metrics"]}
+    described = {
+        name: {
+            "unit": m.unit,
+            "kind": m.kind,
+            "formats": list(m.formats),
+            "definition": m.definition,
+        }
+        for name, m in dictionary.metrics.items()
+        if name in used
+    }
+    index = {"study": study.id, "metrics": described, "runs": runs, "quarantined": quarantined}
+    with replaced_folder(out) as folder:
+        for task in tasks:
+            if "run" in results[task.key]:
+                # a copy, so that whoever changes an output does not change the cache
+                shutil.copyfile(store.place(task.key), folder / f"{task.folder.name}.parquet")
+        (folder / INDEX).write_text(json_text(index), encoding="utf-8")
+    return IngestSummary(len(runs), len(missing), quarantined)
+
+
+def _refuse_changes(root: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Who remembers what a result was made from looks at the files afterwards: they have to be
+    those that were read.
+    """
+    changed = sorted(
+        path for path in before.keys() | after.keys() if before.get(path) != after.get(path)
+    )
+    if changed:
+        raise RunError(
+            f"the {root} runs changed while they were read",
+            file=changed[0],
+            found=f"{len(changed)} changes",
+            expected="no change until they are read",
+            remedy="run it again.",
+        )
+
+
+def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict[str, Any]]]:
+    """Run folders by name, and those that are refused before anything is read: unsafe ones, and
+    repetitions.
+
+    Roots come in the order that is given: of two runs with the same name or the same files the
+    later is refused, so that simulated files which were copied among measured ones are found out.
+    """
+    tasks: dict[str, _Task] = {}
+    refused = []
+    contents: dict[str, str] = {}
+    for root, folder in (
+        (root, folder) for root, place in roots.items() for folder in run_folders(place)
+    ):
+        name, run_file = folder.name, folder / RUN_FILE
+        try:
+            files = {path: hash_file(folder / path) for path in raw_files(folder)}
+            # a run.yaml that is missing or a link is refused when the run is read; it is not opened
+            # here
+            own = hash_file(run_file)[0] if run_file.is_file() and not run_file.is_symlink() else ""
+            same = "".join(sorted(digest for digest, _ in files.values()))
+            if name in tasks:
+                problem = f"a run of this name stands in the {tasks[name].root} runs too"
+                raise RunError(problem, file=name, remedy="give it another name.")
+            if same in contents:
+                problem = f"its raw files are the same, byte for byte, as those of the run {contents[same]}"
+                raise RunError(
+                    problem, file=name, remedy="remove one of the two, or put its own files there."
+                )
+        except (VirtperfError, OSError) as err:
+            refused.append(_refusal(name, root, err))
+        else:
+            contents[same] = name
+            key = content_key(
+                mark, root, name, own, *(f"{path} {digest}" for path, (digest, _) in files.items())
+            )
+            tasks[name] = _Task(root, folder, files, key)
+    return [tasks[name] for name in sorted(tasks)], refused
+
+
+def _read_one(
+    task: _Task, study: Study, dictionary: MetricDictionary, store: Cache
+) -> dict[str, Any]:
+    """Read a run and keep the result in the cache; a refusal is a result too."""
+    pa.set_memory_pool(
+        pa.system_memory_pool()
+    )  # Arrow's own gives back what the next part asks for again
+    try:
+        run = load_run(task.folder, study, task.root, sorted(task.files))
+        found = read_run(task.folder, run, dictionary, store.place(task.key), inputs_of(study))
+    except Exception as err:  # whatever is wrong with one run, the others go on
+        entry: dict[str, Any] = {"quarantined": _refusal(task.folder.name, task.root, err)}
+        store.put(task.key, entry)
+        return entry
+    for file in found.files:
+        digest, size = task.files[file["path"]]
+        file.update(bytes=size, sha256=digest)
+    said = run.model_dump(mode="json", include=set(DESCRIBED))
+    entry = {
+        "run": {
+            "run_id": run.run_id,
+            "root": task.root,
+            **{name: said[name] for name in DESCRIBED},
+            "processors": found.processors,
+            "samples": found.samples,
+            "metrics": found.metrics,
+            "warnings": found.warnings,
+            "files": found.files,
+        }
+    }
+    store.put(task.key, entry, file=True)
+    return entry
+
+
+def _refusal(run: str, root: str, err: Exception) -> dict[str, Any]:
+    if not isinstance(err, VirtperfError):
+        name = Path(str(err.filename)).name if isinstance(err, OSError) and err.filename else run
+        err = RunError(
+            f"it can't be read ({type(err).__name__})",
+            file=name,
+            found=getattr(err, "strerror", None) or str(err),
+            remedy=None
+            if isinstance(err, OSError)
+            else "report it as an error of virtperf, with the run.",
+        )
+    return {"run": run, "root": root, **err.parts}
+
+
+def refusal_error(refused: Mapping[str, Any]) -> RunError:
+    """The error of a quarantined run, from its entry in the index."""
+    return RunError(**{part: said for part, said in refused.items() if part not in ("run", "root")})

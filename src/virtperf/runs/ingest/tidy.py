@@ -1,0 +1,274 @@
+"""Any one raw file as a tidy table: the tool's own fields beside the metrics that the dictionary
+makes of them.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+import numpy as np
+import pandas as pd
+
+from rawperf import Reading, blocks_of, by_sample, ranking
+from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.files import json_text
+from rawperf.core.metrics import MetricDictionary
+from rawperf.declared.read import DeclaredFormat
+from rawperf.packed import peeked
+from virtperf.core.schema import Kind, Table
+from virtperf.runs.ingest.inputs import choose
+from virtperf.runs.ingest.rates import Key, Rates
+from virtperf.runs.ingest.spill import Rows, rows_of
+
+TABLE = Table(
+    "<file>.parquet",
+    "read",
+    {
+        "report": Kind.TEXT,
+        "entity_kind": Kind.TEXT,
+        "entity": Kind.TEXT,
+        "field": Kind.TEXT,
+        "t": Kind.NUMBER,
+        "value": Kind.NUMBER,
+        "line": Kind.WHOLE,
+        "metric": Kind.TEXT,
+        "metric_value": Kind.NUMBER,
+        "metric_unit": Kind.TEXT,
+    },
+    digits=None,
+)
+"""A tidy table."""
+COLUMNS = tuple(TABLE.columns)
+
+CLOSE = 0.3
+"""A second format whose certainty is that near to the first one's, or nearer, is worth naming."""
+LARGEST_TABLE = 256 * 1024**2
+"""Bytes of a file that is taken as a whole."""
+
+
+class RawTables:
+    """A raw file of any known format, given part by part; `stream` is at its beginning and need not
+    be seekable.
+
+    Parameters
+    ----------
+    format_name : str, optional
+        Without it the file is recognised by its content.
+    dictionary : MetricDictionary, optional
+        Without it the tables have the tool's own fields only.
+    interval_s : float, optional
+        Seconds between samples, for files that only number them: `t` then is in seconds.
+    inputs : sequence of DeclaredFormat
+        Declared formats, which come before others.
+
+    Raises `FormatError`: no such format, or none recognises the file.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        file: str,
+        format_name: str | None = None,
+        dictionary: MetricDictionary | None = None,
+        interval_s: float | None = None,
+        inputs: Sequence[DeclaredFormat] = (),
+    ) -> None:
+        head, self._stream = peeked(stream)
+        self._chosen = choose(head, file, format_name, inputs, file=file)
+        told = format_name is not None or self._chosen in inputs
+        scores = [] if told else ranking(head)
+        self._file, self._interval_s = file, interval_s
+        self.format, self.title = self._chosen.name, self._chosen.title
+        self.certainty = (
+            math.nan if told else scores[0][0]
+        )  # of the recognition, 0 to 1; NaN: none was needed
+        # a format that could be meant as well, "" where none comes near
+        self.rival = next(
+            (name for score, name in scores[1:2] if self.certainty - score <= CLOSE), ""
+        )
+        self.clock = ""  # one of `formats.base.CLOCKS`, or "interval": numbered samples, `t` is seconds since the first
+        self.info: dict[str, str] = {}  # facts of the file's head, as far as it was read
+        self.table = TABLE.frame()  # all of it, once `read_raw` has read it
+        self._said: list[str] = []
+        self._metrics = Translation(dictionary or MetricDictionary(()), self.format)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of the reader, then of the conversion, as far as the file was read."""
+        return (*self._said, *self._metrics.sentences())
+
+    def tables(self) -> Iterator[pd.DataFrame]:
+        """Its parts, of which there is one at least: columns `COLUMNS`, one row a record, in the
+        file's order.
+
+        `line` is the file's line that holds the number, 0 where the format does not say; `metric`
+            is "" and
+        `metric_value` NaN where the dictionary has nothing for a field.
+
+        Raises `FormatError`: the file can't be read, or `interval_s` is given for a file that has a
+        clock of its own.
+        """
+        for reading in by_sample(self._blocks()):
+            records, self.clock, self.info = reading.records, reading.clock, reading.info
+            self._said += reading.warnings
+            if self._interval_s is not None:
+                if reading.clock != "sample":
+                    raise FormatError(
+                        "the file has a clock of its own",
+                        file=self._file,
+                        expected="no interval",
+                        found=f"clock {reading.clock!r}",
+                    )
+                records, self.clock = records.assign(t=records["t"] * self._interval_s), "interval"
+            table = self._metrics.of(records.reset_index(drop=True), self.clock)
+            table["line"] = (
+                np.zeros(len(table), dtype=np.int64) if reading.lines is None else reading.lines
+            )
+            yield table[list(COLUMNS)]
+
+    def _blocks(self) -> Iterator[Reading]:
+        try:
+            yield from blocks_of(self._chosen, self._stream, file=self._file)
+        except FormatError as err:
+            if not self.rival or err.remedy:
+                raise
+            remedy = f"it could also be {self.rival}: try --format {self.rival}"
+            raise err.restated(FormatError, remedy=remedy) from err
+
+
+class Translation:
+    """The metrics that the records of one file belong to, part by part.
+
+    A counter becomes its growth per second since the sample before, so that its first sample has no
+    value, and none has where the file's clock does not count seconds. The parts of a metric that is
+    a sum have the sum at the first part.
+    """
+
+    def __init__(self, dictionary: MetricDictionary, format_name: str) -> None:
+        self._dictionary, self._format = dictionary, format_name
+        self._rateless = ""
+        self._series: dict[Key, int] = {}
+        self._rates = Rates(lambda number: list(self._series)[number])
+
+    def of(self, records: pd.DataFrame, clock: str) -> pd.DataFrame:
+        """Records with the metric that each belongs to, its value in the metric's unit, and that
+        unit.
+
+        `records` are numbered from 0; no part of a file ends within a sample. `clock` is as in
+            `RawTables`.
+        """
+        # a row of a sum has the number of its first part's record
+        found = self._dictionary.translate(
+            records.assign(line=np.arange(len(records))), self._format
+        )
+        found = found.drop_duplicates("line")
+        place, value = found["line"].to_numpy(), found["value"].to_numpy(dtype=float, copy=True)
+        counter = (found["kind"] == "counter").to_numpy(dtype=bool)
+        if counter.any():
+            value[counter] = np.nan
+            if clock in ("sample", "none"):
+                self._rateless = clock
+            else:
+                rates = self._growth(found[counter])
+                value[np.searchsorted(place, rates["order"])] = rates["value"]
+        metric, unit = np.full((2, len(records)), "", dtype=object)
+        values = np.full(len(records), np.nan)
+        metric[place], values[place] = found["metric"].to_numpy(dtype=object), value
+        unit[place] = [self._dictionary[name].unit for name in metric[place]]
+        return records.assign(
+            metric=pd.array(metric, dtype="str"),
+            metric_value=values,
+            metric_unit=pd.array(unit, dtype="str"),
+        )
+
+    def sentences(self) -> list[str]:
+        """What the conversion has to say of all parts so far."""
+        why = {
+            "sample": [
+                "counters have no rate, since the file does not say how many seconds lie between samples"
+            ],
+            "none": ["counters have no rate, since one snapshot shows no growth"],
+        }
+        return [*why.get(self._rateless, []), *self._rates.sentences()]
+
+    def _growth(self, counters: pd.DataFrame) -> Rows:
+        names = counters[["entity_kind", "entity", "metric"]].itertuples(index=False, name=None)
+        series = [
+            self._series.setdefault((self._format, *name), len(self._series)) for name in names
+        ]
+        columns = {"t": counters["t"], "value": counters["value"], "order": counters["line"]}
+        return self._rates.of(rows_of(len(counters), series=series, **columns))
+
+
+def read_raw(stream: BinaryIO, **named: object) -> RawTables:
+    """All of a raw file, with its `table`; takes and raises what `RawTables` and its `tables`
+    do.
+    """
+    raw = RawTables(stream, **named)  # type: ignore[arg-type]
+    parts = list(raw.tables())
+    raw.table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    return raw
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to be read from its beginning, or standard input for "-".
+
+    Raises `VirtperfError` where it can't be read, or is no file.
+    """
+    file = str(path)
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    place = Path(path)
+    if place.exists() and not place.is_file():  # a pipe would be waited for
+        kind = "a folder" if place.is_dir() else "a pipe or a device"
+        raise VirtperfError(
+            f"it is {kind}, no file", file=file, remedy="give - to read from a pipe"
+        )
+    try:
+        stream = place.open("rb")
+    except OSError as err:
+        raise VirtperfError(f"the file can't be read: {err.strerror}", file=file) from err
+    with stream:
+        yield stream
+
+
+def file_bytes(path: str | Path) -> bytes:
+    """The content of a file, or of standard input for "-"; raises as `opened` does, and where it is
+    too large.
+    """
+    with opened(path) as stream:
+        data = stream.read(LARGEST_TABLE + 1)
+    if len(data) > LARGEST_TABLE:
+        raise VirtperfError(
+            "the file is too large",
+            file=str(path),
+            expected=f"at most {LARGEST_TABLE} bytes",
+            remedy="split it, or read a part",
+        )
+    return data
+
+
+def write_json(raw: RawTables, tables: Iterable[pd.DataFrame], file: str, out: TextIO) -> None:
+    """Write the tables of a raw file as one JSON document; missing numbers are null.
+
+    What is known only at the file's end stands behind the records.
+    """
+    head = {"file": file, "format": raw.format, "columns": list(COLUMNS)}
+    out.write(json_text(head).removesuffix("\n}\n") + ',\n  "records": [')
+    begun = False
+    for table in tables:
+        records = table.astype("object").where(table.notna(), None).to_dict("records")
+        if records:
+            text = json_text(records).removeprefix("[").removesuffix("\n]\n")
+            out.write("," * begun + text.replace("\n", "\n  "))
+            begun = True
+    foot = {"clock": raw.clock, "info": dict(raw.info), "warnings": list(raw.warnings)}
+    out.write("\n  ],\n" + json_text(foot).removeprefix("{\n"))

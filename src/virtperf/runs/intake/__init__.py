@@ -1,0 +1,3 @@
+"""A folder of raw files on its way to become a measured run: described, previewed with the real
+stages, then copied.
+"""

@@ -1,0 +1,95 @@
+"""What users say about a run by options: levels of factors, times, and what raw files leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rawperf.core.errors import RunError
+from virtperf.runs.ingest.runs import local_time
+from virtperf.study.definition import Study
+from virtperf.study.quantities import Level, parse_level
+
+TEXTS = ("format", "entity", "entity_kind")
+NUMBERS = ("start_s", "interval_s", "at_s", "clock_offset_s")
+"""What an entry of `files` in run.yaml may say beside the path."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is known about a run: at first what a user says; what is None or missing is asked,
+    derived or left out.
+    """
+
+    factors: Mapping[str, Level] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    start: datetime | None = None
+    duration_s: float | None = None
+    warmup_s: float | None = None
+    window_s: tuple[float, float] | None = None
+    clients: int | None = None
+    replicate: int | None = None
+    provenance: str = "measured"
+
+
+def parse_factor(study: Study, text: str) -> tuple[str, Level]:
+    """``name=level`` as the study has it; raises `RunError` listing what there is."""
+    name, equals, level = text.partition("=")
+    if not equals or name not in study.factors:
+        raise RunError(
+            f"--factor {text}", expected=f"name=level, the name one of {', '.join(study.factors)}"
+        )
+    levels = study.factors[name].levels
+    found = [known for known in levels if known == parse_level(level) or str(known) == level]
+    if not found:
+        raise RunError(
+            f"unknown level of {name}",
+            expected=f"one of {', '.join(map(str, levels))}",
+            found=level,
+        )
+    return name, found[0]
+
+
+def parse_files(
+    given: Sequence[tuple[str, str]], paths: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Entries by path from pairs of a pattern and ``key=value,...``; later ones win.
+
+    Raises `RunError` for a pattern that no file has, an unknown key, a value that is no number
+    where one is needed.
+    """
+    entries: dict[str, dict[str, Any]] = {}
+    for pattern, text in given:
+        matching = [path for path in paths if fnmatchcase(path, pattern)]
+        if not matching:
+            raise RunError(
+                f"--file {pattern}: no raw file has that path",
+                expected=f"one of {', '.join(paths[:20])}",
+            )
+        for part in text.split(","):
+            key, _, value = part.partition("=")
+            if key not in (*TEXTS, *NUMBERS) or not value:
+                raise RunError(
+                    f"--file {pattern} {text}",
+                    expected=f"key=value, keys {', '.join((*TEXTS, *NUMBERS))}",
+                )
+            try:
+                entry = {key: value if key in TEXTS else float(value)}
+            except ValueError as err:
+                raise RunError(f"--file {pattern}: {key} is no number", found=value) from err
+            for path in matching:
+                entries.setdefault(path, {}).update(entry)
+    return entries
+
+
+def parse_start(text: str) -> datetime:
+    """A date and time without zone; raises `RunError` for anything else."""
+    try:
+        return local_time(text)
+    except ValueError as err:
+        raise RunError(
+            "no date and time of a local clock", expected=str(err), found=repr(text)
+        ) from err

@@ -1,0 +1,69 @@
+"""What the pipeline would make of a run: the real stages, run on a copy in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rawperf.core.errors import RunError
+from virtperf.core.stage_tables import AUDITS, OBSERVATIONS, SAMPLES
+from virtperf.runs.ingest.stage import INDEX, ingest, refusal_error
+from virtperf.runs.summarize.audits import OK
+from virtperf.runs.summarize.stage import summarize
+from virtperf.study.definition import Study
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A run as the pipeline sees it."""
+
+    run: Mapping[str, Any]  # its entry in the index of samples
+    units: Mapping[str, str]  # of its metrics
+    samples: pd.DataFrame  # the table `SAMPLES`
+    quantities: (
+        pd.DataFrame
+    )  # rows of `OBSERVATIONS`; `value` is NaN, and `note` says why, where it can't tell
+    audits: pd.DataFrame  # rows of `AUDITS` that did not pass
+
+    @property
+    def warnings(self) -> list[str]:
+        """Of the run and of its files."""
+        return [
+            *self.run["warnings"],
+            *(f"{f['path']}: {w}" for f in self.run["files"] for w in f["warnings"]),
+        ]
+
+
+def preview(study: Study, copy: Path, metrics: Path, workplace: Path, *, level: float) -> Preview:
+    """Ingest and summarize one run folder, `copy`, which is alone in its parent folder; `workplace`
+    is written to.
+
+    Raises `RunError`: whatever would quarantine the run, or that none of the study's quantities can
+    be had from it.
+    """
+    samples, runs = workplace / "samples", workplace / "runs"
+    done = ingest(study, {"measured": copy.parent}, metrics, samples, workplace / "cache", jobs=1)
+    for refused in done.quarantined:
+        raise refusal_error(refused)
+    summarize(study, samples, runs, level=level)
+    index = json.loads((samples / INDEX).read_text(encoding="utf-8"))
+    observations = OBSERVATIONS.read(runs / OBSERVATIONS.file, tuple(study.factors))
+    audits = AUDITS.read(runs / AUDITS.file)
+    table = SAMPLES.read(samples / f"{copy.name}.parquet")
+    if len(observations) and observations["value"].isna().all():
+        missing = [
+            str(note).removeprefix("not measured in this run: no ") for note in observations["note"]
+        ]
+        raise RunError(
+            f"the run shows none of the quantities of {study.id}",
+            file=copy.name,
+            expected="; ".join(missing),
+            remedy="add the files of the tool that measures one of them (data/metrics.yaml says which)",
+        )
+    units = {name: facts["unit"] for name, facts in index["metrics"].items()}
+    return Preview(index["runs"][0], units, table, observations, audits[audits["status"] != OK])

@@ -1,0 +1,127 @@
+"""Copies of run folders: only what a run may hold, whole or not at all, and never of a run that is
+there already.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from rawperf.core.errors import RunError
+from rawperf.core.files import replaced_folder
+from virtperf.runs.ingest.cache import hash_file
+from virtperf.runs.ingest.folder import RUN_FILE, raw_files, run_folders, state
+from virtperf.runs.ingest.runs import LARGEST_RUN_FILE
+
+PROSE = (".md", ".rst")
+"""Suffixes of what people write beside a run's files."""
+
+
+def run_name(folder: Path, name: str | None) -> str:
+    """The run's name: as told, else that of run.yaml, else the folder's; raises `RunError` where it
+    is none.
+    """
+    described = folder / RUN_FILE
+    if name is None and described.is_file() and described.stat().st_size <= LARGEST_RUN_FILE:
+        text = described.read_text(encoding="utf-8", errors="replace")
+        match = re.search(r"^run:\s*[\"']?([a-z0-9][a-z0-9._-]*)", text, re.M)
+        name = match[1] if match else None
+    chosen = name or re.sub(r"[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", chosen):
+        raise RunError(
+            "no name for a run",
+            expected="lower-case letters, digits, '.', '_' and '-'",
+            found=repr(chosen),
+            remedy="give one by --name",
+        )
+    return chosen
+
+
+def snapshot(folder: Path, target: Path) -> list[str]:
+    """Copy a run folder to a new one: its raw files, whose paths are returned, its `run.yaml` and
+    prose.
+
+    Raises `RunError` for a symbolic link anywhere in the folder, and whatever `raw_files` refuses.
+    """
+    visible = sorted(state(folder))  # a link to a folder stands there as it is
+    for path in (folder, *(folder / name for name in visible)):
+        if path.is_symlink():
+            place = path.relative_to(folder.parent)
+            raise RunError(
+                "a symbolic link is refused", file=place, remedy="put the file itself there"
+            )
+    raw = raw_files(folder)
+    prose = [name for name in visible if name == RUN_FILE or name.lower().endswith(PROSE)]
+    for path in (folder / name for name in prose):
+        if path.stat().st_size > LARGEST_RUN_FILE:
+            raise RunError(
+                "the file is too large", file=path, expected=f"at most {LARGEST_RUN_FILE} bytes"
+            )
+    for name in (*prose, *raw):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, target / name)
+    return raw
+
+
+def accept(copy: Path, target: Path) -> None:
+    """Put a finished copy in its place; a copy that fails leaves nothing behind.
+
+    Raises `RunError` where something stands there already.
+    """
+    if target.exists() or target.is_symlink():
+        raise RunError(
+            "there is a run of this name already",
+            file=target,
+            remedy="give it another name by --name",
+        )
+    made = [place for place in (target.parent, *target.parents) if not place.exists()]
+    try:
+        with replaced_folder(target) as fresh:
+            shutil.copytree(copy, fresh, dirs_exist_ok=True)
+    except BaseException:
+        for place in dict.fromkeys(made):
+            if place.is_dir() and not any(place.iterdir()):
+                place.rmdir()
+        raise
+
+
+def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
+    """Compare a run's raw files with those of all runs that are there; a sentence for each that has
+    some of them too.
+
+    `roots` are folders of run folders by what they hold ("measured", "simulated"). Empty files
+        don't count. Raises
+    `RunError` where all files of one of the two runs are in the other.
+    """
+    own = _hashes(run)
+    warnings = []
+    for kind, folder in (
+        (kind, folder) for kind, root in roots.items() for folder in run_folders(root)
+    ):
+        try:
+            theirs = _hashes(folder)
+        except (
+            RunError,
+            OSError,
+        ):  # whatever is wrong with another run is for `virtperf check` to say
+            continue
+        same = sorted(own[digest] for digest in own.keys() & theirs.keys())
+        if same and len(same) == min(len(own), len(theirs)):
+            raise RunError(
+                f"its raw files are those of the {kind} run {folder.name}, byte for byte",
+                found=", ".join(same[:5]),
+                remedy="a copy is no second measurement; add the files of another run",
+            )
+        if same:
+            warnings.append(
+                f"{', '.join(same)}: the same bytes stand in the {kind} run {folder.name}"
+            )
+    return warnings
+
+
+def _hashes(run: Path) -> dict[str, str]:
+    """A path by the SHA-256 of its content."""
+    hashed = {path: hash_file(run / path) for path in raw_files(run)}
+    return {digest: path for path, (digest, size) in hashed.items() if size}

@@ -1,0 +1,175 @@
+"""A run's times: its files on one clock, the stretch that all of them cover, the measurement
+window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from rawperf.core.errors import RunError
+from rawperf.declared.read import DeclaredFormat
+from virtperf.runs.ingest.clocks import DAY, align
+from virtperf.runs.ingest.runs import RawFile, Run
+from virtperf.runs.ingest.samples import file_blocks
+from virtperf.runs.intake.given import Given
+from virtperf.study.parts import Procedure
+
+MAY_MISS = 1.5
+"""Intervals of a file that may be missing at the ends of a window, as in the audit of coverage."""
+
+RELATIVE = ("elapsed", "sample")
+"""Clocks that begin when a tool does, so that they are of use only where the run's start is
+known.
+"""
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """One raw file: what it is, and its different times by its own clock, ascending.
+
+    `format` is "" where no format recognises it; `clock` then is "" too.
+    """
+
+    path: str
+    format: str = ""
+    clock: str = ""
+    times: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+def inspect(
+    folder: Path,
+    paths: Sequence[str],
+    formats: Mapping[str, str],
+    inputs: Sequence[DeclaredFormat] = (),
+) -> list[Inspected]:
+    """Read every raw file once, in the format that was told, else in the one that its name or
+    content shows.
+
+    Raises `FormatError` where a recognised file can't be read, with file and line, and for an
+    unknown format.
+    """
+    found = []
+    for path in paths:
+        file = RawFile.model_validate({"path": path, "format": formats.get(path)})
+        read = file_blocks(folder, file, folder.name, inputs)
+        if read is None:
+            found.append(Inspected(path))
+            continue
+        name, blocks = read
+        clock, times = "", [np.empty(0)]
+        for block in blocks:
+            clock, t = block.clock, block.records["t"].to_numpy(dtype=float)
+            times.append(np.unique(t[np.isfinite(t)]))
+        found.append(Inspected(path, name, clock, np.unique(np.concatenate(times))))
+    return found
+
+
+def first_time(files: Sequence[Inspected]) -> datetime | None:
+    """The first time that a file with date and time of day has, where no file's clock depends on
+    the run's start.
+    """
+    begins = [f.times[0] for f in files if f.clock == "absolute" and len(f.times)]
+    if not begins or any(f.clock in RELATIVE for f in files):
+        return None
+    try:
+        return datetime.fromtimestamp(float(min(begins)), UTC).replace(tzinfo=None, microsecond=0)
+    except (ValueError, OverflowError):  # past the year 9999
+        return None
+
+
+def timed(
+    files: Sequence[Inspected], given: Given, procedure: Procedure
+) -> tuple[Given, list[str]]:
+    """What is given, with the run's length, warm-up and window; notes on how they were found.
+
+    What is not given is taken from the study's procedure, and what that does not say from the
+    files: the run ends with the last sample, and the window is what all files cover after the
+    warm-up.
+
+    Raises `RunError`: samples are only numbered and nothing says when they were taken; no stretch
+    that all files cover after the warm-up.
+    """
+    told = given.duration_s or procedure.run_s
+    spans = covered(files, given, float(told or DAY))
+    notes = []
+    duration = float(told or max((end for _, end in spans.values()), default=0.0))
+    low, high = 0.0, duration
+    if spans:
+        low, high = (
+            max(0.0, *(b for b, _ in spans.values())),
+            min(duration, *(e for _, e in spans.values())),
+        )
+        notes.append(f"all files together cover {low:g} to {high:g} s")
+    if not told:
+        notes.append("the run's length is that of its files")
+    if duration <= 0:
+        raise RunError("nothing says how long the run took", remedy="give --duration")
+    warmup = float(procedure.warmup_s or 0.0 if given.warmup_s is None else given.warmup_s)
+    window = (
+        given.window_s
+        or _declared(procedure, files, spans, warmup, notes)
+        or (max(low, warmup), high)
+    )
+    if given.window_s is None and not window[0] < window[1]:
+        raise RunError(
+            "no stretch of the run is covered by all of its files after the warm-up",
+            found=f"{window[0]:g} to {window[1]:g} s",
+            remedy="compare --start with the files' clocks, leave out a file, or give --window",
+        )
+    begin, end = map(_tidy, window)
+    return replace(
+        given, duration_s=_tidy(duration), warmup_s=_tidy(warmup), window_s=(begin, end)
+    ), notes
+
+
+def _declared(
+    procedure: Procedure,
+    files: Sequence[Inspected],
+    spans: Mapping[str, Span],
+    warmup: float,
+    notes: list[str],
+) -> Span | None:
+    """The procedure's window, if all files cover it and it does not begin in the warm-up."""
+    if procedure.window_s is None:
+        return None
+    begin, end = procedure.window_s
+    words = f"the window of the study's procedure, {begin:g} to {end:g} s"
+    for file in files:
+        low, high = spans.get(file.path, (begin, end))
+        step = (high - low) / len(file.times) if len(file.times) else 0.0
+        if max(0.0, low - begin) + max(0.0, end - high) > MAY_MISS * step:
+            notes.append(f"{words}, is not covered by {file.path}")
+            return None
+    if begin < warmup:
+        notes.append(f"{words}, begins in the warm-up")
+        return None
+    notes.append(f"it is {words}")
+    return begin, end
+
+
+def covered(files: Sequence[Inspected], given: Given, duration_s: float) -> dict[str, Span]:
+    """What each file with several samples covers, in seconds from the start of a run of about that
+    length.
+
+    A sample speaks of the interval that ends at its time.
+    """
+    run = Run.model_construct(run_id="run", start=given.start, duration_s=duration_s)
+    spans = {}
+    for file in files:
+        if len(file.times) > 1:
+            said = RawFile.model_construct(path=file.path, **given.files.get(file.path, {}))
+            seconds = align(file.times, file.clock, said, run)
+            spans[file.path] = (float(seconds[0] - np.median(np.diff(seconds))), float(seconds[-1]))
+    return spans
+
+
+def _tidy(seconds: float) -> float | int:
+    rounded = round(float(seconds), 3)
+    return int(rounded) if rounded == int(rounded) else rounded

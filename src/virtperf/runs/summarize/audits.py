@@ -1,0 +1,294 @@
+"""Audits of a run: laws and sums that its numbers must obey, whatever they are.
+
+Each audit takes a run's series and gives rows: what was found, what was expected, between which
+limits it may lie, and whether it does (``ok`` or ``violated``). An audit that a run has no numbers
+for gives no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from virtperf.core.mean import Mean
+from virtperf.runs.summarize.series import RunSeries, Series, evaluate
+
+OK, VIOLATED = "ok", "violated"
+
+TOLERANCE = 0.02
+"""A convention: what differs by 2 % or less is not worth a warning, however surely it differs."""
+ERRORS = 0.001
+"""A convention: failed requests up to one in a thousand page elements."""
+COUNTER_STEP_S = 1.0
+"""Hypervisors' counters of processor time are cut to whole seconds."""
+
+THROUGHPUT, RESPONSE, CLIENTS = "page_element_throughput", "page_element_response_time", "clients"
+PROCESSORS, SYSTEM, GUESTS, GUEST_SECONDS = (
+    "processor_busy",
+    "processor_system",
+    "guest_cpu",
+    "guest_cpu_seconds",
+)
+ERROR_TOTALS, ELEMENTS_TOTAL = ("driver_web_errors", "driver_network_errors"), "page_elements_total"
+
+Row = dict[str, Any]
+
+
+def audit(run: RunSeries) -> list[Row]:
+    """All audits of a run."""
+    head = {name: run.info[name] for name in ("run_id", "provenance")}
+    return [head | row for check in AUDITS for row in check(run)]
+
+
+def response_time_law(run: RunSeries) -> Iterator[Row]:
+    """In a closed loop, clients = throughput x (response time + think time).
+
+    Computed sample by sample over all drivers. The limits are the interval of the mean, widened by
+    what the rounding of the printed numbers allows. Without a declared think time only the upper
+    limit counts.
+    """
+    clients = run.info["clients"]
+    source, x = run.of(THROUGHPUT, "driver")
+    r = run.of(RESPONSE, "driver", source)[1]
+    drivers = sorted(x)
+    same = sorted(r) == drivers and all(
+        np.array_equal(s.t, x[drivers[0]].t) for s in (*x.values(), *r.values())
+    )
+    if not clients or not drivers or not same:
+        return
+    think = run.info["think_time_s"]
+    z = float(think or 0)
+    t = x[drivers[0]].t
+    clients = sum((x[d].value * (r[d].value + z) for d in drivers), np.zeros(len(t)))
+    busy = evaluate(Series(t, clients), run.window, run.level).mean
+    if busy.n < 2:
+        return
+    total = evaluate(Series(t, sum(x[d].value for d in drivers)), run.window, run.level).mean.value  # type: ignore[arg-type]
+    if total <= 0:
+        return
+    rounding = sum(
+        x[d].value.mean() * _step(r[d].value) / 2 + (r[d].value.mean() + z) * _step(x[d].value) / 2
+        for d in drivers
+    )
+    slack = max(rounding, TOLERANCE * clients)
+    low, high = busy.low - slack, busy.high + slack
+    fine = low <= clients if think is None else low <= clients <= high
+    implied = clients / total - (busy.value / total - z)
+    declared = "none declared" if think is None else f"{z:g} s declared"
+    yield _row(
+        "response-time law",
+        busy.value,
+        clients,
+        low,
+        high,
+        fine,
+        f"implied think time {implied:.3g} s, {declared}",
+    )
+
+
+def declared_clients(run: RunSeries) -> Iterator[Row]:
+    """The drivers report as many clients as run.yaml declares."""
+    found = _total(run, CLIENTS, "driver")
+    if found and run.info["clients"]:
+        yield _close(
+            "clients", found.value, run.info["clients"], 0.0, "clients of all drivers together"
+        )
+
+
+def processor_accounting(run: RunSeries) -> Iterator[Row]:
+    """z/VM: what guests are charged for, and what none is charged for, add up to what the
+    processors did.
+    """
+    busy, guests = _total(run, PROCESSORS, "processor"), _total(run, GUESTS, "guest")
+    system = _total(run, SYSTEM, "processor")
+    if busy is None or guests is None:
+        return
+    if system is None:
+        yield _at_most(
+            "processor time",
+            guests.value,
+            busy.value,
+            "guests alone, against the processors' own total",
+        )
+    else:
+        note = "guests and uncharged hypervisor time, against the processors' own total"
+        yield _close("processor time", guests.value + system.value, busy.value, 0.0, note)
+
+
+def domain_accounting(run: RunSeries) -> Iterator[Row]:
+    """Xen: all domains together use no more processors than there are."""
+    domains, processors = _total(run, GUESTS, "domain"), run.info["processors"]
+    if domains and processors:
+        note = "sum over all domains, against the real processors"
+        yield _at_most("domains' processor time", domains.value, processors, note)
+
+
+def counter_against_share(run: RunSeries) -> Iterator[Row]:
+    """The growth of the counters of processor seconds agrees with the printed shares."""
+    shares, found = _total(run, GUESTS, "domain"), _total(run, GUEST_SECONDS, "domain")
+    if shares is None or found is None or min(shares.n, found.n) < 2:
+        return
+    _, counters = run.of(GUEST_SECONDS, "domain")
+    begin, end = run.window
+    times = next(iter(counters.values())).t
+    times = times[(times > begin) & (times <= end)]
+    span = (times[-1] - times[0]) * len(times) / (len(times) - 1)
+    slack = COUNTER_STEP_S * len(counters) / span
+    note = "growth of the counters, against the printed shares"
+    yield _close("processor seconds", found.value, shares.value, slack, note)
+
+
+def agreement_of_sources(run: RunSeries) -> Iterator[Row]:
+    """Where two tools give the same metric of the same entities, they agree."""
+    for metric, facts in run.metrics.items():
+        kinds: dict[str, dict[str, set[str]]] = {}
+        for source, kind, entity, name in run.series:
+            if name == metric:
+                kinds.setdefault(kind, {}).setdefault(source, set()).add(entity)
+        for kind, sources in kinds.items():
+            names = [s for s in facts["formats"] if s in sources]
+            for other in names[1:]:
+                if sources[other] != sources[names[0]] or facts["kind"] == "total":
+                    continue
+                a, b = (_total(run, metric, kind, s) for s in (names[0], other))
+                if a and b:
+                    errors = np.nan_to_num([a.se, b.se])
+                    slack = 3 * float(np.sqrt(errors @ errors))
+                    yield _close(
+                        "agreement of sources",
+                        b.value,
+                        a.value,
+                        slack,
+                        f"{metric} of all entities of kind {kind}: {other} against {names[0]}",
+                    )
+
+
+def warm_up(run: RunSeries) -> Iterator[Row]:
+    """The throughput of all drivers is steady no later than the procedure declares."""
+    found = run.combined(THROUGHPUT, "driver", "sum")
+    declared = float(run.info["warmup_s"])
+    if found is None or not found.steady.mean.n:
+        return
+    steady = found.steady
+    moving = any(flag.startswith("no steady state") for flag in steady.flags)
+    if np.isnan(steady.warmup_s) and not moving:
+        return
+    late = steady.begin_s > run.window[0]
+    note = "; ".join(f for f in steady.flags if "steady state" in f or "warm-up" in f)
+    if not note and steady.warmup_s > declared:
+        note = "detected later than declared, but what it would cut off has the same mean"
+    yield _row("warm-up", steady.warmup_s, declared, 0.0, declared, not (late or moving), note)
+
+
+def coverage(run: RunSeries) -> Iterator[Row]:
+    """Every source has samples over the whole window; one and a half intervals may be missing."""
+    begin, end = run.window
+    times: dict[str, dict[str, list[np.ndarray]]] = {}
+    for (source, kind, entity, _), series in run.series.items():
+        timed = series.t[np.isfinite(series.t)]
+        if len(timed) > 1:
+            times.setdefault(source, {}).setdefault(f"{kind} {entity}".strip(), []).append(timed)
+    for source, entities in sorted(times.items()):
+        worst, low_at_worst, name = 2.0, 0.0, ""
+        for entity, parts in entities.items():
+            t = np.unique(np.concatenate(parts))
+            step = float(np.median(np.diff(t)))
+            inside = t[(t > begin) & (t <= end)]
+            edges = np.concatenate([[begin], inside])
+            share = float(np.minimum(np.diff(edges), step).sum()) / (end - begin)
+            low = max(1 - 1.5 * step / (end - begin), 0.0)
+            if share - low < worst - low_at_worst:
+                worst, low_at_worst, name = share, low, entity
+        yield _row(
+            f"coverage by {source}",
+            worst,
+            1.0,
+            low_at_worst,
+            1.0,
+            worst >= low_at_worst and worst > 0,
+            f"share of the window with samples; least: {name}",
+        )
+
+
+def failed_requests(run: RunSeries) -> Iterator[Row]:
+    """Hardly any request failed."""
+    elements = _total(run, ELEMENTS_TOTAL, "driver")
+    totals = [found for metric in ERROR_TOTALS if (found := _total(run, metric, "driver"))]
+    if elements is None or not totals:
+        return
+    errors, limit = sum(found.value for found in totals), ERRORS * elements.value
+    yield _row(
+        "failed requests",
+        errors,
+        0.0,
+        0.0,
+        limit,
+        errors <= limit,
+        "errors of all drivers in the whole run",
+    )
+
+
+AUDITS: tuple[Callable[[RunSeries], Iterator[Row]], ...] = (
+    response_time_law,
+    declared_clients,
+    processor_accounting,
+    domain_accounting,
+    counter_against_share,
+    agreement_of_sources,
+    warm_up,
+    coverage,
+    failed_requests,
+)
+
+
+def _total(run: RunSeries, metric: str, entity_kind: str, source: str | None = None) -> Mean | None:
+    """The mean of the sum over all entities; None where the run has no sample of it in its
+    window.
+    """
+    found = run.combined(metric, entity_kind, "sum", source)
+    return found.steady.mean if found and found.steady.mean.n else None
+
+
+def _at_most(name: str, value: float, expected: float, note: str) -> Row:
+    high = expected * (1 + TOLERANCE)
+    return _row(name, value, expected, 0.0, high, value <= high, note)
+
+
+def _close(name: str, value: float, expected: float, slack: float, note: str) -> Row:
+    width = max(TOLERANCE * abs(expected), slack)
+    return _row(
+        name,
+        value,
+        expected,
+        expected - width,
+        expected + width,
+        abs(value - expected) <= width,
+        note,
+    )
+
+
+def _row(
+    name: str, value: float, expected: float, low: float, high: float, fine: bool, note: str
+) -> Row:
+    return {
+        "audit": name,
+        "value": float(value),
+        "expected": float(expected),
+        "low": float(low),
+        "high": float(high),
+        "status": OK if fine else VIOLATED,
+        "note": note,
+    }
+
+
+def _step(values: np.ndarray) -> float:
+    """The step in which numbers were printed: the largest power of ten, up to 1, that all are
+    multiples of.
+    """
+    for digits in range(10):
+        scaled = values * 10.0**digits
+        if np.abs(scaled - np.round(scaled)).max(initial=0) < 1e-6:
+            return float(10.0**-digits)
+    return 0.0

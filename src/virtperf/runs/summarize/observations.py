@@ -1,0 +1,228 @@
+"""What runs say about a study's quantities: its `observed` rules applied, and values relative to
+reference points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rawperf.core.errors import StudyError, VirtperfError
+from rawperf.core.units import conversion_factor
+from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.runs.summarize.series import Combined, RunSeries
+from virtperf.study.definition import QuantityKind, Study
+from virtperf.study.quantities import Quantity
+
+Row = dict[str, Any]
+
+_NUMBERS = ("value", "se", "df", "low", "high", "begin_s", "relative", "relative_se", "relative_df")
+_TEXTS = ("method", "source", "entity_kind", "metric", "stationarity", "note")
+
+
+def observe(study: Study, run: RunSeries) -> tuple[list[Row], list[Row]]:
+    """What a run says about the quantities that the study says how to observe: rows of
+    `OBSERVATIONS` and `LINEAGE`.
+
+    Values are in the quantity's unit, or NaN with the reason in `note`. Raises as
+    `observed_factor`.
+    """
+    rows: list[Row] = []
+    lineage: list[Row] = []
+    for name, kind in study.quantities.items():
+        if kind.observed:
+            row, parts = _observe(kind, run)
+            rows.append(row)
+            lineage += [
+                {"quantity": name, **part}
+                for role, c in parts
+                for part in lineage_rows(run, c, role)
+            ]
+    return rows, lineage
+
+
+def _observe(kind: QuantityKind, run: RunSeries) -> tuple[Row, list[tuple[str, Combined]]]:
+    row: Row = {"quantity": kind.name, "entities": 0, "n": 0}
+    row |= dict.fromkeys(_NUMBERS, np.nan) | dict.fromkeys(_TEXTS, "")
+    rule = kind.observed
+    if not kind.observable(run.info["factors"]):
+        return row | {"note": "not observed in runs at these levels"}, []
+    how, statistic = rule["combine"], rule.get("statistic", "mean")
+    found = next(
+        filter(None, (_found(run, source, how, statistic) for source in rule["from"])), None
+    )
+    if found is None:
+        return row | {
+            "note": f"not measured in this run: no {' nor '.join(map(_words, rule['from']))}"
+        }, []
+    mean, flags, parts, per_unit = found.steady.mean, list(found.steady.flags), [("of", found)], "1"
+    if "per" in rule:
+        per = _found(run, rule["per"], "sum")
+        if per is None or not per.steady.mean.value > 0:
+            return row | {
+                "note": f"not measured in this run: no {_words(rule['per'])} to divide by"
+            }, []
+        mean, per_unit = ratio(mean, per.steady.mean), run.metrics[per.metric]["unit"]
+        flags += [f"{per.metric}: {flag}" for flag in per.steady.flags]
+        parts.append(("per", per))
+    mean = mean.scaled(observed_factor(kind, run.metrics[found.metric]["unit"], per_unit))
+    return row | {
+        "value": mean.value,
+        "se": mean.se,
+        "df": mean.df,
+        "low": mean.low,
+        "high": mean.high,
+        "n": mean.n,
+        "method": mean.method,
+        "begin_s": found.steady.begin_s,
+        "entities": len(found.entities),
+        "metric": found.metric,
+        "source": found.source,
+        "entity_kind": found.entity_kind,
+        "stationarity": found.steady.stationarity,
+        "note": "; ".join(flags),
+    }, parts
+
+
+def observed_factor(kind: QuantityKind, unit: str, per: str = "1") -> float:
+    """What a metric in `unit`, divided by one in `per`, is multiplied by to be in the quantity's
+    unit.
+
+    A relative quantity is kept in the metric's own unit. A rule with `cpus` speaks of the share of
+    so many processors. Raises `StudyError` naming both units where no conversion is known.
+    """
+    if kind.observed.get("relative"):
+        return 1.0
+    return converted(kind.name, "quantity", unit, kind.unit, per) / kind.observed.get("cpus", 1)
+
+
+def converted(name: str, what: str, unit: str, wanted: str, per: str = "1") -> float:
+    """`conversion_factor` for something of study.yaml; raises `StudyError` naming both units where
+    there is none.
+    """
+    try:
+        return conversion_factor(unit, wanted, per=per)
+    except VirtperfError as err:
+        remedy = f"give the {what} a unit that its metric can be converted to."
+        raise err.restated(
+            StudyError, problem=f"{name}: {err.problem}", file="study.yaml", remedy=remedy
+        ) from err
+
+
+def _found(
+    run: RunSeries, wanted: Mapping[str, str], how: str, statistic: str = "mean"
+) -> Combined | None:
+    return run.combined(
+        wanted["metric"],
+        wanted["entity_kind"],
+        how,
+        entity=wanted.get("entity", "*"),
+        statistic=statistic,
+    )
+
+
+def _words(wanted: Mapping[str, str]) -> str:
+    called = f" called {wanted['entity']}" if "entity" in wanted else ""
+    return f"{wanted['metric']} of a {wanted['entity_kind']}{called}"
+
+
+def ratio(of: Mean, to: Mean) -> Mean:
+    """One mean divided by another, with the error of the delta method as for independent means."""
+    value = of.value / to.value
+    variances = [(of.se / to.value) ** 2, (value * to.se / to.value) ** 2]
+    df = satterthwaite(variances, [of.df, to.df])
+    return student(
+        value,
+        float(np.sqrt(sum(variances))),
+        df,
+        level=of.level,
+        n=min(of.n, to.n),
+        method="ratio of means",
+    )
+
+
+def add_relative(study: Study, rows: Sequence[Row]) -> None:
+    """Fill `relative`, `relative_se` and `relative_df` of the rows of `observe`, which are changed
+    in place.
+
+    The mean of the runs at the reference point is its value; that point is the one which shares
+    most factor levels with the run (`Study.reference_for`). A run is compared with runs of its own
+    provenance only.
+
+    Errors are those within runs, by the delta method; a run that is part of its reference shares
+    its error with it, so a single reference run has none. Degrees of freedom are Welch and
+    Satterthwaite's over the same terms, the run's and those of its reference.
+    """
+    by_point: dict[tuple[str, Quantity], list[Row]] = {}
+    for row in rows:
+        quantity = study.quantity_at(
+            row["quantity"], {factor: row[factor] for factor in study.factors}
+        )
+        by_point.setdefault((row["provenance"], quantity), []).append(row)
+    for (provenance, quantity), group in by_point.items():
+        found = study.reference_for(quantity)
+        if found is None or not study.quantities[quantity.name].observed.get("relative"):
+            continue
+        point, hundred = found
+        reference = [r for r in by_point.get((provenance, point), []) if np.isfinite(r["value"])]
+        for row in group:
+            if np.isfinite(row["value"]):
+                _relate(row, reference, hundred, study.show(point))
+
+
+def _relate(row: Row, reference: list[Row], hundred: float, where: str) -> None:
+    k = len(reference)
+    base = sum(r["value"] for r in reference) / k if k else np.nan
+    if not k or base == 0:
+        problem = "no run" if not k else "nothing was observed"
+        note = f"no relative value: {problem} at the reference point, {where}"
+        row["note"] = f"{row['note']}; {note}".lstrip("; ")
+        return
+    share = row["value"] / base
+    # one term for each independent run: the row itself, which may be part of its reference, and the
+    # reference's others
+    own = 1 - share / k if any(r is row for r in reference) else 1.0
+    others = [r for r in reference if r is not row]
+    variances = [(own * row["se"]) ** 2, *((share / k * r["se"]) ** 2 for r in others)]
+    row["relative"] = hundred * share
+    row["relative_se"] = hundred * float(np.sqrt(sum(variances))) / abs(base)
+    row["relative_df"] = satterthwaite(variances, [row["df"], *(r["df"] for r in others)])
+
+
+def lineage_rows(run: RunSeries, used: Combined, role: str) -> Iterator[dict[str, Any]]:
+    """One row a raw file: columns of `stage_tables.LINEAGE` without run and quantity.
+
+    Samples count where the evaluated stretch has them: after its begin, up to the window's end, at
+    times that all entities have. A total of the run stands without a time and counts as it is.
+    """
+    declared, end = run.window
+    begin = used.steady.begin_s if np.isfinite(used.steady.begin_s) else declared
+    files: dict[str, list[np.ndarray]] = {}
+    for entity in used.entities:
+        series = run.series[used.source, used.entity_kind, entity, used.metric]
+        if series.files is None or series.lines is None:
+            continue
+        timed = (series.t > begin) & (series.t <= end)
+        if used.times is not None:
+            timed &= np.isin(series.t, used.times)
+        inside = timed | np.isnan(series.t)
+        names, lines = series.files[inside], series.lines[inside]
+        for name in dict.fromkeys(names.tolist()):
+            files.setdefault(name, []).append(lines[names == name])
+    for file, parts in sorted(files.items()):
+        lines = np.concatenate(parts)
+        yield {
+            "metric": used.metric,
+            "source": used.source,
+            "entity_kind": used.entity_kind,
+            "entities": list(used.entities),
+            "role": role,
+            "begin_s": begin,
+            "end_s": end,
+            "file": file,
+            "first_line": int(lines.min()),
+            "last_line": int(lines.max()),
+            "samples": len(lines),
+        }

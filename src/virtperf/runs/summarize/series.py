@@ -1,0 +1,281 @@
+"""The samples of one run as time series, and their steady state within the run's measurement
+window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from virtperf.core.mean import Mean, satterthwaite, student
+from virtperf.core.stage_tables import SAMPLES
+from virtperf.runs.summarize.means import (
+    FEWEST_TIMES,
+    cosine_mean,
+    maximum,
+    median,
+    too_short,
+    without_error,
+)
+from virtperf.runs.summarize.steady import departs, stationarity, warmup
+
+SURE = 0.999
+"""Confidence at which a warm-up that was found later than declared shortens the window: MSER picks
+the cut that looks worst, so a test at a lower level finds too many."""
+
+
+STATISTICS = {"mean": cosine_mean, "median": median, "max": maximum}
+"""What a series can be reduced to; all but the mean take the declared window as it is."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Samples of one metric; `t` in seconds from the run's start, shape (n,), NaN for a total of
+    the run.
+
+    `files` and `lines`, of the same shape, say in which raw file of the run's and where in it each
+        sample stands.
+    """
+
+    t: np.ndarray
+    value: np.ndarray
+    files: np.ndarray | None = None
+    lines: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A series within its run's window.
+
+    `warmup_s`: detected end of the warm-up, in seconds from the run's start; NaN where the series
+        can't show it.
+    `begin_s`: where the evaluated stretch begins: the window, or later where the warm-up
+        demonstrably lasts longer.
+    `stationarity`: as `steady.stationarity` says; "" for totals.
+    """
+
+    mean: Mean
+    warmup_s: float
+    begin_s: float
+    stationarity: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Several entities' series as one quantity; `steady` is of their sum or mean.
+
+    `times` are those at which all entities have a sample, where others were left out; else None.
+    """
+
+    metric: str
+    source: str
+    entity_kind: str
+    entities: tuple[str, ...]
+    steady: Steady
+    times: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """A run with its series by (source, entity kind, entity, metric), and what the index says about
+    run and metrics.
+    """
+
+    info: Mapping[str, Any]
+    metrics: Mapping[str, Mapping[str, Any]]
+    series: Mapping[tuple[str, str, str, str], Series]
+    level: float
+    _found: dict[tuple[str, str, str, str], Steady] = field(default_factory=dict, repr=False)
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Begin and end in seconds; a sample belongs to it after the begin, since it speaks of what
+        was before it.
+        """
+        begin, end = self.info["window_s"]
+        return float(begin), float(end)
+
+    def of(
+        self, metric: str, entity_kind: str, source: str | None = None, entity: str = "*"
+    ) -> tuple[str, dict[str, Series]]:
+        """Series of a metric by entity, from one format: `source`, or the dictionary's first that
+        has any.
+
+        `entity` is a name or a pattern of names with ``*`` and ``?``; letters have to be as the
+        tool writes them, since Linux and Xen tell `web` from `Web`.
+        """
+        formats = [source] if source else self.metrics.get(metric, {}).get("formats", [])
+        for name in formats:
+            same = {
+                k[2]: s
+                for k, s in self.series.items()
+                if (k[0], k[1], k[3]) == (name, entity_kind, metric)
+            }
+            found = {k: s for k, s in same.items() if k == entity or fnmatchcase(k, entity)}
+            if found:
+                return name, found
+        return "", {}
+
+    def steady(self, key: tuple[str, str, str, str]) -> Steady:
+        if key not in self._found:
+            self._found[key] = evaluate(self.series[key], self.window, self.level)
+        return self._found[key]
+
+    def combined(
+        self,
+        metric: str,
+        entity_kind: str,
+        how: str,
+        source: str | None = None,
+        *,
+        entity: str = "*",
+        statistic: str = "mean",
+    ) -> Combined | None:
+        """Sum or mean over entities, over the window its mean, median or largest value; None where
+        the run has none.
+
+        Entities that were sampled together are combined sample by sample, so that what they have in
+        common counts in the error. Otherwise their means are combined, with errors as of
+        independent ones.
+        """
+        name, found = self.of(metric, entity_kind, source, entity)
+        if not found:
+            return None
+        entities = tuple(sorted(found))
+        share = 1 / len(found) if how == "mean" else 1.0
+        together, times = _together([found[e] for e in entities]), None
+        if together is not None:
+            steady = evaluate(
+                Series(together.t, together.value * share), self.window, self.level, statistic
+            )
+            left_out = max(len(s.t) for s in found.values()) - len(together.t)
+            if left_out:
+                times = together.t
+                note = f"{left_out} time(s) left out at which not every {entity_kind} has a sample"
+                steady = replace(steady, flags=(*steady.flags, note))
+        elif statistic != "mean":
+            note = f"sampled at different times, so that their sum has no {statistic}"
+            steady = Steady(_nothing(self.level), np.nan, self.window[0], "", (note,))
+        else:
+            steady = _independent(
+                [self.steady((name, entity_kind, e, metric)) for e in entities], share, self.level
+            )
+        return Combined(metric, name, entity_kind, entities, steady, times)
+
+
+def load_series(
+    path: Path, info: Mapping[str, Any], metrics: Mapping[str, Mapping[str, Any]], level: float
+) -> RunSeries:
+    """The series of one run from its samples, sorted by series and time; raises `VirtperfError` for
+    another file.
+    """
+    table = SAMPLES.read_arrow(path)
+    keys = ("source", "entity_kind", "entity", "metric")
+    t, value, lines = (table[name].to_numpy() for name in ("t_s", "value", "line"))
+    coded = table["file"].combine_chunks().dictionary_encode()
+    files = np.array([*coded.dictionary.to_pylist(), ""], dtype=object)[coded.indices.to_numpy()]
+    changes = np.zeros(max(len(t) - 1, 0), dtype=bool)
+    for name in keys:
+        column = table[name].combine_chunks()
+        changes |= (
+            pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+            if len(t) > 1
+            else changes
+        )
+    begins = (
+        np.concatenate([[0], np.flatnonzero(changes) + 1]) if len(t) else np.zeros(0, dtype=int)
+    )
+    ends = np.append(begins[1:], len(t))[: len(begins)]
+    named = zip(*(table[name].take(begins).to_pylist() for name in keys), strict=True)
+    series = {
+        key: Series(t[a:b], value[a:b], files[a:b], lines[a:b])
+        for key, a, b in zip(named, begins, ends, strict=True)
+    }
+    return RunSeries(info, metrics, series, level)
+
+
+def evaluate(
+    series: Series, window: tuple[float, float], level: float, statistic: str = "mean"
+) -> Steady:
+    """Mean of a series over the window, after the warm-up that it shows itself; or another of
+    `STATISTICS`.
+
+    A warm-up that MSER-5 puts after the window's begin shortens the window only where the stretch
+    before it has another mean than the stretch after it, at `SURE`: MSER's cut scatters widely in
+    series that are steady all the time.
+    """
+    begin, end = window
+    t, x = series.t, series.value
+    if np.isnan(t).any():  # a total
+        return Steady(cosine_mean(x[:1], level), np.nan, np.nan, "", ())
+    inside = (t > begin) & (t <= end)
+    if not inside.any():
+        return Steady(_nothing(level), np.nan, begin, "undetermined", ("no sample in the window",))
+    if statistic != "mean":
+        return Steady(STATISTICS[statistic](x[inside], level), np.nan, begin, "", ())
+    flags: list[str] = []
+    warmup_s, begin_s = np.nan, begin
+    whole = (t >= 0) & (t <= end)
+    if t[whole][0] < begin:
+        found = warmup(x[whole])
+        if found.status == "not steady":
+            flags.append("no steady state: still moving in the second half")
+        elif found.status == "steady":
+            warmup_s = float(t[whole][found.cut - 1]) if found.cut else 0.0
+            early, late = inside & (t <= warmup_s), inside & (t > warmup_s)
+            if departs(x[early], x[late], SURE):
+                flags.append(
+                    f"the warm-up lasts until {warmup_s:g} s, longer than declared; the window begins there"
+                )
+                inside, begin_s = late, warmup_s
+    used = x[inside]
+    if too_short(used):
+        flags.append(
+            f"the window lasts fewer than {FEWEST_TIMES} correlation times: its interval may be too short"
+        )
+    return Steady(cosine_mean(used, level), warmup_s, begin_s, stationarity(used), tuple(flags))
+
+
+def _nothing(level: float) -> Mean:
+    return without_error(np.nan, 0, level, "no sample")
+
+
+def _together(series: list[Series]) -> Series | None:
+    """The sum over series at the times that all of them have; None where there are hardly any."""
+    first = series[0]
+    if all(
+        len(s.t) == len(first.t) and np.array_equal(s.t, first.t, equal_nan=True) for s in series
+    ):
+        return Series(first.t, np.sum([s.value for s in series], axis=0))
+    common = reduce(np.intersect1d, (s.t for s in series))
+    if 2 * len(common) < max(len(s.t) for s in series):
+        return None
+    return Series(common, np.sum([s.value[np.isin(s.t, common)] for s in series], axis=0))
+
+
+def _independent(parts: list[Steady], share: float, level: float) -> Steady:
+    value = share * sum(p.mean.value for p in parts)
+    variances = [(share * p.mean.se) ** 2 for p in parts]
+    df = satterthwaite(variances, [p.mean.df for p in parts])
+    n = min(p.mean.n for p in parts)
+    mean = student(
+        value, float(np.sqrt(sum(variances))), df, level=level, n=n, method="independent means"
+    )
+    kinds = {p.stationarity for p in parts}
+    flags = dict.fromkeys(flag for p in parts for flag in p.flags)
+    note = "sampled at different times; errors are taken as independent"
+    return Steady(
+        mean,
+        float(np.max([p.warmup_s for p in parts])),
+        max(p.begin_s for p in parts),
+        kinds.pop() if len(kinds) == 1 else "undetermined",
+        (*flags, note),
+    )

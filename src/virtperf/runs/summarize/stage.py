@@ -1,0 +1,172 @@
+"""The summarize stage: from samples to steady-state means, observations of quantities, their
+lineage, and audits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import replaced_folder
+from virtperf.core.parallel import workers
+from virtperf.core.stage_tables import (
+    AUDITS,
+    LINEAGE,
+    MEANS,
+    OBSERVATIONS,
+    SERIES,
+    THUMBNAILS,
+    TIMELINES,
+)
+from virtperf.runs.summarize.audits import audit
+from virtperf.runs.summarize.observations import add_relative, observe
+from virtperf.runs.summarize.series import RunSeries, load_series
+from virtperf.runs.summarize.timelines import chosen_runs, thumbnail, timeline
+from virtperf.study.conditions import condition_means
+from virtperf.study.definition import Study
+
+Rows = list[dict[str, Any]]
+FEW = 200
+"""Up to so many runs are summarized without other processes, which would take longer to start."""
+
+
+def summarize(
+    study: Study,
+    samples: Path,
+    out: Path,
+    *,
+    level: float,
+    jobs: int | None = None,
+    scheduler: str = "",
+    progress: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Write the tables of summarize (`core.stage_tables`) into the folder `out`, replacing it as a
+    whole.
+
+    `samples` is the output of ingest; `jobs` and `scheduler` are as `core.parallel.workers` takes
+    them. Raises `VirtperfError`: the samples have no index or can't be read; a unit can't be
+    converted.
+    """
+    index = _index(samples)
+    shown = {
+        e.id: chosen_runs(study, e, index["runs"]) for e in study.exhibits if e.kind == "timeseries"
+    }
+    series, observed, lineage, thumbnails, audits = (Rows() for _ in range(5))
+    over_time: dict[tuple[str, str], Rows] = {}
+    runs = index["runs"]
+    few = 1 if len(runs) <= FEW else jobs
+    with workers(
+        study,
+        samples,
+        index["metrics"],
+        level,
+        shown,
+        jobs=few,
+        scheduler=scheduler,
+        preload=__name__,
+    ) as each:
+        for number, (info, found) in enumerate(zip(runs, each(_one, runs), strict=True), start=1):
+            progress(f"run {number} of {len(runs)}: {info['run_id']}")
+            for rows, more in zip(
+                (series, observed, lineage, thumbnails, audits), found[:-1], strict=True
+            ):
+                rows += more
+            over_time |= {(exhibit, info["run_id"]): rows for exhibit, rows in found[-1].items()}
+    add_relative(study, observed)
+    progress("writing")
+    timelines = [
+        row
+        for exhibit, ids in shown.items()
+        for run_id in ids
+        for row in over_time[exhibit, run_id]
+    ]
+    factors = tuple(study.factors)
+    observations = OBSERVATIONS.frame(observed, factors)
+    tables = (
+        (SERIES, SERIES.frame(series, factors)),
+        (OBSERVATIONS, observations),
+        (MEANS, condition_means(study, observations, level)),
+        (LINEAGE, LINEAGE.frame(lineage)),
+        (TIMELINES, TIMELINES.frame(timelines)),
+        (THUMBNAILS, THUMBNAILS.frame(thumbnails)),
+        (AUDITS, AUDITS.frame(audits)),
+    )
+    with replaced_folder(out) as folder:
+        for table, frame in tables:
+            table.write(frame, folder / table.file, factors)
+
+
+def _one(
+    info: dict[str, Any],
+    study: Study,
+    samples: Path,
+    metrics: Mapping[str, Any],
+    level: float,
+    shown: Mapping[str, Collection[str]],
+) -> tuple[Rows, Rows, Rows, Rows, Rows, dict[str, Rows]]:
+    """Of one run: rows of series, observations, lineage, thumbnails and audits, and timelines by
+    exhibit.
+    """
+    run = load_series(samples / f"{info['run_id']}.parquet", info, metrics, level)
+    head = {name: info[name] for name in ("run_id", "provenance", "replicate")}
+    head |= {name: info["factors"][name] for name in study.factors}
+    found, behind = observe(study, run)
+    return (
+        [head | row for row in series_rows(run)],
+        [head | row for row in found],
+        [{"run_id": info["run_id"], **row} for row in behind],
+        list(thumbnail(study, run)),
+        list(audit(run)),
+        {
+            name: list(timeline(study.exhibit(name), run))
+            for name, ids in shown.items()
+            if info["run_id"] in ids
+        },
+    )
+
+
+def series_rows(run: RunSeries) -> Rows:
+    """One row a series: its steady-state mean and what there is to say about it."""
+    rows = []
+    for key in run.series:
+        source, entity_kind, entity, metric = key
+        found = run.steady(key)
+        m = found.mean
+        rows.append(
+            {
+                "source": source,
+                "entity_kind": entity_kind,
+                "entity": entity,
+                "metric": metric,
+                "unit": run.metrics[metric]["unit"],
+                "n": m.n,
+                "value": m.value,
+                "se": m.se,
+                "df": m.df,
+                "low": m.low,
+                "high": m.high,
+                "method": m.method,
+                "declared_warmup_s": float(run.info["warmup_s"]),
+                "warmup_s": found.warmup_s,
+                "begin_s": found.begin_s,
+                "stationarity": found.stationarity,
+                "flags": "; ".join(found.flags),
+            }
+        )
+    return rows
+
+
+def _index(samples: Path) -> Mapping[str, Any]:
+    path = samples / "index.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as err:
+        raise VirtperfError(
+            "the index of the samples is missing or can't be read",
+            file="index.json",
+            found=str(err),
+            remedy="run `virtperf ingest` first.",
+        ) from err

@@ -1,0 +1,87 @@
+"""The notebook of a new study: what was found, each exhibit, how it was measured, what concerns all
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nbformat import NotebookNode, writes
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from virtperf.core.params import Parameters
+from virtperf.study.definition import Study
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def notebook_text(study: Study, parameters: Parameters) -> str:
+    """A notebook without outputs, as a file's text: the same bytes for the same study and
+    parameters.
+    """
+    cells = list((_measured if study.kind == "measured" else _paper)(study, parameters))
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number:03d}"
+    return writes(new_notebook(cells=cells, metadata=METADATA)) + "\n"
+
+
+def _paper(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
+    yield new_markdown_cell(
+        f"# {study.title}\n\nEXAMPLE, replace this text: what the paper is about."
+    )
+    yield from _begin(study, parameters)
+    yield from _parts(("What was found", "summary()"))
+    yield new_markdown_cell("## Results")
+    for exhibit in study.exhibits:
+        name = exhibit.id.replace("-", " ").capitalize()
+        yield new_markdown_cell(f"### {name}. {exhibit.title}")
+        yield new_code_cell(f'study.show("{exhibit.id}")')
+        yield new_code_cell(f'study.claims("{exhibit.id}")')
+    yield from _parts(
+        ("How it was measured", "setup()"),
+        ("What the paper says elsewhere", 'claims("text")'),
+        ("Contradictions", "contradictions()"),
+        ("Readings of words", "readings()"),
+        ("Assumptions", "assumptions()"),
+        ("Errata", "errata()"),
+        ("Data quality", "quality()"),
+    )
+
+
+def _measured(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
+    """The title, figures, fits and comparisons come from study.yaml: a new figure needs no new
+    cell.
+    """
+    yield from _begin(study, parameters)
+    yield from _parts(("What was found", "summary()"), ("Hypotheses", "hypotheses()"))
+    yield new_markdown_cell("## Results")
+    yield new_code_cell(
+        "from IPython.display import display\n\nfor result in study.results():\n    display(result)"
+    )
+    yield from _parts(("How it was measured", "setup()"), ("Data quality", "quality()"))
+
+
+def _begin(study: Study, parameters: Parameters) -> Iterator[NotebookNode]:
+    report = parameters.report
+    values = [
+        'data = ""  # the repository\'s data folder; empty: found from here upwards',
+        f"level = {parameters.level!r}  # confidence level of every interval",
+        f"seed = {parameters.seed!r}  # of everything that draws random numbers",
+        f"assumptions = {report.assumptions!r}  # False: what a paper's text allows without our assumptions",
+        f"show_examples = {report.show_examples!r}  # True: draw made-up example runs too, with their own marker",
+    ]
+    yield new_code_cell("\n".join(values), metadata={"tags": ["parameters"]})
+    yield new_code_cell(
+        "import virtperf as vp\n\n"
+        f'study = vp.load_study("{study.id}", data, level=level, seed=seed, assumptions=assumptions, '
+        "show_examples=show_examples)"
+    )
+
+
+def _parts(*parts: tuple[str, str]) -> Iterator[NotebookNode]:
+    for title, method in parts:
+        yield new_markdown_cell(f"## {title}")
+        yield new_code_cell(f"study.{method}")

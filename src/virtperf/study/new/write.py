@@ -1,0 +1,105 @@
+"""A new study on disk: all of its files, or none."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
+from importlib import resources
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from rawperf.core.errors import StudyError
+from rawperf.core.files import replaced_folder, write_atomically
+from virtperf.core.params import load_parameters
+from virtperf.core.paths import Layout
+from virtperf.study.definition import load_study
+from virtperf.study.new.notebook import notebook_text
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,60}")
+_PAPER = {
+    "study.yaml": "study.yaml.j2",
+    "claims.yaml": "claims.yaml.j2",
+    "tables/table-1.csv": "table-1.csv.j2",
+}
+_MEASURED = {
+    name: f"measured/{name}.j2"
+    for name in ("study.yaml", "hypotheses.yaml", "measure.yaml", "work.py", "README.md")
+}
+"""The files of a study and their templates."""
+
+
+def write_study(
+    layout: Layout, study_id: str, title: str = "", *, measured: bool = False
+) -> list[Path]:
+    """Write the files of a new study, and return them; an error leaves nothing behind.
+
+    Parameters
+    ----------
+    title : str, optional
+        Without it the title says that it is to be replaced.
+    measured : bool
+        Whether the study begins with measurements, not with a paper.
+
+    Raises
+    ------
+    VirtperfError
+        An id that is none, a study or notebook of that name, a folder that is no repository of
+        studies.
+    """
+    if not _ID.fullmatch(study_id):
+        raise StudyError(
+            f"{study_id!r} can't be the id of a study",
+            expected="lower-case letters, digits and hyphens, perhaps with the year",
+        )
+    pipeline = layout.pipeline(study_id)
+    if not (layout.root / "dvc.yaml").is_file():
+        raise StudyError(
+            "this folder is no repository of studies",
+            file=layout.root.resolve(),
+            expected="dvc.yaml and params.yaml",
+            remedy="run virtperf in the repository's folder, or name that folder by --root",
+        )
+    parameters = load_parameters(layout.parameters)
+    runs, notebook = layout.measured(study_id), layout.notebook(study_id)
+    folder = runs if measured else layout.published(study_id)
+    for path in (layout.published(study_id), runs, notebook, pipeline):
+        if path.exists():
+            raise StudyError(
+                "it exists already", file=path, remedy="choose another id, or remove it"
+            )
+    values = {"id": study_id, "title": title or f"EXAMPLE, replace this title: {study_id}"}
+    names = _MEASURED if measured else _PAPER
+    written = [folder / name for name in names]
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        with replaced_folder(folder) as fresh:
+            for name, template in names.items():
+                (fresh / name).parent.mkdir(exist_ok=True)
+                (fresh / name).write_text(_rendered(template, values), encoding="utf-8")
+        if not measured:
+            undo.callback(shutil.rmtree, runs, ignore_errors=True)
+            written.append(runs / "README.md")
+            write_atomically(written[-1], _rendered("README.md.j2", values))
+        undo.callback(notebook.unlink, missing_ok=True)
+        write_atomically(notebook, notebook_text(load_study(folder), parameters))
+        undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
+        write_atomically(pipeline, pipeline_text(study_id, measured=measured))
+        undo.pop_all()
+    return [*written, notebook, pipeline]
+
+
+def pipeline_text(study_id: str, *, measured: bool = False) -> str:
+    """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind."""
+    home = "measured" if measured else "published"
+    return _rendered("stages.yaml.j2", {"id": study_id, "measured": measured, "home": home})
+
+
+def _rendered(name: str, values: Mapping[str, object]) -> str:
+    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - YAML, no HTML
+    environment.keep_trailing_newline = environment.trim_blocks = environment.lstrip_blocks = True
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+    text = resources.files("virtperf.study.new").joinpath(name).read_text(encoding="utf-8")
+    return environment.from_string(text).render(values)

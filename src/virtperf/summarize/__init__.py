@@ -1,1 +1,0 @@
-"""Samples reduced to steady-state means with intervals, to the study's quantities, and to audits."""

@@ -1,1 +1,0 @@
-"""What all studies say together: the same questions put to every study, shared quantities compared, capacities."""

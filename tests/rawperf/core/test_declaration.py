@@ -1,0 +1,88 @@
+"""What is wrong with a declaration is said with its line, and the near name."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.rawperf.declared.declaring import declared
+
+GOOD = """\
+reads: csv
+match: {file: "driver*.csv"}
+time: {field: time, unit: ms}
+fields:
+  - {field: tps, metric: transaction_rate, unit: 1/s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("reads: csv", "reads: cvs", 2, "found 'cvs'. Did you mean 'csv'?"),
+        ("fields:", "field:", 5, "there is no 'field' here. Did you mean 'fields'"),
+        ("unit: ms}", "unti: ms}", 4, "there is no 'unti' here. Did you mean 'unit'?"),
+        (
+            "{field: time, unit: ms}",
+            "{unit: ms}",
+            4,
+            "time says one of field, line, interval_s or numbered",
+        ),
+        ("{field: time, unit: ms}", "{field: time, interval_s: 5}", 4, "time says one of"),
+        (
+            "{field: time, unit: ms}",
+            "{field: time, format: '%q'}",
+            4,
+            "'%q' is no format of a time",
+        ),
+        ("{field: time, unit: ms}", "{field: time, zone: Mars}", 4, "'Mars' is no time zone"),
+        ("{field: time, unit: ms}", "{line: '(?P<t>x)'}", 4, "has one group, (?P<time>...)"),
+        (", unit: 1/s", "", 6, "the unit of tps is missing"),
+        ("reads: csv", "reads: json\ndelimiter: ';'", 1, "delimiter is for csv, not for json"),
+        ("reads: csv", "reads: lines", 1, "lines is missing"),
+        ("reads: csv", "reads: xml", 1, "rows is missing"),
+        (
+            "reads: csv",
+            "reads: csv\ncolumns: [time, tp]",
+            1,
+            "there is no column 'tps'; did you mean 'tp'",
+        ),
+        (
+            "reads: csv",
+            "reads: lines\nlines: '(?P<time>x) (?P<tp>y)'",
+            1,
+            "there is no group 'tps'; did you mean 'tp'",
+        ),
+        ("reads: csv", "reads: csv\nevery_s: 1\nothers: true", 1, "have declared fields only"),
+        ('{file: "driver*.csv"}', "{}", 3, "match says nothing"),
+        ('{file: "driver*.csv"}', "{text: '(x'}", 3, "missing )"),
+        (
+            "reads: csv",
+            "reads: csv\ntables: [{fields: [{field: a}]}]",
+            1,
+            "fields stands beside tables",
+        ),
+        (
+            "  - {field: tps, ",
+            "  - {field: tps}\n  - {field: tps, ",
+            1,
+            "two fields are called 'tps'",
+        ),
+        ("unit: 1/s}", "unit: 1/s, printed: {ms: ms}}", 6, "no conversion exists"),
+        ("unit: 1/s}", "unit: 1/s, each: max}", 1, "every_s is missing"),
+        ("reads: csv", "reads: csv\ndecimal: ','\nthousands: ','", 1, "the same character"),
+        ("reads: csv", "reads: csv\nnames: a", 1, "names and value are given together"),
+    ],
+)
+def test_a_mistake_is_said_with_its_line(old: str, new: str, line: int, words: str) -> None:
+    assert old in GOOD
+    declared(GOOD)
+    with pytest.raises(StudyError) as caught:
+        declared(GOOD.replace(old, new, 1))
+    assert words in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_paths_of_rows_have_one_root() -> None:
+    with pytest.raises(StudyError, match="begin with different elements"):
+        declared("reads: xml\nrows: [a/b, c/d]\nfields: [{field: n}]")

@@ -1,0 +1,62 @@
+"""Results are written whole or not at all, with numbers that print the same everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rawperf.core.files import replaced_folder, write_atomically
+from rawperf.core.tables import rounded
+
+
+def test_a_folder_is_replaced_only_when_everything_was_written(tmp_path):
+    out = tmp_path / "out"
+    with replaced_folder(out) as folder:
+        (folder / "a.txt").write_text("old")
+    with pytest.raises(RuntimeError), replaced_folder(out) as folder:
+        (folder / "a.txt").write_text("half of the new")
+        raise RuntimeError
+    assert (out / "a.txt").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_a_killed_run_had_begun_is_removed(tmp_path):
+    (tmp_path / ".out.abc").mkdir()
+    with replaced_folder(tmp_path / "out") as folder:
+        (folder / "a").touch()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_replaced_folder_keeps_nothing_of_the_previous_one(tmp_path):
+    out = tmp_path / "out"
+    for name in ("a", "b"):
+        with replaced_folder(out) as folder:
+            (folder / name).touch()
+    assert [p.name for p in out.iterdir()] == ["b"]
+
+
+def test_a_file_is_written_whole(tmp_path):
+    write_atomically(tmp_path / "deep" / "x.html", "text")
+    assert (tmp_path / "deep" / "x.html").read_text() == "text"
+    assert len(list((tmp_path / "deep").iterdir())) == 1
+
+
+def test_rounding_to_significant_digits():
+    assert rounded([123.456789, 1e-8 / 3, -2.5e10 / 3, 0, 1e-10], 3).tolist() == [
+        123.0,
+        3.33e-9,
+        -8.33e9,
+        0.0,
+        0.0,
+    ]
+    assert rounded([3e300, 4.94e-324]).tolist() == [3e300, 0.0]
+    assert np.isnan(rounded([np.nan])[0])
+    assert rounded([np.inf])[0] == np.inf
+
+
+@pytest.mark.parametrize("digits", [3, 5, 7, 10])
+def test_a_rounded_number_is_the_float_nearest_to_its_decimals(digits):
+    numbers = 10.0 ** np.random.default_rng(7).uniform(-8, 20, 20_000)
+    assert rounded(numbers, digits).tolist() == [
+        float(f"{number:.{digits - 1}e}") for number in numbers
+    ]

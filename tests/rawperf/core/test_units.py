@@ -1,0 +1,103 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.units import _KNOWN, conversion_factor, rate_unit
+
+UNITS = sorted(_KNOWN)
+KIND = {unit: dimension for unit, (dimension, _) in _KNOWN.items()}
+
+
+@given(st.sampled_from(UNITS), st.sampled_from(UNITS), st.sampled_from(UNITS))
+def test_conversions_compose(a, b, c):
+    if KIND[a] == KIND[b] == KIND[c]:
+        assert conversion_factor(a, b) * conversion_factor(b, c) == pytest.approx(
+            conversion_factor(a, c), rel=1e-14
+        )
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_unit_is_itself(unit):
+    assert conversion_factor(unit, unit) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "factor"),
+    [
+        ("%", "processors", 0.01),  # 100 % in z/VM and xentop is one processor
+        ("%", "1", 0.01),
+        ("pages", "B", 4096),
+        ("KiB", "B", 1024),
+        ("kB", "B", 1000),
+        ("sectors/s", "B/s", 512),
+        ("pages/s", "B/s", 4096),
+        ("ms", "s", 0.001),
+        ("s/s", "processors", 1),  # a second of processor time each second is one processor
+    ],
+)
+def test_known_factors(source, target, factor):
+    assert conversion_factor(source, target) == pytest.approx(factor, rel=1e-15)
+
+
+@given(st.sampled_from(UNITS), st.sampled_from(UNITS))
+def test_different_kinds_do_not_convert(a, b):
+    if KIND[a] != KIND[b]:
+        with pytest.raises(VirtperfError, match="no conversion"):
+            conversion_factor(a, b)
+
+
+@pytest.mark.parametrize(("source", "target"), [("furlong", "s"), ("s", "furlong")])
+def test_an_unknown_unit_is_named_with_the_other_and_the_known_ones(source, target):
+    with pytest.raises(
+        VirtperfError, match=rf"from '{source}' to '{target}'.*KiB.*unknown unit 'furlong'"
+    ):
+        conversion_factor(source, target)
+
+
+@pytest.mark.parametrize(
+    ("source", "per", "target", "factor"),
+    [
+        (
+            "processors",
+            "1/s",
+            "ms",
+            1000,
+        ),  # half a processor at 100 a second is 5 ms of processor time each
+        ("1/s", "processors", "1/min", 60),
+        ("B/s", "1/s", "KiB", 1 / 1024),
+        ("MiB", "MiB", "%", 100),
+    ],
+)
+def test_units_divide(source, per, target, factor):
+    assert conversion_factor(source, target, per=per) == pytest.approx(factor, rel=1e-15)
+
+
+def test_things_are_counted_in_rates_only():
+    assert conversion_factor("1/min", "requests/s") == pytest.approx(1 / 60)
+    for unit in ("requests", "requests/h", "percent"):
+        with pytest.raises(VirtperfError, match=f"unknown unit '{unit}'"):
+            conversion_factor("1/s", unit)
+    with pytest.raises(
+        VirtperfError, match="'B/s' measures information rate, 'MiBs/s' measures rate"
+    ):
+        conversion_factor("B/s", "MiBs/s")
+
+
+def test_a_quotient_that_is_nothing_known_is_named():
+    with pytest.raises(
+        VirtperfError, match="'s per MiB' measures something else, 'MiB' measures information"
+    ):
+        conversion_factor("s", "MiB", per="MiB")
+
+
+@pytest.mark.parametrize(
+    ("unit", "rate"), [("count", "1/s"), ("s", "s/s"), ("KiB", "KiB/s"), ("sectors", "sectors/s")]
+)
+def test_rates_of_counters(unit, rate):
+    assert rate_unit(unit) == rate
+
+
+def test_a_percentage_is_no_counter():
+    with pytest.raises(VirtperfError, match="has no rate"):
+        rate_unit("%")

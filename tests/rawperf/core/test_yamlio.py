@@ -1,0 +1,68 @@
+"""YAML that no person writes is refused at once, with its line, whatever file it stands in."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.metrics import load_metrics
+from rawperf.core.yamlio import load_yaml
+from virtperf.core.params import load_parameters
+from virtperf.study.definition import load_study
+
+BOMB = "\n".join(
+    ["a0: &a0 [1, 2]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "load"),
+    [
+        ("study.yaml", lambda path: load_study(path.parent)),
+        ("metrics.yaml", load_metrics),
+        ("params.yaml", load_parameters),
+        ("claims.yaml", load_yaml),
+    ],
+)
+def test_aliases_that_multiply_a_file_are_refused_before_anything_is_built(tmp_path, name, load):
+    (tmp_path / name).write_text(BOMB)
+    began = time.monotonic()
+    with pytest.raises(
+        VirtperfError, match=r"line 6: the file is too large with its aliases .* written out"
+    ):
+        load(tmp_path / name)
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: &x [*x]", "line 1: the file is too large"),
+        ("a: 1\nb: " + "[" * 30 + "]" * 30, "line 2: nested too deeply"),
+        ("a: 1\nb: 1" + "0" * 400, "line 2: not valid YAML: a whole number of more than 18 digits"),
+        ("a: 0x" + "f" * 30_000, "line 1: not valid YAML: a whole number of more than 18 digits"),
+        ("a: 1" + ":59" * 200, "line 1: not valid YAML: a whole number of more than 18 digits"),
+        ("a: 2009-13-45", "not valid YAML: month must be in 1..12"),
+        ("[1]: 2", "not valid YAML"),
+        ("a: \x00", "a character that YAML does not allow"),
+    ],
+)
+def test_what_no_program_can_use_is_refused_with_its_line(tmp_path, text, problem):
+    (tmp_path / "x.yaml").write_text(text)
+    with pytest.raises(VirtperfError, match=problem):
+        load_yaml(tmp_path / "x.yaml")
+
+
+def test_a_few_aliases_are_fine(tmp_path):
+    (tmp_path / "x.yaml").write_text("a: &x [1, 2]\nb: *x\nc: {d: *x}")
+    document = load_yaml(tmp_path / "x.yaml")
+    assert document.data == {"a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]}}
+    assert document.line("c", "d") == 3
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path):
+    (tmp_path / "x.yaml").write_bytes(b"a: \xff")
+    with pytest.raises(VirtperfError, match=r"x\.yaml: the file is not UTF-8"):
+        load_yaml(tmp_path / "x.yaml")

@@ -1,0 +1,198 @@
+"""JSON, one object a line, YAML and XML: paths, several documents, damage, what could do harm."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf.core.errors import FormatError
+from tests.rawperf.declared.declaring import FILE, declared, read, rows
+
+JOBS = """
+reads: json
+rows: jobs/*
+entity: {kind: job, name: name}
+fields:
+  - {field: read/iops, needs: read/ms}
+  - {field: 'lat~1us', optional: true}
+"""
+DOCUMENT = {
+    "jobs": [
+        {"name": "a", "read": {"iops": 5.5, "ms": 10}, "lat/us": 7},
+        {"name": "b", "read": {"iops": 0, "ms": 0}},
+    ]
+}
+
+
+def test_objects_at_a_path_are_rows() -> None:
+    text = json.dumps(DOCUMENT, indent=1)
+    reading = read(JOBS, text)
+    assert rows(reading, "entity", "field", "value") == [
+        ("a", "read/iops", 5.5),
+        ("a", "lat~1us", 7),
+    ]
+    lines = text.split("\n")
+    assert [lines[line - 1].strip(" ,") for line in reading.lines.tolist()] == [
+        '"iops": 5.5',
+        '"lat/us": 7',
+    ]  # type: ignore[union-attr]
+
+
+def test_every_key_of_an_object_and_the_document_itself() -> None:
+    text = "reads: json\nrows: '*'\nentity: {kind: e}\ntime: {numbered: true}\nfields: [{field: n}]"
+    assert rows(read(text, '{"x": {"n": 1}, "y": {"n": 2}}'), "t", "value") == [(0, 1), (1, 2)]
+    assert rows(read("reads: json\nfields: [{field: n}]", '{"n": 3}'), "value") == [(3,)]
+
+
+def test_text_before_a_document_and_several_of_them() -> None:
+    one, two = ("note: io\n" + json.dumps({"n": n}) for n in (1, 2))
+    form = "reads: json\nfields: [{field: n}]\n"
+    assert rows(read(form, one), "value") == [(1,)]
+    with pytest.raises(FormatError, match="a second JSON document") as caught:
+        read(form, f"{one}\n{two}\n")
+    assert caught.value.line == 4
+    both = read(form + "documents: last\n", f"{one}\n{two}\n")
+    assert rows(both, "value") == [(2,)]
+    assert both.lines.tolist() == [4]  # type: ignore[union-attr]
+    cut = read(form + "documents: last\n", f'{one}\n{{"n": 2')
+    assert rows(cut, "value") == [(1,)]
+    assert cut.warnings == (f"{FILE} line 3: a JSON document is not whole and was left out",)
+
+
+def test_one_object_a_line() -> None:
+    form = "reads: json-lines\ntime: {field: t, unit: ms}\nentity: {kind: driver, name: [who, n]}\nfields: [{field: v/x}]"
+    data = '{"t": 1500, "who": "a", "n": 1, "v": {"x": 2}}\n\n{"t": 2500, "who": "b", "n": true, "v": {"x": "3"}}\n'
+    reading = read(form, data)
+    assert rows(reading, "t", "entity", "value") == [(1.5, "a 1", 2), (2.5, "b true", 3)]
+    assert reading.lines.tolist() == [1, 3]  # type: ignore[union-attr]
+    assert "line 4: the file breaks off" in read(form, data + '{"t": 35').warnings[0]
+    with pytest.raises(FormatError, match="not a JSON object") as caught:
+        read(form, '{"t": 35\n' + data)
+    assert caught.value.line == 1
+
+
+def test_yaml() -> None:
+    form = "reads: yaml\nrows: metrics/*\nentity: {kind: stressor, name: stressor}\nfields: [{field: ops}]"
+    reading = read(
+        form,
+        "---\ninfo: x\nmetrics:\n  - stressor: cpu\n    ops: 5\n  - stressor: vm\n    ops: 6.5\n...\n",
+    )
+    assert rows(reading, "entity", "value") == [("cpu", 5), ("vm", 6.5)]
+    assert reading.lines.tolist() == [5, 7]  # type: ignore[union-attr]
+    with pytest.raises(FormatError, match="an alias"):
+        read(form, "a: &x [1, 2]\nmetrics: *x\n")
+
+
+XML = "reads: xml\nrows: [results/a, results/group/a]\ntime: {field: ts, unit: ms, plus: d}\nentity: {kind: driver, name: who}\nfields: [{field: d}, {field: size, optional: true}]\n"
+
+
+def test_elements_attributes_and_texts_of_children() -> None:
+    data = (
+        '<?xml version="1.0"?>\n<results v="1"><a ts="1000" d="5" who="w">\n <a ts="9" d="9" who="inner"/><size> 7 </size></a>\n'
+        '<group><a ts="2000" d="6" who="v"/></group><other/></results>\n'
+    )
+    reading = read(XML, data)
+    assert rows(reading, "t", "entity", "field", "value") == [
+        (1.005, "w", "d", 5),
+        (1.005, "w", "size", 7),
+        (2.006, "v", "d", 6),
+    ]
+    assert reading.lines.tolist() == [2, 2, 4]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "words"),
+    [
+        (JOBS, '{"jobs": [5]}', "a row is not an object; expected key: value at jobs/*; found 5"),
+        (JOBS, '{"job": []}', "nothing stands at the path of the rows; expected jobs/*"),
+        (
+            JOBS,
+            '{"jobs": [{"name": "a", "read": {"iop": 1, "ms": 1}}]}',
+            "there is no 'read/iops' in the file. Did you mean 'read/iop'",
+        ),
+        (
+            JOBS,
+            '{"jobs": [{"name": "a", "read": {"iops": [1], "ms": 1}}]}',
+            "there is no 'read/iops'",
+        ),
+        (
+            JOBS,
+            '{"jobs": [{"name": "a", "read": {"iops": true, "ms": 1}}]}',
+            "read/iops is not a number",
+        ),
+        (
+            JOBS,
+            '{"jobs": [{"name": "a", "read": {"iops": NaN, "ms": 1}}]}',
+            "NaN is no JSON number",
+        ),
+        (
+            JOBS,
+            '{"jobs": [{"name": "a", "read": {"iops": 1' + "0" * 400 + ', "ms": 1}}]}',
+            "float64",
+        ),
+        (JOBS, "[" * 5000, "nested too deeply"),
+        (JOBS, "no document", "no JSON document"),
+        (
+            XML,
+            '<!DOCTYPE x [<!ENTITY e "1">]><results/>',
+            "a document type or an entity declaration is refused",
+        ),
+        (XML, "<other/>", "another root element"),
+        (
+            XML,
+            '<results><a ts="1" d="x" who="w"/></results>',
+            "d, which is added to the time, is not a number",
+        ),
+        (XML, '<results><a d="1" who="w"/></results>', "the time ts is missing"),
+    ],
+)
+def test_what_is_refused(form: str, data: str, words: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(form, data)
+    assert words in str(caught.value)
+    assert caught.value.file == FILE
+
+
+def test_a_document_that_ends_early_keeps_its_whole_elements() -> None:
+    reading = read(XML, '<results><a ts="1" d="1" who="w"/>\n<a ts="2" d="2" who="w"/><a ts="3')
+    assert rows(reading, "field", "value") == [("d", 1), ("d", 2)]
+    assert f"{FILE} line 2: the document ends early" in reading.warnings[0]
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(st.floats(allow_nan=False, allow_infinity=False), VALUES), min_size=1, max_size=4
+    ),
+    st.sampled_from([None, 1]),
+)
+def test_whatever_stands_beside_a_number_it_is_found(
+    written: list[tuple[float, object]], indent: int | None
+) -> None:
+    text = json.dumps(
+        {"rows": [{"junk": junk, "n": n, "more": junk} for n, junk in written]}, indent=indent
+    )
+    reading = declared(
+        "reads: json\nrows: rows/*\ntime: {numbered: true}\nfields: [{field: n}]"
+    ).read(text.encode())
+    assert reading.records["value"].tolist() == [n for n, _ in written]
+    lines = text.split("\n")
+    assert all(
+        repr(n) in lines[line - 1] for (n, _), line in zip(written, reading.lines, strict=True)
+    )  # type: ignore[arg-type]

@@ -1,0 +1,210 @@
+"""Keys and values, and lines that expressions tell."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from rawperf.core.errors import FormatError, StudyError
+from tests.rawperf.declared.declaring import FILE, declared, read, rows
+
+MEMORY = "reads: pairs\nprinted: {kB: KiB}\nfields: [{field: Free, unit: KiB}]\n"
+RESULT = r"""
+reads: lines
+lines:
+  - 'run (?P<run>\w+): (?P<ops>[\d.]+) ops(?:, (?P<errors>\d+) errors)?'
+entity: {kind: driver, name: run}
+fields: [{field: ops}, {field: errors, optional: true}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "data"),
+    [
+        ("", "Total: 9 kB\nFree:   5 kB\n"),
+        ("separator: '='\n", "Total=9 kB\nFree = 5 kB\n"),
+        ("separator: blank\n", "Total 9 kB\nFree\t5 kB\n"),
+    ],
+)
+def test_keys_and_values(options: str, data: str) -> None:
+    reading = read(MEMORY + options, data)
+    assert rows(reading, "field", "value") == [("Free", 5.0)]
+    assert (reading.clock, reading.lines.tolist()) == ("none", [2])  # type: ignore[union-attr]
+
+
+def test_snapshots_below_their_times() -> None:
+    text = MEMORY + "time: {line: '(?P<time>.*T.*)', format: iso}\nothers: true\n"
+    data = "2026-11-22T10:00:00\nFree: 5 kB\nHuge: 2\n2026-11-22T10:00:10\nFree: 6 kB\nHuge: 2\n"
+    reading = read(text, data)
+    first = 1795341600.0
+    assert rows(reading, "field", "t", "value") == [
+        ("Free", first, 5),
+        ("Huge", first, 2),
+        ("Free", first + 10, 6),
+        ("Huge", first + 10, 2),
+    ]
+    assert reading.lines.tolist() == [2, 3, 5, 6]  # type: ignore[union-attr]
+    with pytest.raises(FormatError, match="the time is missing"):
+        read(text, "Free: 5 kB\n" + data)
+    with pytest.raises(FormatError, match="not of the format iso") as caught:
+        read(text, data.replace("10:00:10", "10:00:99"))
+    assert caught.value.line == 4
+
+
+def test_of_several_wrong_snapshots_the_first_is_named() -> None:
+    text = MEMORY + "time: {line: '(?P<time>[0-9]+)'}\nothers: true\n"
+    with pytest.raises(FormatError, match="Huge is not a number") as caught:
+        read(text, "7\nFree: 5 kB\nHuge: x\n8\nFree: x\nHuge: 2\n")
+    assert caught.value.line == 3
+
+
+def test_times_may_be_missing_in_all_but_not_in_some() -> None:
+    text = MEMORY + "time: {line: '(?P<time>[0-9]+)', optional: true}\n"
+    assert read(text, "Free: 5 kB\n").clock == "none"
+    assert read(text, "7\nFree: 5 kB\n").clock == "absolute"
+    with pytest.raises(FormatError, match="times in a part of the file only"):
+        read(text, "Free: 5 kB\n7\nFree: 6 kB\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "words"),
+    [
+        ("Free: 5 kB\nFree: 6 kB\n", 2, "'Free' is given twice"),
+        ("Free: 5 MB\n", 1, "found 5 MB"),
+        ("Free: 5\n", 1, "expected a number and one of 'kB'"),
+        ("Freee: 5 kB\n", None, "there is no 'Free' in the file. Did you mean 'Freee'?"),
+        ("Free 5 kB\n", 1, "expected a key, : and a value"),
+        ("Free: x kB\n", 1, "not a number"),
+        ("", None, "expected rows with Free"),
+    ],
+)
+def test_pairs_that_are_refused(data: str, line: int | None, words: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(MEMORY, data)
+    assert words in str(caught.value)
+    assert (caught.value.file, caught.value.line) == (FILE, line)
+
+
+def test_lines_that_an_expression_tells_as_a_whole() -> None:
+    reading = read(RESULT, "hello\nrun a: 5 ops\nrun b: 6.5 ops, 2 errors\nrun c: 7 ops!\n")
+    assert rows(reading, "entity", "field", "value") == [
+        ("a", "ops", 5),
+        ("b", "ops", 6.5),
+        ("b", "errors", 2),
+    ]
+    assert reading.info == {"other lines": "2"}
+
+
+def test_a_strict_declaration_refuses_any_other_line() -> None:
+    text = RESULT + "strict: true\nignore: ['hello.*']\ncomment: '#'\n"
+    assert len(read(text, "# made by\nhello you\n\nrun a: 5 ops\n").records) == 1
+    with pytest.raises(FormatError, match="not a line of own") as caught:
+        read(text, "hello\nrun a: 5 ops\nrun c: 7 ops!\n")
+    assert caught.value.line == 3
+
+
+def test_two_results_without_times_are_told_apart_by_their_entity_or_refused() -> None:
+    reading = read(RESULT, "run a: 5 ops\nrun a: 6 ops\nrun b: 7 ops\n")
+    assert rows(reading, "entity", "value") == [("a", 5), ("a#2", 6), ("b", 7)]
+    unnamed = RESULT.replace("entity: {kind: driver, name: run}\n", "")
+    with pytest.raises(FormatError, match="ops is given twice") as caught:
+        read(unnamed, "run a: 5 ops\nrun a: 6 ops\n")
+    assert caught.value.line == 2
+
+
+def test_the_same_field_under_different_conditions() -> None:
+    text = r"""
+    reads: lines
+    lines: '(?P<way>read|write) (?P<n>\d+) (?P<unit>ms|s)'
+    fields:
+      - {field: n, name: read time, where: {way: read}, unit: ms}
+      - {field: n, name: write time, where: {way: write}, unit: ms}
+    """
+    assert rows(read(text, "read 5 ms\nwrite 6 ms\n"), "field", "value") == [
+        ("read time", 5),
+        ("write time", 6),
+    ]
+
+
+def test_lines_of_several_forms_are_rows_in_the_file_s_order() -> None:
+    text = r"""
+    reads: lines
+    lines: ['(?P<at>[\d:]+) rate (?P<rate>\d+)', '(?P<at>[\d:]+) errors (?P<errors>\d+)']
+    fields: [{field: rate}, {field: errors}]
+    """
+    data = "".join(
+        f"{at} rate {n}\n{at} errors {n + 10}\n"
+        for n, at in enumerate(("23:59:50", "00:00:00", "00:00:10"))
+    )
+    of_day = read(text.rstrip() + "\n    time: {field: at, format: '%H:%M:%S'}", data)
+    want = [
+        ("rate", 86390, 0),
+        ("errors", 86390, 10),
+        ("rate", 86400, 1),
+        ("errors", 86400, 11),
+        ("rate", 86410, 2),
+        ("errors", 86410, 12),
+    ]
+    assert rows(of_day, "field", "t", "value") == want
+    numbered = read(text.rstrip() + "\n    time: {interval_s: 5}", data)
+    assert rows(numbered, "field", "t") == [
+        (f, 5.0 * k) for k in range(3) for f in ("rate", "errors")
+    ]
+
+
+def test_numbers_with_units_and_durations() -> None:
+    text = r"""
+    reads: lines
+    lines: ['lat (?P<lat>\S+)', 'run (?P<run>\S+)', 'size (?P<size>.+)']
+    fields:
+      - {field: lat, unit: s, printed: {us: us, ms: ms, s: s}}
+      - {field: run, printed: duration}
+      - {field: size, printed: {k: 1000, M: 1.0e+6, "": 1}}
+    """
+    for lat, run, size, want in (
+        ("2.5ms", "1:02:03.5", "1.5k", (0.0025, 3723.5, 1500)),
+        ("12us", "2-00:00:01", "3 M", (12e-6, 172801, 3e6)),
+        ("1s", "5:00", "7", (1, 300, 7)),
+    ):
+        reading = read(text, f"lat {lat}\nrun {run}\nsize {size}\n")
+        assert reading.records["value"].tolist() == pytest.approx(want, rel=1e-15)
+    for bad in ("lat 2.5h", "lat ms", "lat 1.2.3ms"):
+        with pytest.raises(FormatError, match="lat is not a number"):
+            read(text, f"{bad}\nrun 5:00\nsize 7\n")
+
+
+def test_the_files_name_says_whom_it_is_about() -> None:
+    text = "reads: pairs\nentity: {kind: resource, file: 'load-(?P<name>[a-z]+)[.].*'}\nfields: [{field: n}]"
+    assert rows(read(text, "n: 5\n", "x/load-cpu.txt"), "entity") == [("cpu",)]
+    with pytest.raises(FormatError, match="neither the file nor its name says") as caught:
+        read(text, "n: 5\n", "x/other.txt")
+    assert "Rename the file" in str(caught.value)
+
+
+def test_no_pattern_takes_long_and_none_is_unbounded() -> None:
+    line = "a" * 50_000 + "!"
+    form = declared(
+        "reads: lines\nlines: '(?P<x>(?:a|aa|a*a)*)b'\nfields: [{field: x, optional: true}]"
+    )
+    start = time.process_time()
+    with pytest.raises(FormatError, match="no number"):
+        form.read(f"{line}\n".encode())
+    assert time.process_time() - start < 1
+    with pytest.raises(FormatError, match="the line is too long"):
+        form.read(b"a" * 100_001 + b"\n")
+    for pattern in (
+        r"(?P<a>x)\1",
+        "(?P<a>x)(?=y)",
+        "(?P<a>x{2000})",
+        "(?P<a>x)(y)",
+        "(?P<a>x",
+        "(?P<a>" + "x" * 1000 + ")",
+    ):
+        with pytest.raises(StudyError):
+            declared(
+                json.dumps(
+                    {"name": "own", "reads": "lines", "lines": pattern, "fields": [{"field": "a"}]}
+                )
+            )

@@ -1,0 +1,75 @@
+"""Declared files read part by part: the parts, however small, make the reading of the whole, damaged or not."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf import Reading, pieces
+from rawperf.declared import delimited, documents, elements
+from tests.rawperf.declared.declaring import declared
+from tests.rawperf.declared.test_damage import CASES
+from tests.rawperf.mutations import mutant
+from tests.rawperf.test_blocks import outcome, same
+from tests.rawperf.trial import INPUTS
+
+STREAMED = ("csv", "rates", "times of day", "json lines", "xml", "pairs", "lines")
+AT_THE_END = ("summed", "xml summed", "one table of two summed")
+"""Of these every record comes when the file has ended."""
+MORE = CASES | {
+    "xml summed": (
+        "reads: xml\ntime: {field: t, unit: ms, since: start, plus: d}\ntables:\n"
+        "- {report: inner, rows: r/p/s, every_s: 1, fields: [{name: n, each: rate}, {field: d}]}\n"
+        "- {report: outer, rows: r/p, every_s: 1, fields: [{name: n, each: count}]}",
+        "<r>\n"
+        + "".join(f'<p t="{500 * k}" d="9">\n<s t="{500 * k}" d="{k}"/></p>\n' for k in range(9))
+        + "</r>\n",
+    ),
+    "one table of two summed": (
+        "reads: csv\ntime: {field: t, since: start}\ntables:\n- {report: sums, every_s: 2, fields: [{field: n}]}\n- {report: rows, fields: [{field: n}]}",
+        "t,n\n" + "".join(f"{k},{k}\n" for k in range(12)),
+    ),
+    "xml of two tables": (
+        "reads: xml\ntime: {field: t, since: start}\ntables:\n- {report: inner, rows: r/p/s, fields: [{field: n}, {field: m, optional: true}]}\n"
+        "- {report: outer, rows: [r/p, r/q], fields: [{field: n}]}",
+        "<r>\n"
+        + "".join(
+            f'<p t="{k}" n="1">\n<s t="{k}" n="{k}" m="2"/><s t="{k}" n="3"/></p>\n<q t="{k}" n="7"/>\n'
+            for k in range(9)
+        )
+        + "</r>\n",
+    ),
+    "json lines of two tables": (
+        "reads: json-lines\ntime: {field: t}\ntables:\n- {report: a, rows: a/*, fields: [{field: n}, {field: m, optional: true}]}\n"
+        "- {report: b, rows: b, entity: {kind: e, name: who}, fields: [{field: n}]}",
+        "".join(
+            f'{{"a": [{{"t": {k}, "n": 1, "m": 2}}, {{"t": {k}, "n": 3}}], "b": {{"t": {k}, "n": 7, "who": "x"}}}}\n'
+            for k in range(9)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "case", [*STREAMED, *AT_THE_END, "xml of two tables", "json lines of two tables"]
+)
+def test_parts_make_the_whole(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, data = MORE[case]
+    form = declared(text)
+    for module in (delimited, documents, elements):
+        monkeypatch.setattr(module, "ROWS", 2)
+    most = 0
+    for number in range(-1, INPUTS):
+        damaged, history = (
+            mutant((data.encode(),), number) if number >= 0 else (data.encode(), "whole")
+        )
+        whole, _ = outcome(form, damaged)
+        with monkeypatch.context() as patch:
+            patch.setattr(pieces, "PIECE", (45, 20)[number % 2])
+            found, blocks = outcome(form, damaged)
+        most = max(most, blocks)
+        assert isinstance(found, Reading) == isinstance(whole, Reading), (
+            f"mutant {number} ({history}): {found}, {whole}"
+        )
+        if isinstance(found, Reading) and isinstance(whole, Reading):
+            assert same(found, whole), f"mutant {number} ({history})"
+    assert (most > 1) is (case not in AT_THE_END)

@@ -1,0 +1,374 @@
+"""What the presets make of the tools' own files, compared with other ways of reading them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rawperf import all_formats, registry, sniff
+from rawperf.core.errors import StudyError, stop
+from rawperf.core.metrics import load_metrics
+from rawperf.declared.metrics import with_presets
+from rawperf.declared.read import FOLDER_VARIABLE, DeclaredFormat
+from tests.rawperf.seeds import DECLARED, SEEDS
+
+PRESETS = sorted(name for name, form in all_formats().items() if isinstance(form, DeclaredFormat))
+
+
+@pytest.fixture(scope="module")
+def metrics(root: Path):  # type: ignore[no-untyped-def]
+    """Metrics of a file in the dictionary's units."""
+    dictionary = with_presets(load_metrics(root / "data" / "metrics.yaml"))
+
+    def of(name: str) -> pd.DataFrame:
+        form = sniff((DECLARED / name).read_bytes())
+        return dictionary.translate(
+            form.read((DECLARED / name).read_bytes(), file=name).records, form.name
+        )
+
+    return of
+
+
+def one(found: pd.DataFrame, metric: str, entity: str | None = None) -> float:
+    rows = found[
+        (found["metric"] == metric) & (found["entity"] == entity if entity is not None else True)
+    ]
+    assert len(rows) == 1
+    return float(rows["value"].iloc[0])
+
+
+@pytest.mark.parametrize("name", sorted(SEEDS))
+def test_no_other_format_comes_near_to_a_file(name: str) -> None:
+    for seed in SEEDS[name]:
+        scores = registry.ranking(seed)
+        assert scores[0][1] == name
+        assert all(score < 0.7 for score, _ in scores[1:]), scores
+
+
+def test_fio(metrics) -> None:  # type: ignore[no-untyped-def]
+    document = json.loads((DECLARED / "fio-3.33.json").read_text())
+    found = metrics("fio-3.33.json")
+    (job,) = document["jobs"]
+    for way in ("read", "write"):
+        assert one(found, f"io_job_{way}s") == job[way]["iops"]
+        assert one(found, f"io_job_{way}_rate") == job[way]["bw"] * 1024
+        assert one(found, f"io_job_{way}_time") == pytest.approx(
+            job[way]["lat_ns"]["mean"] / 1e9, rel=1e-14
+        )
+        assert one(found, f"io_job_{way}_time_p99") == pytest.approx(
+            job[way]["clat_ns"]["percentile"]["99.000000"] / 1e9
+        )
+        # two ways of the tool to say the same: data over time
+        assert np.isclose(
+            job[way]["io_bytes"] / job[way]["runtime"] * 1000,
+            one(found, f"io_job_{way}_rate"),
+            rtol=1e-3,
+        )
+
+
+def test_fio_reports_of_a_run_that_went_on_are_superseded_by_the_last(metrics) -> None:  # type: ignore[no-untyped-def]
+    text = (DECLARED / "fio-3.33-status.json").read_text()
+    last = json.loads(text[text.rindex("\n{\n") :])
+    found = metrics("fio-3.33-status.json")
+    for job in last["jobs"]:
+        way = "read" if job["read"]["runtime"] else "write"
+        assert one(found, f"io_job_{way}s", job["jobname"]) == job[way]["iops"]
+    assert set(found.loc[found["metric"] == "io_job_reads", "entity"]) == {
+        "r1"
+    }  # w1 read nothing: no latency of it
+
+
+def test_fio_2_has_microseconds(samples: Path) -> None:
+    data = (samples / "fio" / "fio-2.1.4_5jobs.json").read_bytes()
+    records = all_formats()["fio"].read(data).records
+    jobs = json.loads(data)["jobs"]
+    lat = records[records["field"] == "write/lat/mean"]
+    assert lat["value"].tolist() == [
+        j["write"]["lat"]["mean"] for j in jobs if j["write"]["runtime"]
+    ]
+    assert not records["field"].str.contains("_ns").any()
+
+
+def _in_whole_seconds(samples: list[tuple[int, int, bool]]) -> dict[int, list[tuple[int, bool]]]:
+    """Samples (start and length in ms, success) by the whole second, after the first one's end, in which they end."""
+    ends = [t + d for t, d, _ in samples]
+    count = (max(ends) - min(ends)) // 1000
+    seconds: dict[int, list[tuple[int, bool]]] = {k: [] for k in range(count)}
+    for t, d, ok in samples:
+        if (k := (t + d - min(ends)) // 1000) < count:
+            seconds[k].append((d, ok))
+    return {min(ends) + 1000 * (k + 1): rows for k, rows in seconds.items()}
+
+
+def _compare(
+    found: pd.DataFrame, samples: list[tuple[int, int, bool]], throughput: str, time: str
+) -> None:
+    want = _in_whole_seconds(samples)
+    assert want
+    rate = found[found["metric"] == throughput]
+    assert dict(zip((rate["t"] * 1000).round().astype(int), rate["value"], strict=True)) == {
+        at: len(v) for at, v in want.items()
+    }
+    mean = found[found["metric"] == time]
+    got = dict(zip((mean["t"] * 1000).round().astype(int), mean["value"], strict=True))
+    assert got.keys() == {at for at, v in want.items() if v}
+    assert all(
+        np.isclose(got[at] * 1000, np.mean([d for d, _ in v])) for at, v in want.items() if v
+    )
+
+
+@pytest.mark.parametrize("name", ["jmeter.xml", "jmeter-parents.xml"])
+def test_jmeter_xml(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
+    root = ElementTree.parse(DECLARED / name).getroot()
+
+    def of(*paths: str) -> list[tuple[int, int, bool]]:
+        elements = [e for path in paths for e in root.findall(path)]
+        return [
+            (int(e.attrib["ts"]), int(e.attrib["t"]), e.attrib["s"] == "true") for e in elements
+        ]
+
+    found = metrics(name)
+    http = of("httpSample", "sample/httpSample")
+    _compare(found, http, "page_element_throughput", "page_element_response_time")
+    _compare(found, of("sample"), "transaction_rate", "transaction_response_time")
+    failed = found.loc[found["metric"] == "failed_request_rate", "value"].sum()
+    assert failed == sum(not ok for rows in _in_whole_seconds(http).values() for _, ok in rows)
+    assert 0 < failed < len(http)
+
+
+@pytest.mark.parametrize("name", ["jmeter.csv", "jmeter-bare.csv"])
+def test_jmeter_csv(metrics, name: str) -> None:  # type: ignore[no-untyped-def]
+    lines = (DECLARED / name).read_text().splitlines()
+    rows = [row for row in csv.reader(lines) if row[0] != "timeStamp"]
+    is_transaction = ["Number of samples" in row[4] for row in rows]
+    samples = [(int(row[0]), int(row[1]), row[7] == "true") for row in rows]
+    for chosen, throughput, time in (
+        (False, "page_element_throughput", "page_element_response_time"),
+        (True, "transaction_rate", "transaction_response_time"),
+    ):
+        some = [s for s, t in zip(samples, is_transaction, strict=True) if t == chosen]
+        _compare(metrics(name), some, throughput, time)
+
+
+def test_wrk_and_ab(metrics) -> None:  # type: ignore[no-untyped-def]
+    wrk = metrics("wrk-latency.txt")
+    assert one(wrk, "page_element_throughput_total") == 1037.06
+    assert one(wrk, "page_element_response_time_total") == pytest.approx(0.00216)
+    assert one(wrk, "page_element_response_time_p50") == pytest.approx(0.00112)
+    assert one(wrk, "driver_bytes_read") == 814.84 * 1024
+    # requests over the time that they took, both rounded by the tool
+    assert one(wrk, "page_elements_total") / one(wrk, "driver_run_time") == pytest.approx(
+        1037.06, rel=0.01
+    )
+    assert one(metrics("wrk-err.txt"), "driver_web_errors") == 1714
+    ab = metrics("ab.txt")
+    assert one(ab, "page_element_throughput_total") == 1504.56
+    assert one(ab, "page_element_response_time_total") == pytest.approx(0.001329)
+    assert one(ab, "clients_configured") / one(
+        ab, "page_element_throughput_total"
+    ) == pytest.approx(0.001329, rel=1e-3)
+    assert one(metrics("ab-err.txt"), "driver_web_errors") == 20
+
+
+def test_sysbench(metrics) -> None:  # type: ignore[no-untyped-def]
+    cpu = metrics("sysbench-cpu.txt")
+    rates = cpu[cpu["metric"] == "transaction_rate"]
+    assert rates[["t", "value"]].to_numpy().tolist() == [[1, 2292.79], [2, 2236.84]]
+    assert one(cpu, "transaction_rate_total") == 2263.80
+    assert one(cpu, "transactions_total") / one(cpu, "driver_run_time") == pytest.approx(
+        2263.80, rel=1e-3
+    )
+    assert one(metrics("sysbench-fileio.txt"), "io_job_read_rate") == 58 * 1024**2
+    assert one(metrics("sysbench-mem.txt"), "transaction_rate_total") == 3378183.74
+
+
+OLTP = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 4
+[ 10s ] thds: 4 tps: 123.45 qps: 2469.00 (r/w/o: 1728.30/493.80/246.90) lat (ms,95%): 34.33 err/s: 0.50 reconn/s: 0.00
+SQL statistics:
+    transactions:                        1234   (123.40 per sec.)
+    queries:                             24680  (2468.00 per sec.)
+    ignored errors:                      5      (0.50 per sec.)
+
+General statistics:
+    total time:                          10.0002s
+    total number of events:              1234
+
+Latency (ms):
+         min:                                    8.10
+         avg:                                   32.40
+         max:                                   99.90
+         95th percentile:                       34.33
+"""
+
+
+def test_sysbench_of_a_database() -> (
+    None
+):  # composed after sysbench's source: no database was at hand
+    records = sniff(OLTP.encode()).read(OLTP.encode()).records
+    found = dict(
+        zip(zip(records["report"], records["field"], strict=True), records["value"], strict=True)
+    )
+    assert found["intervals", "rate"] == 123.45
+    assert found["intervals", "errors"] == 0.5
+    assert found["total", "transaction_rate"] == 123.4
+    assert found["total", "errors"] == 5
+
+
+def test_stress_ng_says_the_same_in_both_forms(metrics) -> None:  # type: ignore[no-untyped-def]
+    yaml, brief = metrics("stress-ng.yaml"), metrics("stress-ng-brief.txt")
+    for stressor in ("cpu", "vm"):
+        for metric in (
+            "operations_total",
+            "operation_rate_total",
+            "elapsed_time",
+            "user_time",
+            "system_time",
+        ):
+            assert np.isclose(
+                one(yaml, metric, stressor), one(brief, metric, stressor), rtol=0.02, atol=0.005
+            )
+        assert one(yaml, "operations_total", stressor) / one(
+            yaml, "elapsed_time", stressor
+        ) == pytest.approx(one(yaml, "operation_rate_total", stressor), rel=1e-5)
+
+
+def test_perf_stat() -> None:
+    whole = all_formats()["perf-stat"].read(SEEDS["perf-stat"][0]).records
+    assert dict(zip(whole["field"], whole["value"], strict=True)) == {
+        "task-clock": 0.68,
+        "context-switches": 1,
+        "cpu-migrations": 0,
+        "page-faults": 59,
+    }  # fmt: skip  - what is not supported has no value
+    each = all_formats()["perf-stat"].read(SEEDS["perf-stat"][1]).records
+    assert set(each["entity"]) == {"CPU0", "CPU1"}
+    parts = all_formats()["perf-stat-intervals"].read(SEEDS["perf-stat-intervals"][0])
+    assert parts.records["t"].unique().tolist() == [
+        0.200255478,
+        0.697868723,
+    ]  # between, nothing was counted
+
+
+def test_what_linux_prints(metrics) -> None:  # type: ignore[no-untyped-def]
+    memory = {
+        k: int(v)
+        for k, v in re.findall(r"^(\w+): +(\d+) kB", (DECLARED / "meminfo.txt").read_text(), re.M)
+    }
+    found = metrics("meminfo.txt")
+    for metric, key in (
+        ("memory_total", "MemTotal"),
+        ("memory_available", "MemAvailable"),
+        ("memory_dirty", "Dirty"),
+    ):
+        assert one(found, metric) == memory[key] * 1024
+    pressure = metrics("pressure-all.txt")
+    assert one(pressure, "pressure_some", "io") == pytest.approx(
+        38.008359
+    )  # seconds so far; samples have the growth
+    alone = metrics("pressure-cpu.txt")  # its name says what it is about
+    grown = alone[(alone["metric"] == "pressure_some") & (alone["entity"] == "cpu")]
+    assert np.diff(grown["value"]) == pytest.approx([1.016881])
+    group = metrics("cpu-2.stat")
+    assert np.diff(group.loc[group["metric"] == "group_cpu", "value"]) == pytest.approx([2.015065])
+    assert one(metrics("cpu-1.stat"), "group_throttled") == pytest.approx(0.35)
+    assert one(metrics("memory-1.stat"), "group_memory_anonymous") == 3937144832
+    threads = metrics("ps.txt")
+    assert one(threads, "thread_cpu", "1 75") == 21
+
+
+OWN = """
+name: my-tool
+title: a tool of mine
+match: {text: '^my tool v1$'}
+reads: pairs
+separator: '='
+ignore: []
+fields: [{field: rate, metric: my_rate, unit: 1/s}]
+metrics: {my_rate: {unit: 1/s, definition: what my tool counts}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    all_formats.cache_clear()
+    yield tmp_path
+    all_formats.cache_clear()
+
+
+def test_one_file_in_a_folder_of_ones_own_is_a_preset(folder: Path, root: Path) -> None:
+    (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "comment: my\n"))
+    form = sniff(b"my tool v1\nrate=5\n")
+    assert form.title == "a tool of mine"
+    dictionary = with_presets(load_metrics(root / "data" / "metrics.yaml"))
+    records = form.read(b"my tool v1\nrate=5\n").records
+    assert dictionary.translate(records, "my-tool")[["metric", "value"]].to_numpy().tolist() == [
+        ["my_rate", 5.0]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (OWN, "ignore is for lines, not for pairs"),
+        (
+            OWN.replace("ignore: []\n", "").replace("match: {text: '^my tool v1$'}\n", ""),
+            "nothing says how its files are recognised",
+        ),
+        (
+            OWN.replace("ignore: []\n", "").replace("my-tool", "sar"),
+            "sar: there is a format of this name already",
+        ),
+    ],
+)
+def test_a_wrong_preset_is_named_with_its_file(folder: Path, text: str, words: str) -> None:
+    (folder / "mine.yaml").write_text(text)
+    with pytest.raises(StudyError, match=re.escape(words)) as caught:
+        all_formats()
+    assert caught.value.file == "mine.yaml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "metric: my_rate",
+            "metric: my_rat",
+            "my-tool: there is no metric 'my_rat'. Did you mean 'my_rate'",
+        ),
+        ("unit: 1/s}]", "unit: s}]", "no conversion exists"),
+        ("metrics: {my_rate", "metrics: {cpu_idle", "there is a metric 'cpu_idle' already"),
+    ],
+)
+def test_a_wrong_metric_of_a_preset_is_named_with_its_line(
+    folder: Path, root: Path, old: str, new: str, words: str
+) -> None:
+    (folder / "mine.yaml").write_text(OWN.replace("ignore: []\n", "").replace(old, new))
+    with pytest.raises(StudyError, match=re.escape(words)) as caught:
+        with_presets(load_metrics(root / "data" / "metrics.yaml"), stop)
+    assert (caught.value.file, caught.value.line) in {("mine.yaml", 7), ("mine.yaml", 8)}
+
+
+def test_a_dictionary_of_ones_own_need_not_know_all_metrics(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text(
+        "metrics: {memory_free: {unit: B, definition: memory that is free, sources: []}}"
+    )
+    dictionary = with_presets(load_metrics(tmp_path / "m.yaml"))
+    assert dictionary["memory_free"].formats == ("meminfo",)
+    assert "clients_configured" not in dictionary
+
+
+def test_every_metric_of_a_preset_is_in_the_dictionary(root: Path) -> None:
+    problems: list = []
+    with_presets(load_metrics(root / "data" / "metrics.yaml"), problems.append)
+    assert problems == []

@@ -1,0 +1,152 @@
+"""Files read part by part: the parts, however small, make the reading of the whole, and memory stays bounded."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.raw_files import write
+from rawperf import RECORD_COLUMNS, Format, Reading, all_formats, base, blocks_of, by_sample, pieces
+from rawperf.base import Streaming, joined
+from rawperf.core.errors import FormatError
+from tests.rawperf.mutations import mutant
+from tests.rawperf.seeds import FORMATS, SEEDS
+from tests.rawperf.trial import FILE, INPUTS, check_reading, last_line
+
+LONG = {
+    "cms-console",
+    "iostat",
+    "pidstat",
+    "vmstat",
+    "iwl-console",
+    "iwl-xml",
+    "mpstat",
+    "perf-stat-intervals",
+    "perfkit",
+    "sadf-json",
+    "sar",
+    "xentop",
+}
+STREAMED = [name for name in FORMATS if isinstance(all_formats()[name], Streaming)]
+SIZES = (100, 350, 900)
+
+
+def outcome(form: Format, data: bytes) -> tuple[Reading | FormatError, int]:
+    """What a file gives, and in how many blocks."""
+    try:
+        blocks = list(blocks_of(form, io.BytesIO(data), file=FILE))
+    except FormatError as err:
+        return err, 0
+    assert len({block.clock for block in blocks}) == 1
+    return joined(blocks), len(blocks)
+
+
+def same(one: Reading, other: Reading) -> bool:
+    """Whether two readings are equal to the line."""
+    assert one.lines is not None and other.lines is not None
+    return (
+        one.records.equals(other.records)
+        and (one.clock, one.info, sorted(one.warnings))
+        == (other.clock, other.info, sorted(other.warnings))
+        and one.lines.tolist() == other.lines.tolist()
+    )
+
+
+def test_formats_of_long_files_stream() -> None:
+    assert set(STREAMED) >= LONG
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_parts_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 0
+    for seed in SEEDS[name]:
+        whole, number = outcome(all_formats()[name], seed)
+        assert isinstance(whole, Reading) and number == 1
+        for size in SIZES:
+            monkeypatch.setattr(pieces, "PIECE", size)
+            found, number = outcome(all_formats()[name], seed)
+            assert isinstance(found, Reading), found
+            assert same(found, whole)
+            most = max(most, number)
+        monkeypatch.undo()
+    assert most > 1 or name not in LONG
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_damage_is_seen_in_parts_as_in_the_whole(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged file gives the same or is refused; a few are refused at another place, none gives other numbers."""
+    differ = 0
+    for number in range(INPUTS):
+        data, history = mutant(SEEDS[name], number)
+        whole, _ = outcome(all_formats()[name], data)
+        monkeypatch.setattr(pieces, "PIECE", SIZES[number % len(SIZES)])
+        found, _ = outcome(all_formats()[name], data)
+        monkeypatch.undo()
+        if isinstance(found, Reading):
+            check_reading(found, last_line(data))
+        if isinstance(found, Reading) and isinstance(whole, Reading):
+            assert same(found, whole), f"{name}, mutant {number} ({history})"
+        differ += isinstance(found, Reading) != isinstance(whole, Reading)
+    assert differ <= 0.05 * INPUTS
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    """An hour of a large host, unpacked 24 MB: in a process of its own, since Python keeps memory that it had once."""
+    write("xentop", tmp_path / "log", 24_000_000)
+    read = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from rawperf import blocks_of, get_format\n"
+        "with open(sys.argv[1], 'rb') as stream:\n"
+        "    n = sum(len(block.records) for block in blocks_of(get_format('xentop'), stream))\n"
+        # not getrusage: what it says of a new process begins with the size of the one that started it
+        "peak = next(line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmHWM'))\n"
+        "print(n, int(peak.split()[1]) // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", read, str(tmp_path / "log")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    records, megabytes = map(int, done.stdout.split())
+    assert records > 2_000_000
+    assert megabytes < 400
+
+
+def test_a_file_without_an_end_of_a_sample_is_refused_before_it_fills_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pieces, "PIECE", 1000)
+    monkeypatch.setattr(pieces, "LONGEST", 5000)
+    endless = SEEDS["xentop"][0].rpartition(b"\n")[0] + b" 1" * 10_000
+    with pytest.raises(FormatError, match="no end of a sample or of a line"):
+        list(blocks_of(all_formats()["xentop"], io.BytesIO(endless), file=FILE))
+
+
+def test_records_of_one_time_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, np.nan, np.nan, np.nan]
+    rows = [("", "host", "", "f", at, float(place)) for place, at in enumerate(t)]
+    records = pd.DataFrame(rows, columns=list(RECORD_COLUMNS))
+    lines = np.arange(10)
+
+    def block(begin: int, end: int) -> Reading:
+        return Reading(
+            records.iloc[begin:end], "elapsed", {"to": str(end)}, (f"w{end}",), lines[begin:end]
+        )
+
+    parts = [block(0, 1), block(1, 5), block(5, 6), block(6, 8), block(8, 10)]
+    found = list(by_sample(parts))
+    assert [part.records["t"].tolist() for part in found[:-1]] == [[1, 1, 2], [3, 3, 3, 3]]
+    assert same(joined(found), joined(parts))
+    assert list(by_sample([parts[0]])) == [parts[0]]
+    monkeypatch.setattr(base, "LONGEST_SAMPLE", 2)
+    assert len(list(by_sample(parts))) > len(found)

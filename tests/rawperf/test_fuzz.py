@@ -1,0 +1,73 @@
+"""Any damage gives a reading or a refusal that names file and line: never another exception, never an endless read.
+
+`VIRTPERF_FUZZ=100000 pytest tests/rawperf` reads some hundred times as many mutants of each format as CI does;
+`python benchmarks/fuzz.py` does the same and prints a table. Run one of them after a change of a reader.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf import all_formats
+from rawperf.core.errors import FormatError
+from tests.rawperf.mutations import mutant
+from tests.rawperf.seeds import FORMATS, SEEDS
+from tests.rawperf.trial import FILE, INPUTS, TooSlow, check_reading, last_line, trial
+
+TIMED = ("perfkit",)  # every number has a time
+
+
+def test_every_format_has_seeds() -> None:
+    assert set(FORMATS) == set(SEEDS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_seeds_are_whole(name: str) -> None:
+    form = all_formats()[name]
+    for seed in SEEDS[name]:
+        assert form.sniff(seed) >= 0.5
+        reading = form.read(seed, file=FILE)
+        check_reading(reading, last_line(seed))
+        assert len(reading.records)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damage_gives_a_reading_or_a_refusal(name: str) -> None:
+    form, read = all_formats()[name], 0
+    for number in range(INPUTS):
+        data, history = mutant(SEEDS[name], number)
+        try:
+            read += trial(form, data)[0]
+        except (Exception, TooSlow) as error:
+            pytest.fail(
+                f"{name}, mutant {number} ({history}): {type(error).__name__}: {error}\n{data[:2000]!r}"
+            )
+    # neither all damage passes unseen nor does every mutation end at the first line
+    assert 0.05 * INPUTS < read < 0.95 * INPUTS
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=INPUTS // 3, deadline=None, derandomize=True)
+@given(
+    st.integers(0, 99),
+    st.lists(
+        st.tuples(st.floats(0, 1), st.integers(0, 3), st.binary(max_size=6)), min_size=1, max_size=4
+    ),
+)
+def test_any_bytes_put_in_give_a_reading_or_a_refusal(
+    name: str, which: int, edits: list[tuple[float, int, bytes]]
+) -> None:
+    data = SEEDS[name][which % len(SEEDS[name])]
+    for part, drop, new in edits:
+        at = int(part * len(data))
+        data = data[:at] + new + data[at + drop :]
+    try:
+        reading = all_formats()[name].read(data)
+    except FormatError:
+        return
+    assert np.isfinite(reading.records["value"]).all()
+    if name in TIMED:
+        assert np.isfinite(reading.records["t"]).all()

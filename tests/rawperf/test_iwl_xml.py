@@ -1,0 +1,218 @@
+"""XML snapshots: the assumed document, mappings of one's own, hostile XML, round trip, robustness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.core.errors import FormatError, StudyError
+from rawperf.iwl.xml import FORMAT, MAPPING_VARIABLE
+from rawperf.iwl.xml_mapping import load_mapping
+
+DOCUMENT = """\
+<?xml version="1.0"?>
+<iwl engine="e1" script="a&amp;b">
+  <snapshot>
+    <elapsed>300</elapsed>
+    <pages>1200</pages>
+    <page_elements>4800</page_elements>
+    <response_time_avg>0.006</response_time_avg>
+  </snapshot>
+  <snapshot>
+    <elapsed>600</elapsed>
+    <pages>2500</pages>
+    <errors>0</errors>
+    <novelty>7</novelty>
+  </snapshot>
+</iwl>
+"""
+OWN_MAPPING = """\
+snapshot: run/intervals/interval
+time: {path: "@at", unit: "HH:MM:SS"}
+fields:
+  - {path: http/pages, field: pages, unit: count}
+  - {path: http/@response, field: response_time_avg, unit: ms, to: s}
+"""
+OWN_DOCUMENT = """\
+<ns:run xmlns:ns="urn:x"><intervals>
+  <interval at="00:05:00"><http response="12.5"><pages>3</pages></http></interval>
+</intervals></ns:run>
+"""
+
+
+def read(text: str) -> Reading:
+    return FORMAT.read(text.encode(), file="s.xml")
+
+
+def test_assumed_document() -> None:
+    reading = read(DOCUMENT)
+    assert reading.clock == "elapsed"
+    assert tuple(reading.records.columns) == RECORD_COLUMNS
+    assert set(reading.records["report"]) == {"snapshot"}
+    assert set(reading.records["entity_kind"]) == {"driver"}
+    values = reading.records.set_index(["t", "field"])["value"].to_dict()
+    assert values == {
+        (300, "pages"): 1200,
+        (300, "page_elements"): 4800,
+        (300, "response_time_avg"): 0.006,
+        (600, "pages"): 2500,
+        (600, "errors"): 0,
+    }
+    assert reading.info == {"engine": "e1", "script": "a&b", "elements not mapped": "novelty"}
+
+
+def test_mapping_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mapping.yaml"
+    path.write_text(OWN_MAPPING)
+    with pytest.raises(FormatError, match="another root element"):
+        FORMAT.read(OWN_DOCUMENT.encode())
+    monkeypatch.setenv(MAPPING_VARIABLE, str(path))
+    reading = FORMAT.read(OWN_DOCUMENT.encode())
+    assert reading.records.set_index("field")["value"].to_dict() == {
+        "pages": 3,
+        "response_time_avg": 0.0125,
+    }
+    assert set(reading.records["t"]) == {300.0}
+    with pytest.raises(FormatError, match="no plain children"):
+        FORMAT.write(reading)
+    assert FORMAT.sniff(OWN_DOCUMENT.encode()) > 0.9
+
+
+def test_the_documented_examples_are_right(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (root / "docs/formats/iwl-xml.md").read_text(encoding="utf-8")
+    assert len(read(page.split("```xml\n")[1].split("```")[0]).records) == 5
+    path = tmp_path / "mapping.yaml"
+    path.write_text(page.split("```yaml\n")[1].split("```")[0])
+    monkeypatch.setenv(MAPPING_VARIABLE, str(path))
+    assert len(FORMAT.read(OWN_DOCUMENT.encode()).records) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("unit: count", "unit: furlong", 4),
+        ("run/intervals/interval", "run", 1),
+        ("path: http/pages", "path: http//pages", 4),
+        ('unit: "HH:MM:SS"', "unit: count", 2),
+        ("fields:", "columns:", 1),
+    ],
+)
+def test_a_wrong_mapping_names_its_line(tmp_path: Path, old: str, new: str, line: int) -> None:
+    path = tmp_path / "mapping.yaml"
+    path.write_text(OWN_MAPPING.replace(old, new))
+    with pytest.raises(StudyError) as caught:
+        load_mapping(path)
+    assert caught.value.line == line
+
+
+HOSTILE = [
+    '<!DOCTYPE iwl [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]><iwl>&c;</iwl>',
+    '<!DOCTYPE iwl [<!ENTITY x SYSTEM "file:///etc/hostname">]><iwl><snapshot>&x;</snapshot></iwl>',
+    '<!DOCTYPE iwl SYSTEM "http://localhost/x.dtd"><iwl/>',
+]
+
+
+@pytest.mark.parametrize("document", HOSTILE)
+def test_entities_and_document_types_are_refused(document: str) -> None:
+    with pytest.raises(FormatError, match="document type or an entity") as caught:
+        read(document)
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("document", "problem", "line"),
+    [
+        ("<iwl>" * 40, "nested too deeply", 1),
+        ("<other/>", "another root", 1),
+        ("", "not well-formed", 1),
+        ("<iwl/>", "no snapshot", None),
+        (DOCUMENT.replace("<elapsed>600</elapsed>", ""), "without its time", 9),
+        (DOCUMENT.replace("600", "300"), "does not grow", 10),
+        (DOCUMENT.replace("2500", "25 00"), "no number", 11),
+        (DOCUMENT.replace("2500", "1e999"), "no number", 11),
+        (
+            DOCUMENT.replace("<pages>2500", "<elapsed>2500").replace(
+                "2500</pages", "2500</elapsed"
+            ),
+            "given twice",
+            11,
+        ),
+        (DOCUMENT.replace("</snapshot>", "</snap>", 1), "not well-formed", 8),
+        (DOCUMENT.replace('"1.0"', '"1.0" encoding="nonsense"'), "encoding", 1),
+    ],
+)
+def test_damage_names_its_line(document: str, problem: str, line: int | None) -> None:
+    with pytest.raises(FormatError, match=problem) as caught:
+        read(document)
+    assert caught.value.line == line
+
+
+def test_a_document_that_ends_early_keeps_whole_snapshots() -> None:
+    reading = read(DOCUMENT[: DOCUMENT.index("<errors>")])
+    assert set(reading.records["t"]) == {300.0}
+    assert "line 12" in reading.warnings[0]
+
+
+def test_sniff() -> None:
+    assert FORMAT.sniff(DOCUMENT.encode()) > 0.9
+    assert FORMAT.sniff(b"<Results><x/></Results>") == 0
+    assert FORMAT.sniff(b"iwl snapshot") == 0
+
+
+FIELDS = ("pages", "page_elements", "transactions", "response_time_avg", "errors")
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> Reading:
+    times = sorted(draw(st.sets(st.integers(0, 10**6), min_size=1, max_size=4)))
+    values = st.one_of(st.integers(0, 10**12).map(float), st.floats(0, 1e9, allow_subnormal=False))
+    values = values.filter(lambda x: x == 0 or x > 1e-90)
+    rows = [
+        ("snapshot", "driver", "", field, float(t), draw(values))
+        for t in times
+        for field in draw(
+            st.permutations(FIELDS).flatmap(lambda p: st.integers(1, 5).map(lambda n: p[:n]))
+        )
+    ]
+    return Reading(pd.DataFrame(rows, columns=list(RECORD_COLUMNS)), "elapsed")
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(readings())
+def test_round_trip(reading: Reading) -> None:
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert (again.clock, again.info) == (reading.clock, reading.info)
+
+
+def test_write_refuses_what_xml_cannot_hold() -> None:
+    reading = read(DOCUMENT)
+    with pytest.raises(FormatError, match="no facts"):
+        FORMAT.write(reading)
+    with pytest.raises(FormatError, match="no place"):
+        FORMAT.write(Reading(reading.records.assign(field="other"), "elapsed"))
+
+
+def test_snapshots_of_one_form_are_read_as_if_each_were_parsed(monkeypatch):
+    def snapshot(n, pages):
+        return (
+            f"  <snapshot>\n    <elapsed>{n}</elapsed>\n    <pages>{pages}</pages>\n  </snapshot>\n"
+        )
+
+    for odd in ("7", " 7", "7 ", "\t1", "1e2", "<!-- 1 -->7", "7<!-- 1 -->", "&#55;"):
+        body = "".join(snapshot(n, odd if n == 3 else 10 * n) for n in range(1, 6))
+        data = f"<iwl>\n{body}</iwl>\n".encode()
+        quick = FORMAT.read(data)
+        monkeypatch.setattr("rawperf.iwl.snapshots.Plain.read", lambda *args: None)
+        parsed = FORMAT.read(data)
+        monkeypatch.undo()
+        assert quick.records.equals(parsed.records)
+        assert quick.lines.tolist() == parsed.lines.tolist()
+        assert len(parsed.records) == 5

@@ -1,0 +1,179 @@
+"""The line that a reading states for a number is the line of the file on which the number stands, as it is printed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from rawperf import Reading, all_formats
+from tests.rawperf.seeds import FORMATS, SEEDS
+
+# format, seed, entity, field, which of the records with these names, what is printed around the number
+PICKS = (
+    ("ab", 0, "", "response_time", 0, "Time per request:       1.329 [ms] (mean)"),
+    ("cgroup-cpu", 1, "", "usage_usec", 1, "usage_usec 8"),
+    ("cgroup-memory", 0, "", "anon", 1, "anon 1540096"),
+    ("cgroup-memory-1", 0, "", "total_rss", 0, "total_rss 3937144832"),
+    ("cms-console", 0, "", "STORAGE", 0, "STORAGE = "),
+    ("cms-console", 0, "SCRATCH", "fileid", 0, "HCPNSD440I Saved segment SCRATCH"),
+    ("cms-console", 0, "SCRATCH 1 EW", "BEGPAG", 0, "cp defseg scratch 62f400-62f400 ew"),
+    ("cms-console", 0, "SCRATCH 1 EW", "BEGPAG", 1, "SCRATCH  DCSSG    000000062F400"),
+    ("cms-console", 0, "Q V", "total CPU", 0, "/0.02 00:03:15"),
+    ("fio", 0, "rw", "write/clat_ns/percentile/99.000000", 0, '"99.000000": '),
+    ("fio", 1, "w1", "write/iops", 0, '"iops": '),
+    ("fio-minimal", 0, "db", "write_iops", 0, "fio-3.33;db;"),
+    ("fio-text", 1, "read#2", "read bw", 0, "bw=51.200MB/s"),
+    ("iostat", 0, "vdb", "tps", 1, "vdb               1.00"),
+    ("iwl-console", 0, "", "pg elem/s", 1, "| pg elem/s = "),
+    ("iwl-console", 2, "", "pg", 1, "| pg 9 |"),
+    ("iwl-console", 2, "", "pg elem/s", 1, "| resp avg = "),
+    ("jmeter-csv", 0, "", "allThreads", 0, "127.0.0.1"),
+    ("jmeter-csv-bare", 0, "", "allThreads", 0, ",users 1-"),
+    ("jmeter-xml", 0, "", "na", 0, 'na="2"'),
+    ("meminfo", 0, "", "HugePages_Free", 0, "HugePages_Free:"),
+    ("mpstat", 0, "1", "%nice", 0, "12:32:08       1    0.00   99.00"),
+    ("netstat", 0, "", "resets sent", 0, "5 resets sent"),
+    ("netstat", 1, "", "InOctets", 0, "InOctets: 123456789012"),
+    ("perf-stat", 1, "CPU1", "context-switches", 0, "CPU1;989;"),
+    ("perf-stat-intervals", 0, "", "page-faults", 1, "0.697868723,1,,page-faults"),
+    ("perfkit", 0, "LNWEB1", "%CPU", 0, "12.5"),
+    ("perfkit", 1, "DB", "T/V Ratio", 0, "1K"),
+    ("pidstat", 1, "io worker 78", "%usr", 0, "|__io worker"),
+    ("pressure", 0, "memory", "full total", 0, "memory:full"),
+    ("ps", 0, "1 68", "TIME", 0, "00:00:02 "),
+    ("sadf-json", 0, "0", "idle", 0, '"idle": 95'),
+    ("sadf-json", 1, "sum/0", "cpu/value", 0, '"value": 2'),
+    ("sar", 0, "/dev/sda", "%fsused", 0, "10:00:10 5 6.5 /dev/sda"),
+    ("sar", 1, "all", "%idle", 1, "12:00:10 AM     all      3.00"),
+    ("stress-ng", 0, "vm", "system-time", 0, "system-time: 0.197245"),
+    ("stress-ng-brief", 0, "vm", "rate_real", 0, "20449.09"),
+    ("sysbench", 0, "", "rate", 1, "[ 2s ] thds: 1"),
+    ("swapon", 0, "/dev/dm-1", "PRIO", 0, "/dev/dm-1"),
+    ("swingbench", 0, "", "TPSReadings", 1, "<TPSReadings>"),
+    ("swingbench-console", 0, "", "OP", 1, "23:59:59  [3/4]"),
+    (
+        "swingbench-json",
+        1,
+        "",
+        "AverageTransactionsPerSecond",
+        0,
+        '"AverageTransactionsPerSecond": "4.0',
+    ),
+    ("time", 1, "", "sys", 0, "sys\t"),
+    ("time", 3, "", "maxresident", 0, "maxresident)k"),
+    ("time", 3, "", "swaps", 0, "swaps"),
+    ("time", 4, "cp testcase0-data part3", "Exit status", 0, "Exit status: 0"),
+    ("uperf", 1, "Txn2", "bytes", 1, "nr_bytes:2181873664"),
+    ("verbosegc", 0, "", "pause", 1, '  <time totalms="40.000" />'),
+    ("vmstat", 1, "", "id", 0, " 2  0      0 128898976"),
+    ("wrk", 1, "", "latency_p99", 0, "99%    8.02ms"),
+    ("xentop", 0, "b c", "CPU(sec)", 1, "b c --b---          5"),
+    ("xentop", 1, "Domain-0/5", "VCPUs(sec)", 0, "5:          7s"),
+    ("xentop", 1, "Domain-0/0", "TX bytes", 0, "TX:  7732224bytes"),
+)
+# Computed from several lines, or the number of things that have a line each.
+COMPUTED = {
+    "jmeter-csv": lambda r: r["t"].notna(),
+    "jmeter-csv-bare": lambda r: r["t"].notna(),
+    "jmeter-xml": lambda r: r["t"].notna(),
+    "cms-console": lambda r: r["field"].isin(["elapsed", "CPU"]) | r["field"].str.startswith("CL "),
+    "swingbench": lambda r: (r["field"] == "AverageResponse") & (r["entity"] == ""),
+    "swingbench-json": lambda r: (r["field"] == "AverageResponse") & (r["entity"] == ""),
+}
+
+_NUMBER = re.compile(r"-?(?:\d[\d']*(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_HEX = re.compile(r"\b[0-9A-F]+\b", re.ASCII | re.IGNORECASE)
+_CLOCK = re.compile(r"(?:(\d+):)?(\d+)[:m](\d+(?:\.\d+)?)", re.ASCII)
+_TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
+_TIME = re.compile(r"(\d+\.?\d*)(ns|us|ms)\b", re.ASCII)
+_COUNT = re.compile(r"(\d+\.?\d*)([kKM])\b", re.ASCII)
+_BITS = re.compile(r"(\d+\.?\d*)([KMG]?)b/s", re.ASCII)
+_SIZE = re.compile(r"(\d[\d']*(?:\.\d+)?) ?([BKMGTPE])", re.ASCII | re.IGNORECASE)
+
+
+def numbers_of(line: str) -> np.ndarray:
+    """Every number that a line can be taken to print: decimal, hexadecimal, a duration in seconds, a size, none."""
+    found = [float(text.replace("'", "").replace(",", ".")) for text in _NUMBER.findall(line)]
+    found += [int(text, 16) for text in _HEX.findall(line)]
+    found += [int(h or 0) * 3600 + int(m) * 60 + float(s) for h, m, s in _CLOCK.findall(line)]
+    sizes = [
+        float(text.replace("'", "")) * 1024.0 ** "BKMGTPE".index(unit.upper())
+        for text, unit in _SIZE.findall(line)
+    ]
+    found += [size / unit for size in sizes for unit in (1, 1024, 1024**2)]
+    found += [float(text) * _TIMES[unit] for text, unit in _TIME.findall(line)]
+    found += [float(text) * {"M": 1e6}.get(unit, 1e3) for text, unit in _COUNT.findall(line)]
+    found += [
+        float(text) * 1000.0 ** " KMG".index(unit or " ") / 8 for text, unit in _BITS.findall(line)
+    ]
+    return np.array([*found, *([0.0] if "none" in line else [])])
+
+
+def read(name: str, data: bytes) -> tuple[Reading, list[int], list[str]]:
+    """A reading, its lines, and the file's lines, of which the first one has the number 1."""
+    reading = all_formats()[name].read(data)
+    assert reading.lines is not None
+    assert reading.lines.shape == (len(reading.records),)
+    return reading, reading.lines.tolist(), ["", *data.decode().split("\n")]
+
+
+@pytest.mark.parametrize(("name", "seed", "entity", "field", "which", "printed"), PICKS)
+def test_a_number_stands_on_its_line(
+    name: str, seed: int, entity: str, field: str, which: int, printed: str
+) -> None:
+    reading, lines, text = read(name, SEEDS[name][seed])
+    records = reading.records
+    place = np.flatnonzero((records["entity"] == entity) & (records["field"] == field))[which]
+    assert printed in text[lines[place]]
+
+
+def test_every_format_is_picked_from() -> None:
+    assert {pick[0] for pick in PICKS} | {"iwl-xml"} >= set(
+        FORMATS
+    )  # of XML, where an element begins
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_line_holds_its_number(name: str) -> None:
+    checked = 0
+    for seed in SEEDS[name]:
+        reading, lines, text = read(name, seed)
+        computed = COMPUTED.get(name, lambda r: r["field"].isna())(reading.records)
+        if name == "iwl-xml":  # the element begins there; its text may end further down
+            text = [line + " ".join(text[i + 1 : i + 3]) for i, line in enumerate(text)]
+        for value, line, skip in zip(reading.records["value"], lines, computed, strict=True):
+            assert skip or np.isclose(numbers_of(text[line]), value, rtol=1e-12, atol=0).any(), (
+                value,
+                text[line],
+            )
+            checked += not skip
+    assert checked or name.startswith("jmeter")
+
+
+def test_a_line_that_a_screen_broke() -> None:
+    text = "q v\n00: DASD 0190 3390 M01RES R/O\n 107 CYL ON DASD 0201 SUBCHANNEL =\n0003\nReady; T=0.01/0.02 00:03:15\n"
+    reading, lines, _ = read("cms-console", text.encode())
+    assert dict(zip(reading.records["field"], lines, strict=True))["CYL"] == 3
+    assert lines[-1] == 5
+    whole = text.replace("R/O\n", "R/O").replace(" =\n", "\n= ")
+    assert read("cms-console", whole.encode())[1][0] == 2
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_line_ends_of_windows_count_as_one(name: str) -> None:
+    for seed in SEEDS[name]:
+        assert (
+            read(name, seed.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))[1]
+            == read(name, seed)[1]
+        )
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"cms-console"}))
+def test_lines_move_with_the_text(name: str) -> None:
+    """A blank line at the beginning moves all lines by one; a console's first line is a command, or nothing."""
+    for seed in SEEDS[name]:
+        if seed.startswith(b"<?xml"):
+            continue
+        assert read(name, b"\n" + seed)[1] == [line + 1 for line in read(name, seed)[1]]

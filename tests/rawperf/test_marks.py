@@ -1,0 +1,34 @@
+"""Byte order marks and the colours of a terminal change nothing that is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf import all_formats, sniff
+from tests.rawperf.seeds import FORMATS, SEEDS
+from tests.rawperf.trial import read_whole
+
+BOM = b"\xef\xbb\xbf"
+
+
+def coloured(data: bytes) -> bytes:
+    """Every whole line with an escape at its begin and end; documents are not coloured."""
+    *lines, last = data.split(b"\n")
+    return (
+        data
+        if data.startswith((b"<", b"{"))
+        else b"".join(b"\x1b[1;32m%b\x1b[0m\n" % line for line in lines) + last
+    )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_marks_and_colours_are_dropped(name: str) -> None:
+    form, data = all_formats()[name], SEEDS[name][0]
+    if b"\0" in data:
+        pytest.skip("a binary file has neither")
+    plain = read_whole(form, data)
+    for changed in (BOM + data, coloured(data)):
+        assert sniff(changed).name == sniff(data).name
+        found = read_whole(form, changed)
+        assert found.records.equals(plain.records)
+        assert (found.clock, found.info) == (plain.clock, plain.info)

@@ -1,0 +1,152 @@
+"""netstat -s: a real snapshot, spellings, round trip, damage."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.core.errors import FormatError
+from rawperf.netstat.read import FORMAT
+
+
+def get(reading: Reading, section: str, field: str) -> list[float]:
+    r = reading.records
+    return r.loc[(r["report"] == section) & (r["field"] == field), "value"].tolist()
+
+
+def snapshot(*lines: str) -> Reading:
+    return FORMAT.read("".join(f"{line}\n" for line in lines).encode())
+
+
+def test_real_snapshot(samples):
+    reading = FORMAT.read((samples / "misc/netstat_s_linux_old.txt").read_bytes())
+    assert reading.clock == "none"
+    assert reading.records["t"].isna().all()
+    assert len(reading.records) == 39
+    assert get(reading, "Ip", "total packets received") == [71046295]
+    assert get(reading, "Ip", "forwarded") == [78]
+    assert get(reading, "Icmp", "ICMP input histogram: destination unreachable") == [103]
+    assert get(reading, "Icmp", "ICMP output histogram: destination unreachable") == [412802]
+    assert get(reading, "Icmp", "ICMP messages sent") == [412802]
+    assert get(reading, "IcmpMsg", "InType3") == [103]
+    assert get(reading, "Tcp", "segments sent out") == [95242567]  # printed as "send out"
+    assert get(reading, "Tcp", "segments retransmitted") == [176658]  # printed as "retransmited"
+    assert get(reading, "Tcp", "bad segments received") == [3]  # printed with a full stop
+    assert get(reading, "TcpExt", "Quick ack mode was activated # times") == [479]
+    assert get(reading, "TcpExt", "Detected reordering # times using SACK") == [114]
+    assert get(
+        reading, "TcpExt", "packets rejected in established connections because of timestamp"
+    ) == [95]
+
+
+def test_spellings_and_indent_do_not_matter():
+    old = snapshot(
+        "Tcp:",
+        "    5 active connections openings",
+        "    6 segments send out",
+        "    7 segments retransmited",
+    )
+    new = snapshot(
+        "  Tcp:",
+        "  5 active connection openings",
+        "  6 segments sent out",
+        "  7 segments retransmitted",
+    )
+    pd.testing.assert_frame_equal(old.records, new.records)
+
+
+def test_words_before_the_number():
+    reading = snapshot("TcpExt:", "    TCPLossProbes: 12", "    TCP ran low on memory 3 times")
+    assert reading.records["field"].tolist() == ["TCPLossProbes", "TCP ran low on memory # times"]
+
+
+def test_settings_without_a_number_are_skipped():
+    reading = snapshot(
+        "Ip:", "    Forwarding is enabled", "    Default TTL is 64", "    9 forwarded"
+    )
+    assert get(reading, "Ip", "forwarded") == [9]
+
+
+def test_last_line_without_its_end_is_left_out():
+    reading = FORMAT.read(b"Tcp:\n    5 resets sent\n    11 segm")
+    assert reading.records["value"].tolist() == [5]
+    assert "line 3" in reading.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        ("", 1, "no section"),
+        ("    5 resets sent\n", 1, "before any section"),
+        ("Tcp:\n    no number here\n", 2, "not a counter"),
+        ("Tcp:\n    a 1 b 2 c\n", 2, "not a counter"),
+        ("Tcp:\n    5\n", 2, "without words"),
+        ("Tcp:\n    5 resets sent\nTcp:\n", 3, "occurs twice"),
+        ("Tcp:\n    5 segments send out\n    5 segments sent out\n", 3, "occurs twice"),
+    ],
+)
+def test_refusals_name_the_line(text, line, part):
+    with pytest.raises(FormatError, match=part) as caught:
+        FORMAT.read(text.encode())
+    assert caught.value.line == line
+
+
+FIELDS = [
+    ("Ip", "total packets received"),
+    ("Ip", "forwarded"),
+    ("Icmp", "ICMP messages received"),
+    ("Icmp", "ICMP messages sent"),
+    ("Tcp", "segments retransmitted"),
+    ("TcpExt", "fast retransmits"),
+]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.integers(0, 2**53)), min_size=len(FIELDS), max_size=len(FIELDS)
+    )
+)
+def test_round_trip(drawn):
+    records = [
+        (section, "host", "", field, float("nan"), float(value))
+        for (section, field), (there, value) in zip(FIELDS, drawn, strict=True)
+        if there
+    ] or [("Ip", "host", "", "forwarded", float("nan"), 1.0)]
+    reading = Reading(pd.DataFrame(records, columns=list(RECORD_COLUMNS)), "none")
+    again = FORMAT.read(FORMAT.write(reading))
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert (again.clock, again.info, again.warnings) == ("none", {}, ())
+
+
+def test_write_refuses_what_would_not_be_found_again():
+    for field in (
+        "segments send out",
+        "ICMP input histogram: echo requests",
+        "TCPLossProbes",
+        "ran low # times",
+    ):
+        records = [("Tcp", "host", "", field, float("nan"), 1.0)]
+        with pytest.raises(FormatError, match="can't print"):
+            FORMAT.write(Reading(pd.DataFrame(records, columns=list(RECORD_COLUMNS)), "none"))
+
+
+BASE = b"Icmp:\n    103 ICMP messages received\n    ICMP input histogram:\n        echo requests: 5\nTcp:\n    5 resets sent\n"
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(st.integers(0, len(BASE)), st.integers(0, 40), st.binary(max_size=12))
+def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+    try:
+        reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
+    except FormatError:
+        return
+    assert tuple(reading.records.columns) == RECORD_COLUMNS
+
+
+def test_sniff():
+    assert FORMAT.sniff(b"Ip:\n    71 total packets received\n") > 0.9
+    assert FORMAT.sniff(b"Time: 10\n") == 0.0

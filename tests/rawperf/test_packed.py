@@ -1,0 +1,111 @@
+"""Packed files are read as what they hold; those that are no logs are refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import time
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+
+from rawperf import all_formats, head_of, packed, sniff
+from rawperf.core.errors import FormatError
+from rawperf.packed import unpacked
+from tests.rawperf.seeds import FORMATS, SEEDS
+from tests.rawperf.trial import read_whole
+
+
+def zstd(data: bytes) -> bytes:
+    """A frame that does not say how long it is, as the program zstd writes from a pipe."""
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
+
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "xz": lzma.compress,
+    "bzip2": bz2.compress,
+    "zstd": zstd,
+}
+TEXT = b"a line of text\n" * 50_000
+
+
+class Slow(io.RawIOBase):
+    """A pipe: gives a few bytes at a time and can't be wound back."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = data
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: memoryview) -> int:
+        part, self._left = self._left[: min(len(into), 777)], self._left[min(len(into), 777) :]
+        into[: len(part)] = part
+        return len(part)
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_what_is_packed_comes_out(kind: str) -> None:
+    for data in (b"", b"x", TEXT):
+        assert unpacked(io.BytesIO(PACK[kind](data)), file="f").read() == data
+        assert unpacked(Slow(PACK[kind](data)), file="f").read() == data
+    assert unpacked(Slow(TEXT), file="f").read() == TEXT
+
+
+@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2"])
+def test_parts_that_were_put_together_are_one_file(kind: str) -> None:
+    assert (
+        unpacked(io.BytesIO(PACK[kind](b"a\n") + PACK[kind](TEXT)), file="f").read()
+        == b"a\n" + TEXT
+    )
+
+
+@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize(
+    "name", ["xentop", "sar", "sadf-json", "iwl-xml", "iwl-console", "jmeter-csv", "perfkit"]
+)
+def test_a_packed_file_is_recognised_and_read_as_the_file_itself(name: str, kind: str) -> None:
+    data = SEEDS[name][0]
+    form = all_formats()[name]
+    pressed = PACK[kind](data)
+    assert sniff(pressed) is form
+    reading = read_whole(form, pressed)
+    assert reading.records.equals(form.read(data).records)
+    assert reading.lines is not None
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_what_is_damaged_or_cut_is_refused(kind: str) -> None:
+    form, data = all_formats()["sar"], PACK[kind](SEEDS["sar"][0])
+    for bad in (
+        data[: len(data) // 2],
+        data[:-9],
+        data[: len(data) // 2] + b"\xff" * 20 + data[len(data) // 2 + 20 :],
+    ):
+        with pytest.raises(FormatError) as caught:
+            read_whole(form, bad, file="f.gz")
+        assert caught.value.file == "f.gz"
+        assert kind in caught.value.problem
+
+
+@pytest.mark.parametrize("kind", ["gzip", "xz", "bzip2", "zstd"])
+def test_a_bomb_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "FREE", 2**20)
+    bomb = PACK[kind](b"\0" * 2**26)
+    begin = time.process_time()
+    with pytest.raises(FormatError, match="unpacks to too much"):
+        read_whole(all_formats()["xentop"], bomb, file="f")
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_any_bytes_behind_a_magic_have_a_head(name: str) -> None:
+    for magic in packed.MAGIC:
+        assert isinstance(head_of(magic + SEEDS[name][0]), bytes)

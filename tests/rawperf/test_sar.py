@@ -1,0 +1,395 @@
+"""sar: real listings, clocks and dates, restarts, round trip, damage."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf import sniff
+from rawperf.base import RECORD_COLUMNS, Reading
+from rawperf.core.errors import FormatError
+from rawperf.sar.read import FORMAT
+
+LINE = "Linux 2.6.18 (guest1) \t2019-04-18 \t_s390x_\t(2 CPU)\n"
+CPU = "        CPU     %user     %idle\n"
+
+
+def epoch(*when: int) -> float:
+    return datetime(*when, tzinfo=UTC).timestamp()
+
+
+def get(
+    reading: Reading, report: str, entity: str, field: str, t: float | None = None
+) -> list[float]:
+    r = reading.records
+    mask = (r["report"] == report) & (r["entity"] == entity) & (r["field"] == field)
+    return r.loc[mask & (True if t is None else r["t"] == t), "value"].tolist()
+
+
+def test_twelve_hour_clock(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_ubuntu_12h_ampm.txt").read_bytes())
+    assert reading.clock == "absolute"
+    assert reading.info["date"] == "2019-05-21"
+    assert reading.warnings == ()
+    assert get(reading, "cpu", "all", "%user", epoch(2019, 5, 21, 18, 42, 39)) == [99.85]
+    assert get(reading, "cpu", "all", "%steal", epoch(2019, 5, 21, 18, 47, 9)) == [0.17]
+    assert len(get(reading, "cpu", "all", "%idle")) == 10  # the average is no eleventh
+
+
+def test_iso_date_restarts_and_comment(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_12.7_sar-ISO.txt").read_bytes())
+    assert get(reading, "cpu", "all", "%nice") == [12.5, 0, 23.08, 8.8, 19.49]
+    assert reading.records["t"].max() == epoch(2019, 4, 18, 13, 54, 35)
+    restarts = epoch(2019, 4, 18, 13, 37, 29), epoch(2019, 4, 18, 13, 54, 9)
+    assert reading.info["restarts"] == " ".join(f"{t:.0f}" for t in restarts)
+    assert reading.info["comments"] == f"{epoch(2019, 4, 18, 13, 39, 9):.0f} Testing sysstat!"
+
+
+def test_repeated_heading_and_midnight(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_12.7_sar-rep_hdr.txt").read_bytes())
+    assert get(reading, "cpu", "all", "%system") == [2.36, 1.93, 2.40, 7.53]
+    reading = FORMAT.read((samples / "sysstat/sar_12.7_sar-1.txt").read_bytes())
+    assert set(reading.records["t"]) == {epoch(2019, 5, 2)}  # the heading has 23:59:59 of May 1
+    assert "month/day/year" in reading.warnings[0]
+
+
+def test_every_cpu(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_12.7_sar-u.txt").read_bytes())
+    at = epoch(2019, 4, 18, 13, 20, 29)
+    assert get(reading, "cpu", "3", "%idle", at) == [100]
+    assert get(reading, "cpu", "6", "%idle", at) == []  # offline in this sample
+    assert get(reading, "cpu", "8", "%steal") == [0.0, 4.5]
+    assert get(reading, "cpu", "3", "%iowait")[-1] == 4.3
+
+
+def test_averages_since_boot_have_their_own_report(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_12.7_sar-x0.txt").read_bytes())
+    assert all(report.endswith(" since boot") for report in reading.records["report"])
+    assert get(reading, "cpu since boot", "2", "%nice") == [78.78]
+    assert get(reading, "disk since boot", "sdb", "await") == [60.92]
+    assert get(reading, "queue since boot", "", "ldavg-15") == [3.43]
+
+
+def test_all_activities(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_12.7_sar-A.txt").read_bytes())
+    one, two = epoch(2020, 6, 1, 12, 53, 21), epoch(2020, 6, 1, 12, 53, 22)
+    assert get(reading, "cpu", "all", "%soft", one) == [0.19]
+    assert get(reading, "tasks", "", "cswch/s") == [68409.30, 46287.74]
+    assert get(reading, "interrupts", "LOC", "all") == [34485.34, 0]
+    assert get(reading, "memory", "", "%commit") == [48.54, 120.77]
+    assert get(reading, "net-dev", "virbr0-1", "rxmcst/s", one) == [320.82]
+    assert get(reading, "net-edev", "wlp5s0", "rxdrop/s", one) == [3.21]
+    assert get(reading, "disk", "sdr", "%util", two) == [2.94]
+    assert get(reading, "fibre-channel", "host0", "fch_txw/s") == [0, 0]
+    assert get(reading, "filesystems", "/dev/sda7", "Ifree", two) == [1621550]
+    assert get(reading, "usb", "1", "maxpower") == [196]
+    assert get(reading, "psi-memory", "", "%smem-10") == [3.12, 21.06]
+
+
+def test_a_real_host(samples):
+    reading = FORMAT.read((samples / "sysstat/sar_data-10.3.1.txt").read_bytes())
+    assert reading.info["host"] == "kluane.home"
+    assert reading.info["restarts"] == f"{epoch(2017, 1, 21, 8, 14, 56):.0f}"
+    assert get(reading, "cpu", "all", "%sys") == [0.38]
+    assert get(reading, "temperature", "2", "%temp") == [26.25]
+    assert get(reading, "fan", "1", "rpm") == [1620]
+    assert get(reading, "filesystems", "/dev/sda6", "Iused") == [753]
+    assert get(reading, "paging", "", "pgfree/s") == [205]
+
+
+@pytest.mark.parametrize(
+    ("printed", "iso", "warned"),
+    [
+        ("2009-01-03", "2009-01-03", 0),
+        ("12/31/09", "2009-12-31", 0),
+        ("31/12/2009", "2009-12-31", 0),
+        ("02/03/2009", "2009-02-03", 1),
+        ("02/02/09", "2009-02-02", 0),
+        ("03.02.2009", "2009-02-03", 0),
+    ],
+)
+def test_dates(printed, iso, warned):
+    reading = FORMAT.read(
+        f"Linux 2.6.18 (h) {printed}\n\n10:00:00{CPU}10:00:10        all      1.00     99.00\n".encode()
+    )
+    assert reading.info["date"] == iso
+    assert len(reading.warnings) == warned
+    assert set(reading.records["t"]) == {
+        datetime.fromisoformat(f"{iso}T10:00:10+00:00").timestamp()
+    }
+
+
+def test_unreadable_date_and_decimal_comma():
+    reading = FORMAT.read(
+        f"Linux 2.6.18 (h) heute\n\n23:59:50{CPU}00:00:10        all      1,25     98,75\n".encode()
+    )
+    assert reading.clock == "time-of-day"
+    assert set(reading.records["t"]) == {10}
+    assert get(reading, "cpu", "all", "%user") == [1.25]
+
+
+def test_each_activity_crosses_midnight_by_itself():
+    block = "\n22:00:00{0}23:00:00        all      1.00     99.00\n01:00:00        all      1.00     99.00\n"
+    queue = "\n22:00:00      runq-sz  plist-sz\n23:00:00            3       956\n01:00:00            4       956\nAverage: 3 956\n"
+    reading = FORMAT.read((LINE + block.format(CPU) + queue).encode())
+    want = [epoch(2019, 4, 18, 23), epoch(2019, 4, 19, 1)]
+    assert reading.records["t"].unique().tolist() == want
+    assert get(reading, "queue", "", "runq-sz", want[1]) == [4]
+
+
+def test_unknown_activity_is_named_by_its_fields():
+    reading = FORMAT.read(
+        f"{LINE}\n10:00:00        THING     foo/s       bar\n10:00:01            x      2.00      1.00\n".encode()
+    )
+    assert set(reading.records["report"]) == {"foo/s+bar"}
+    assert get(reading, "foo/s+bar", "x", "foo/s") == [2]
+
+
+def test_columns_are_found_by_name():
+    reading = FORMAT.read(
+        f"{LINE}\n10:00:00        CPU     %idle     %user\n10:00:01        all     90.00     10.00\n".encode()
+    )
+    assert get(reading, "cpu", "all", "%user") == [10]
+
+
+def test_file_that_breaks_off():
+    text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n10:00:10          0      1.00     99.00\n"
+    text += "10:00:20        all      2.00     98.00\n10:00:20          0      2.00     9"
+    reading = FORMAT.read(text.encode())
+    assert get(reading, "cpu", "all", "%user") == [1]  # the second sample lacks cpu 0
+    assert "line 7" in reading.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        ("", 1, "system line"),
+        ("10:00:00 CPU %idle\n", 1, "system line"),
+        (f"{LINE}\n10:00:00{CPU}10:00:10 all 1.00\n10:00:20 all 1.00 9.00\n", 4, "does not fit"),
+        (f"{LINE}\n10:00:00{CPU}10:00:10 all 1.00 x\n10:00:20 all 1.00 9.00\n", 4, "not a number"),
+        (f"{LINE}\n10:00:00{CPU}10:61:10 all 1.00 3.00\n", 4, "time of day"),
+        (f"{LINE}\n10:00:00{CPU}13:01:10 PM all 1.00 3.00\n", 4, "12-hour"),
+        (f"{LINE}\n10:00:00{CPU}xx\n\n", 4, "not a line"),
+        (f"{LINE}\n10:00:00{CPU}{LINE}", 4, "second system line"),
+        (f"{LINE}10:00:00 all 1.00 3.00\n", 2, "before any heading"),
+    ],
+)
+def test_refusals_name_the_line(text, line, part):
+    with pytest.raises(FormatError, match=part) as caught:
+        FORMAT.read(text.encode())
+    assert caught.value.line == line
+
+
+TABLES = [
+    ("cpu", "cpu", ["all", "0", "1"], ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"]),
+    ("queue", "host", [""], ["runq-sz", "plist-sz", "ldavg-1"]),
+    ("disk", "dev", ["dasda", "dasdb"], ["tps", "rkB/s", "wkB/s"]),
+]
+
+
+@st.composite
+def readings(draw) -> Reading:
+    chosen = draw(
+        st.lists(st.sampled_from(TABLES), min_size=1, max_size=4, unique_by=lambda table: table[0])
+    )
+    start = int(epoch(2009, 1, 1)) + draw(st.integers(30_000, 80_000))
+    step = draw(st.integers(1, 3600))
+    samples = [start + step * k for k in range(draw(st.integers(1, 30)))]
+    by_sample = draw(
+        st.booleans()
+    )  # sar prints sample by sample while it runs, else one activity after the other
+    order = (
+        [(t, a) for t in samples for a in chosen]
+        if by_sample
+        else [(t, a) for a in chosen for t in samples]
+    )
+    records = [
+        (
+            report,
+            kind,
+            entity,
+            field,
+            t,
+            draw(st.integers(0, 10**6)) / (1 if "sz" in field or "MB" in field else 100),
+        )
+        for t, (report, kind, entities, fields) in order
+        for entity in entities
+        for field in fields
+    ]
+    frame = pd.DataFrame(records, columns=list(RECORD_COLUMNS)).astype({"t": float, "value": float})
+    info = {"kernel": "2.6.18", "host": "g", "machine": "s390x", "cpus": "2"}
+    return Reading(frame, "absolute", info)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(readings())
+def test_round_trip(reading):
+    data = FORMAT.write(reading)
+    again = FORMAT.read(data)
+    pd.testing.assert_frame_equal(again.records, reading.records)
+    assert {key: value for key, value in again.info.items() if key != "date"} == reading.info
+    assert again.warnings == ()
+    assert FORMAT.write(again) == data
+
+
+def test_what_is_not_simulated_is_not_written():
+    records = pd.DataFrame(
+        [("queue", "host", "", "runq-sz", 1000.0, 1.0)], columns=list(RECORD_COLUMNS)
+    )
+    for clock, info in (
+        ("time-of-day", {}),
+        ("absolute", {"restarts": "7"}),
+        ("absolute", {"comments": "7 a"}),
+    ):
+        with pytest.raises(FormatError, match="samples with dates"):
+            FORMAT.write(Reading(records, clock, info))
+    with pytest.raises(FormatError, match="no heading"):
+        FORMAT.write(Reading(records.assign(report="queue since boot"), "absolute"))
+
+
+def test_a_gap_of_a_day_is_not_written():
+    records = [("queue", "host", "", "runq-sz", t, 1.0) for t in (1000.0, 1000.0 + 86400)]
+    with pytest.raises(FormatError, match="step"):
+        FORMAT.write(Reading(pd.DataFrame(records, columns=list(RECORD_COLUMNS)), "absolute"))
+
+
+BASE = (
+    f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n10:00:10          0      1.00     99.00\n\n"
+    "10:00:00 MBfsfree %fsused FILESYSTEM\n10:00:10 5 6.5 /dev/sda\nAverage: 5 6.5 /dev/sda\n\n10:01:00 LINUX RESTART\n"
+).encode()
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(st.integers(0, len(BASE)), st.integers(0, 40), st.binary(max_size=12))
+def test_damage_gives_a_reading_or_a_format_error(at, cut, put):
+    try:
+        reading = FORMAT.read(BASE[:at] + put + BASE[at + cut :])
+    except FormatError:
+        return
+    assert tuple(reading.records.columns) == RECORD_COLUMNS
+
+
+def test_sniff():
+    assert FORMAT.sniff(BASE) > 0.9
+    assert FORMAT.sniff(b"Linux 2.6.18 (h) 01/01/09\n\nTime: 10:00:00\navg-cpu: %user\n") < 0.5
+
+
+def test_two_tables_of_one_activity_cross_midnight_each_by_itself():
+    # RHEL 4 and 5 print proc/s and cswch/s, which newer versions print together, one after the other
+    days = ("23:00:00", "01:00:00", "23:30:00", "00:30:00")
+    tables = "".join(
+        f"\n22:00:00     {field}\n"
+        + "".join(f"{time}  {value}.00\n" for value, time in enumerate(days))
+        for field in ("proc/s", "cswch/s")
+    )
+    reading = FORMAT.read((LINE + tables).encode())
+    want = [
+        epoch(2019, 4, 18, 23),
+        epoch(2019, 4, 19, 1),
+        epoch(2019, 4, 19, 23, 30),
+        epoch(2019, 4, 20, 0, 30),
+    ]
+    for field in ("proc/s", "cswch/s"):
+        assert reading.records.loc[reading.records["field"] == field, "t"].tolist() == want
+    assert set(reading.records["report"]) == {"tasks"}
+    assert reading.warnings == ()  # no clock was set back
+
+
+def test_a_heading_that_changes_within_a_table_goes_on_with_its_days():
+    table = (
+        "\n22:00:00        INTR      all      CPU0\n01:00:00         LOC     1.00      1.00\n\n02:00:00  LINUX RESTART\t(2 CPU)\n"
+        "\n02:10:00        INTR      all      CPU0      CPU1\n03:00:00         LOC     2.00      1.00      1.00\n"
+    )
+    reading = FORMAT.read((LINE + table).encode())
+    assert reading.records["t"].unique().tolist() == [epoch(2019, 4, 19, 1), epoch(2019, 4, 19, 3)]
+
+
+def test_a_clock_that_was_set_back_is_said_of_its_own_table():
+    rows = "\n10:00:00{0}10:00:10        all      1.00     99.00\n09:00:20        all      1.00     99.00\n"
+    reading = FORMAT.read((LINE + rows.format(CPU)).encode(), file="s")
+    assert reading.warnings == ("s line 5: the clock was set back",)
+
+
+SHORT = "10:00:10          0      0.00\n"  # as sysstat prints a processor that is off: one value too few
+
+
+def test_a_row_that_sysstat_itself_prints_too_short_is_left_out():
+    text = f"{LINE}\n10:00:00{CPU}10:00:10        all      1.00     99.00\n{SHORT}{SHORT}10:00:20        all      2.00     98.00\n"
+    reading = FORMAT.read(text.encode(), file="s")
+    assert get(reading, "cpu", "all", "%idle") == [99, 98]
+    assert set(reading.records["entity"]) == {"all"}
+    assert reading.warnings == (
+        "s line 5: a value is missing in the row, which was left out, and 1 more such rows",
+    )
+    with pytest.raises(
+        FormatError, match="does not fit"
+    ):  # not where sysstat puts its words: damage
+        FORMAT.read(text.replace("0      0.00\n", "0   0.00\n", 1).encode())
+
+
+def test_colours_are_no_part_of_the_listing():
+    coloured = "\n".join(
+        "".join(
+            f"\x1b[32;22m{cell}\x1b[0m" if cell.strip() else cell
+            for cell in re.split(r"(?<=\S)(?= )", line)
+        )
+        if line.startswith("10")
+        else line
+        for line in BASE.decode().split("\n")
+    )
+    assert "\x1b" in coloured
+    assert sniff(coloured.encode()) is FORMAT
+    assert FORMAT.read(coloured.encode()).records.equals(FORMAT.read(BASE).records)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_listing():
+    assert sniff(b"\xef\xbb\xbf" + BASE) is FORMAT
+    assert FORMAT.read(b"\xef\xbb\xbf" + BASE).records.equals(FORMAT.read(BASE).records)
+
+
+def test_a_host_without_a_name():
+    reading = FORMAT.read(BASE.replace(b"(guest1)", b"((none))"))
+    assert reading.info["host"] == "(none)"
+    assert reading.records.equals(FORMAT.read(BASE).records)
+
+
+def test_a_negative_percentage_is_refused():
+    with pytest.raises(FormatError, match="a negative percentage") as caught:
+        FORMAT.read(
+            BASE.replace(
+                b"1.00     99.00\n10:00:10          0", b"1.00    -99.00\n10:00:10          0"
+            )
+        )
+    assert caught.value.line == 4
+    bat = f"{LINE}\n10:00:00          BAT      %cap   cap/min    status\n10:00:10            1        83     -3.85         ?\n"
+    assert get(FORMAT.read(bat.encode()), "battery", "1", "cap/min") == [-3.85]
+
+
+@pytest.mark.parametrize("time", ["10時00分10秒", "上午 10时00分10秒"])
+def test_another_locale_is_named_as_the_cause(time):
+    text = f"{LINE}\n{time}     CPU     %user     %idle\n{time}        all      1.00     99.00\n".encode()
+    assert sniff(text) is FORMAT
+    with pytest.raises(FormatError, match="another locale") as caught:
+        FORMAT.read(text)
+    assert "LC_ALL=C sar" in str(caught.value)
+    assert caught.value.line == 3
+
+
+def test_the_last_midnight_of_the_year_9999_is_passed():
+    text = (
+        b"Linux 6.1.0 (h) 9999-12-31 _x86_64_ (1 CPU)\n\n23:59:50        CPU     %user     %idle\n"
+    )
+    reading = FORMAT.read(text + b"00:00:00        all      1.00      96.25\n")
+    assert reading.records["t"].tolist() == [253402300800.0] * 2
+    assert FORMAT.read(FORMAT.write(reading)).records.equals(reading.records)
+
+
+def test_seconds_since_1970_beside_times_of_day_are_refused():
+    text = BASE.rstrip(b"\n") + b"\n\n1233446460   runq-sz\n1233446470     3\n"
+    with pytest.raises(FormatError, match="seconds since 1970"):
+        FORMAT.read(text)

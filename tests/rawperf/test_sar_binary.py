@@ -1,0 +1,94 @@
+"""sar's binary files: through sadf where it is installed, else the error says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rawperf import Reading, sniff
+from rawperf.core.errors import FormatError
+from rawperf.sar import binary
+from rawperf.sar.binary import FORMAT
+
+MAGIC = b"\x96\xd5\x75\x21\x0c\x06\x01\x00"
+OUTPUT = """{"sysstat": {"hosts": [{"nodename": "h", "number-of-cpus": 2, "file-date": "2026-11-22", "statistics": [
+{"timestamp": {"date": "2026-11-22", "time": "12:32:24", "utc": 0, "interval": 1}, "queue": {"runq-sz": 3}}]}]}}
+"""
+
+
+@pytest.fixture
+def sadf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """A program that stands for sadf: it does what the given shell commands say."""
+
+    def made(commands: str) -> None:
+        place = tmp_path / "bin" / "sadf"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f"#!/bin/sh\n{commands}\n")
+        place.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{place.parent}:{os.environ['PATH']}")
+
+    return made
+
+
+def test_its_first_bytes_tell_it() -> None:
+    assert sniff(MAGIC) is FORMAT
+    assert FORMAT.sniff(b"\xd5\x96\x21\x71") == 1  # of a machine of the other byte order
+    assert FORMAT.sniff(b"\x96\xd5") == FORMAT.sniff(b"Linux 6.1 (h)") == 0
+
+
+def test_without_sadf_the_error_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert FORMAT.outside() == ""
+    with pytest.raises(
+        FormatError, match=r"sadf, which reads it, is not installed.*sadf -j FILE"
+    ) as caught:
+        FORMAT.read(MAGIC, file="sa03")
+    assert caught.value.file == "sa03"
+
+
+def test_what_sadf_prints_is_read(sadf) -> None:  # type: ignore[no-untyped-def]
+    sadf(f"test \"$1 $2 $4 $5\" = '-j -t -- -A' && test -z \"$S_COLORS\" && cat <<'E'\n{OUTPUT}E")
+    reading: Reading = FORMAT.read(MAGIC, file="sa03")
+    assert reading.records["value"].tolist() == [3]
+    assert (reading.clock, reading.info["cpus"], reading.lines) == ("absolute", "2", None)
+
+
+@pytest.mark.parametrize(
+    ("commands", "words"),
+    [
+        (
+            'echo "Invalid system activity file: $3" >&2; exit 1',
+            "does not read the file; found Invalid system activity file: sa03",
+        ),
+        ("exit 0", "0 bytes of output"),
+        ("echo '{'", "sadf's output: not JSON"),
+        ("sleep 9", "TimeoutExpired"),
+    ],
+)
+def test_what_sadf_refuses_is_refused(
+    sadf, monkeypatch: pytest.MonkeyPatch, commands: str, words: str
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(binary, "SECONDS", 0.5)
+    sadf(commands)
+    with pytest.raises(FormatError, match=words) as caught:
+        FORMAT.read(MAGIC, file="sa03")
+    assert (caught.value.file, caught.value.line) == ("sa03", None)
+
+
+@pytest.mark.skipif(
+    not shutil.which("sar") or not shutil.which("sadf"), reason="sysstat is not installed"
+)
+def test_a_file_that_sar_writes(tmp_path: Path) -> None:
+    place = tmp_path / "sa"
+    subprocess.run(["sar", "-o", str(place), "1", "1"], check=True, capture_output=True)
+    reading = FORMAT.read(place.read_bytes())
+    cpu = reading.records[
+        (reading.records["report"] == "cpu-load") & (reading.records["entity"] == "all")
+    ]
+    assert np.isclose(cpu["value"].sum(), 100, atol=0.1)
+    assert "sysstat" in FORMAT.outside()

@@ -1,0 +1,114 @@
+"""The trial of damaged files notices what it is there for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rawperf import Reading
+from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.rows import Rows
+from tests.rawperf import trial as module
+from tests.rawperf.mutations import MUTATIONS, mutant
+from tests.rawperf.trial import TooSlow, trial
+
+
+class Reader:
+    """A format whose `read` is given."""
+
+    name, title = "given", "given"
+
+    def __init__(self, read: Callable[[str], Reading]) -> None:
+        self._read = read
+
+    def sniff(self, head: bytes) -> float:
+        return 0.0
+
+    def read(self, data: bytes, *, file: str = "<bytes>") -> Reading:
+        return self._read(file)
+
+    def write(self, reading: Reading) -> bytes:
+        return b""
+
+
+def one(line: int | None = 1, value: float = 1.0, said: tuple[str, ...] = ()) -> Reading:
+    rows = Rows()
+    rows.add("", "host", "", "n", value)
+    return Reading(rows.frame(), "none", {}, said, None if line is None else np.array([line]))
+
+
+def refuse(line: int | None, name: bool = True) -> Callable[[str], Reading]:
+    def read(file: str) -> Reading:
+        raise FormatError("damaged", file=file if name else None, line=line)
+
+    return read
+
+
+def warn(file: str) -> Reading:
+    warnings.warn("odd", RuntimeWarning, stacklevel=1)
+    return one()
+
+
+def hang(file: str) -> Reading:
+    while True:
+        pass
+
+
+def test_readings_and_refusals_pass() -> None:
+    assert trial(Reader(lambda file: one()), b"1")[0]
+    assert trial(Reader(lambda file: one(2, said=(f"{file} line 2: odd",))), b"1\n")[0]
+    assert not trial(Reader(refuse(1)), b"1")[0]
+    assert not trial(Reader(refuse(None)), b"1")[0]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda file: one(2),
+        lambda file: one(0),
+        lambda file: one(None),
+        lambda file: one(value=np.inf),
+        lambda file: one(said=("odd",)),
+        lambda file: one(said=(f"{file} line 2: odd",)),
+        refuse(2),
+        refuse(1, name=False),
+    ],
+)
+def test_what_is_not_as_promised_fails(read: Callable[[str], Reading]) -> None:
+    with pytest.raises(AssertionError):
+        trial(Reader(read), b"1")
+
+
+def test_other_exceptions_and_warnings_come_through() -> None:
+    with pytest.raises(RuntimeWarning):
+        trial(Reader(warn), b"1")
+    with pytest.raises(ZeroDivisionError):
+        trial(Reader(lambda file: one(1 // 0)), b"1")
+
+    def other(file: str) -> Reading:
+        raise VirtperfError("no error of a format", file=file)
+
+    with pytest.raises(VirtperfError, match="no error of a format"):
+        trial(Reader(other), b"1")
+
+
+def test_an_endless_read_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CPU_SECONDS", 0.05)
+    with pytest.raises(TooSlow):
+        trial(Reader(hang), b"1")
+
+
+def test_a_mutant_is_the_same_each_time() -> None:
+    seeds = (b"a 1\nb 2\n" * 5, b"c 3.5\n" * 9)
+    first = [mutant(seeds, number) for number in range(60)]
+    assert first == [mutant(seeds, number) for number in range(60)]
+    assert len({data for data, _ in first}) > 50
+
+
+def test_every_mutation_happens() -> None:
+    seeds = (b"a 1\nb 2\n" * 5,)
+    names = {name for number in range(3000) for name in mutant(seeds, number)[1].split(", ")[1:]}
+    assert names == {mutation.__name__ for mutation in MUTATIONS}

@@ -1,0 +1,30 @@
+"""Words of lines, by array operations as by splitting."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf.words import Words
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.text(st.sampled_from("ab1 \t\n\r\v\fé-"), max_size=40))
+def test_words_are_those_of_split(text: str) -> None:
+    data = text.encode()
+    words = Words(data)
+    lines = data.split(b"\n")
+    lines = lines[:-1] if lines[-1] == b"" else lines
+    assert [words.line(i).encode() for i in range(len(words))] == lines
+    assert words.array.to_pylist() == data.decode().split()
+    for number, line in enumerate(lines):
+        own = words.array[int(words.first[number]) : int(words.first[number + 1])].to_pylist()
+        assert own == line.decode().split()
+
+
+def test_places_behind_the_text_hold_nothing() -> None:
+    words = Words(b"12 ab")
+    assert words.digit(np.array([0, 1, 3, 99])).tolist() == [True, True, False, False]
+    assert words.starting(np.array([0, 3, 4]), b"ab").tolist() == [False, True, False]
+    assert Words(b"").at(np.array([0])).tolist() == [0]

@@ -1,0 +1,87 @@
+"""Documents in pieces: together they are what the parser would get of the whole."""
+
+from __future__ import annotations
+
+import codecs
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawperf import pieces, xml_stream
+from rawperf.core.errors import FormatError
+from rawperf.rows import Warnings
+from rawperf.text import decode, uncoloured
+from rawperf.xml_stream import Target, XmlFeed, XmlPieces, declared
+
+HEADS = (
+    b"",
+    b"\n",
+    b"<?xml version='1.0'?>",
+    b'<?xml version="1.0"\n encoding="latin-1"?>',
+    codecs.BOM_UTF8,
+    b"\xff\xfe",
+)
+WORDS = (
+    b"<a x='1'>",
+    b"</a>",
+    b"text ",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b">",
+    "é".encode(),
+    b"\xe9",
+    "€".encode(),
+    b"\x1b[1m",
+    b"\x1b>",
+    b"\x1b",
+    b"[0;",
+    b"\0",
+    b"long words without any end ",
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sampled_from(HEADS), st.lists(st.sampled_from(WORDS), max_size=30), st.integers(3, 40))
+def test_pieces_make_the_whole(head: bytes, words: list[bytes], size: int) -> None:
+    data = head + b"".join(words)
+    whole = data if b"\0" in data else uncoloured(data.removeprefix(codecs.BOM_UTF8))
+    said: tuple[str, ...] = ()
+    if not declared(whole):
+        text, said = decode(whole, "f")
+        whole = text.encode()
+    strange = Warnings("f")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE", size)
+        assert b"".join(XmlPieces(io.BytesIO(data), strange, "f")) == whole
+    assert strange.sentences() == said
+
+
+def test_a_long_line_is_cut_while_it_is_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "PIECE", 100)
+    monkeypatch.setattr(pieces, "LONGEST", 500)
+    line = b"<r>" + b"<a n='1'/>" * 200
+    found = list(XmlPieces(io.BytesIO(line + b"\xe9</r>"), Warnings("f"), "f"))
+    assert len(found) > 10
+    assert b"".join(found) == line + "é</r>".encode()
+
+
+@pytest.mark.parametrize(
+    ("begin", "words"),
+    [
+        ("<r>\n<!--", "a tag or a comment has no end"),
+        ("<r>\n<a x='", "a tag or a comment has no end"),
+        ("<r>\n<a>", "a text has no end"),
+    ],
+)
+def test_what_has_no_end_is_refused_before_it_fills_the_memory(
+    begin: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xml_stream, "LONGEST", 5000)
+    feed = XmlFeed(Target("f", "r", 9))
+    feed.feed(begin.encode())
+    with pytest.raises(FormatError, match=f"f line 2: {words}"):
+        for _ in range(1000):
+            feed.feed(b" > x" * 20)

@@ -1,0 +1,136 @@
+"""One damaged file given to a reader: what may come out, within which time."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+
+from rawperf.base import CLOCKS, RECORD_COLUMNS, Format, Reading, joined
+from rawperf.core.errors import FormatError
+from rawperf.registry import HEAD_BYTES, blocks_of, ranking
+
+FILE = "a/damaged.file"
+INPUTS = int(os.environ.get("VIRTPERF_FUZZ", "150"))
+"""Damaged files of each format that the tests read."""
+CPU_SECONDS = 1.0
+"""What one file of at most a few hundred kilobytes may take; processor time, so that other work does not count."""
+
+_PLACE = re.compile(re.escape(FILE) + r" line (\d+):")
+
+
+class TooSlow(BaseException):  # no `except Exception` of a reader may catch it
+    """A reader took longer than `CPU_SECONDS`."""
+
+
+def _stop(signum: int, frame: object) -> None:
+    raise TooSlow(f"no end after {CPU_SECONDS:g} s of processor time")
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Raise `TooSlow` from within whatever runs too long; call it in the main thread."""
+    before = signal.signal(signal.SIGPROF, _stop)
+    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def read_whole(form: Format, data: bytes, file: str = FILE) -> Reading:
+    """The reading of a whole file, packed or not."""
+    return joined(blocks_of(form, io.BytesIO(data), file=file))
+
+
+def last_line(data: bytes) -> int:
+    r"""The number of the last line, from 1; a lone ``\r`` may end a line too, as it does in XML."""
+    return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
+def check_reading(reading: Reading, end: int) -> None:
+    """What `rawperf.base.Reading` promises of any file whose last line is `end`."""
+    records = reading.records
+    assert tuple(records.columns) == RECORD_COLUMNS
+    assert records.index.equals(pd.RangeIndex(len(records)))
+    for column in RECORD_COLUMNS[:4]:
+        cells = records[column].unique().tolist()
+        assert all(isinstance(cell, str) for cell in cells), f"{column} has {cells[:5]}"
+        check_text(*cells)
+    for column in RECORD_COLUMNS[4:]:
+        assert records[column].dtype == np.float64, column
+        assert not np.isinf(records[column].to_numpy()).any(), f"{column} is infinite"
+    assert reading.clock in CLOCKS
+    check_text(*reading.info, *reading.info.values(), *reading.warnings)
+    check_places(reading.warnings, end)
+    assert reading.lines is not None, "no lines"
+    assert reading.lines.shape == (len(records),)
+    assert np.issubdtype(reading.lines.dtype, np.integer)
+    assert ((reading.lines >= 1) & (reading.lines <= end)).all(), "a line that is not in the file"
+
+
+def check_refusal(error: FormatError, end: int) -> None:
+    """A refusal names the file and, if any, a line of it."""
+    assert error.file == FILE
+    assert error.line is None or (type(error.line) is int and 1 <= error.line <= end), (
+        f"line {error.line!r} of {end}"
+    )
+    check_text(str(error))
+
+
+def check_text(*texts: str) -> None:
+    """Texts that a terminal, YAML and Parquet can take: no halves of characters."""
+    for text in texts:
+        text.encode()
+
+
+def check_places(sentences: tuple[str, ...], end: int) -> None:
+    """Each warning names the file, and no line beyond its end."""
+    for sentence in sentences:
+        assert FILE in sentence, sentence
+        assert all(1 <= int(line) <= end for line in _PLACE.findall(sentence)), (
+            f"{sentence} (of {end} lines)"
+        )
+
+
+def trial(form: Format, data: bytes) -> tuple[bool, float]:
+    """Sniff and read some bytes.
+
+    Returns
+    -------
+    is_read : bool
+        Whether they gave a reading; otherwise they were refused.
+    seconds : float
+        Processor time of the reader.
+
+    Raises
+    ------
+    AssertionError
+        For a reading or a refusal that is not what it promises to be.
+    Exception
+        Whatever the reader raised that is no `FormatError`; warnings of libraries too.
+    """
+    end = last_line(data)
+    with bounded(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert all(0 < score <= 1 for score, _ in ranking(data))
+        assert 0 <= form.sniff(data[:HEAD_BYTES]) <= 1
+        start = time.process_time()
+        try:
+            reading = form.read(data, file=FILE)
+        except FormatError as error:
+            seconds = time.process_time() - start
+            check_refusal(error, end)
+            return False, seconds
+        seconds = time.process_time() - start
+    check_reading(reading, end)
+    return True, seconds

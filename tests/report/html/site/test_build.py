@@ -1,0 +1,93 @@
+"""All pages written, and their frame."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from tests.report.html.site.conftest import PARAMETERS, Parsed
+from tests.report.toy import HOSTILE
+from virtperf.core.paths import Layout
+from virtperf.report.html import templating
+from virtperf.report.html.site import build
+from virtperf.report.html.site.build import build_site, build_study_pages
+
+
+@pytest.fixture(scope="module")
+def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    out = tmp_path_factory.mktemp("reports")
+    written = [
+        *build_site(layout, PARAMETERS, out),
+        *build_study_pages(layout, PARAMETERS, "toy", out),
+    ]
+    return {path.name: path.read_text(encoding="utf-8") for path in written}
+
+
+def test_the_pages_of_the_navigation_and_of_the_study(pages: dict[str, str]) -> None:
+    own = {f"{name}-toy.html" for name in ("claims", "quality", "rehearsal", "trace")}
+    assert set(pages) == {*templating.PAGES, *own, "trace-toy.json"}
+    assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
+
+
+def test_every_page_has_the_frame_and_no_foreign_markup(pages: dict[str, str]) -> None:
+    for name, text in pages.items():
+        if not name.endswith(".html"):
+            continue
+        parsed = Parsed(text)
+        assert HOSTILE not in text, name
+        (policy,) = [
+            a["content"] for _, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy"
+        ]
+        assert "default-src 'none'" in policy, name
+        assert [file for file in templating.PAGES if file in parsed.links] == list(
+            templating.PAGES
+        ), name
+        assert [tag for tag, _ in parsed.tags].count("h1") == 1, name
+        assert len(parsed.ids) == len(set(parsed.ids)), name
+        assert not re.search(r"@import|url\((?!#)", text), name
+
+
+def test_links_between_the_pages_lead_somewhere(pages: dict[str, str], layout: Layout) -> None:
+    parsed = {name: Parsed(text) for name, text in pages.items() if name.endswith(".html")}
+    for name, page in parsed.items():
+        for link in page.links:
+            file, _, anchor = link.partition("#")
+            if file in parsed and anchor and "=" not in anchor:
+                assert anchor in parsed[file].ids, (name, link)
+            elif not file and anchor:
+                assert anchor in page.ids, (name, link)
+            elif file and not link.startswith(("data:", "../", "https:")):
+                assert file in parsed or file == "toy.html", (name, link)
+
+
+def test_the_same_data_give_the_same_bytes(
+    pages: dict[str, str], layout: Layout, tmp_path: Path
+) -> None:
+    for path in build_study_pages(layout, PARAMETERS, "toy", tmp_path):
+        assert path.read_text(encoding="utf-8") == pages[path.name]
+
+
+def test_a_page_that_is_too_large_is_refused(
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
+    with pytest.raises(
+        VirtperfError, match=r"index\.html: the page is too large; expected at most 1,000 bytes"
+    ):
+        build_site(layout, PARAMETERS, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_traces_for_programs_may_be_longer_than_a_page(
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = build.json_text
+    monkeypatch.setattr(
+        build, "json_text", lambda entries: real(entries) + " " * templating.LIMIT_BYTES
+    )
+    build_study_pages(layout, PARAMETERS, "toy", tmp_path)
+    assert (tmp_path / "trace-toy.json").stat().st_size > templating.LIMIT_BYTES

@@ -1,0 +1,94 @@
+"""All claims: the overview, and a page a paper."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+from dataclasses import replace
+from urllib.parse import unquote
+
+import pandas as pd
+import pytest
+
+from tests.report.html.site.conftest import Parsed
+from tests.report.toy import HOSTILE
+from virtperf.core import stage_tables
+from virtperf.report.html.site.claims import overview_page, study_page, sure
+from virtperf.report.html.site.gather import StudyFacts
+
+
+@pytest.fixture(scope="module")
+def page(facts: StudyFacts) -> Parsed:
+    return Parsed(study_page(facts))
+
+
+def rows(page: Parsed) -> dict[str, dict[str, str]]:
+    return {attrs["id"]: attrs for tag, attrs in page.tags if tag == "tr" and "id" in attrs}
+
+
+def test_rows_carry_what_filters_look_at(page: Parsed) -> None:
+    found = rows(page)
+    assert list(found) == ["claim-more-at-8", "claim-best-at-8", "claim-flat", "claim-busy"]
+    more = found["claim-more-at-8"]
+    assert (more["data-exhibit"], more["data-kind"]) == ("figure-2", "percent_change")
+    assert more["data-verdict"] == "corroborated|refuted"
+    assert more["data-printed"] == "66.0" and found["claim-flat"]["data-printed"] == ""
+
+
+def test_filters_count_what_they_choose(page: Parsed) -> None:
+    for choice in ("Figure 2", "independent (2)", "percent change (1)", "refuted (1)"):
+        assert choice in page.text
+    options = [attrs["value"] for tag, attrs in page.tags if tag == "option"]
+    assert options.index("figure-2") < options.index("figure-3")
+
+
+def test_a_claim_says_what_speaks_for_and_against_it(page: Parsed) -> None:
+    assert f"{HOSTILE} gains 66 %" in page.text
+    assert " 52 (48 to 56) " in page.text and "66.0 (64.0 to 68.0)" not in page.text
+    assert "the interval lies below the printed limits" in page.text
+    assert "against another" in page.text and "claims-toy.html#claim-more-at-8" in page.links
+    assert {"toy.html#figure-2", "toy.html#figure-3", "#claim-busy"} <= set(page.links)
+
+
+def test_all_claims_download(page: Parsed) -> None:
+    address = next(link for link in page.links if link.startswith("data:text/csv"))
+    table = list(csv.DictReader(io.StringIO(unquote(address.partition(",")[2]))))
+    assert [row["claim"] for row in table] == ["more-at-8", "best-at-8", "flat", "busy"]
+    assert (table[0]["printed"], table[0]["estimate"], table[0]["measured_verdict"]) == (
+        "66",
+        "52",
+        "refuted",
+    )
+    assert table[1]["printed"] == table[1]["printed_low"] == table[3]["implied_high"] == ""
+
+
+def test_the_overview_counts_verdicts_and_leads_to_the_claims_behind_them(
+    facts: StudyFacts,
+) -> None:
+    page = Parsed(overview_page([facts]))
+    assert "2 independent" in page.text and "1 refuted" in page.text
+    assert {
+        "claims-toy.html",
+        "claims-toy.html#verdict=independent",
+        "claims-toy.html#verdict=refuted",
+    } <= set(page.links)
+    assert (
+        "claims-toy.html#claim-flat" in page.links
+        and "1 claim that other claims of the same paper exclude" in page.text
+    )
+
+
+def test_a_contradiction_that_another_reading_resolves_is_not_sure(facts: StudyFacts) -> None:
+    assert [claim.id for claim in sure(facts)] == ["flat"]
+    row = {
+        "reading": "lenient",
+        "kind": "verdict",
+        "name": "flat",
+        "verdict": "contradicted",
+        "verdict_read": "independent",
+    }
+    readings = pd.DataFrame([row]).reindex(columns=list(stage_tables.READINGS.columns))
+    changed = copy.copy(facts)
+    changed.data = replace(facts.data, readings=readings)
+    assert list(sure(changed)) == []

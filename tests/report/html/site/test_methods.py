@@ -1,0 +1,37 @@
+"""How the numbers are made, from the documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rawperf.core.metrics import load_metrics
+from tests.report.html.site.conftest import Parsed
+from virtperf.report.html.site.overview import methods_page
+
+
+def test_documents_stand_under_one_heading_each(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "methods.md").write_text(
+        "# Methods\n\n## Lines\n\nSee [digits](certified-digits.md).\n"
+    )
+    (tmp_path / "certified-digits.md").write_text(
+        "# Digits\n\n## Lines\n\n| a |\n|---|\n| <b>1</b> |\n"
+    )
+    page = Parsed(methods_page(tmp_path, load_metrics(root / "data" / "metrics.yaml").metrics))
+    assert [
+        i for i in page.ids if i in ("methods", "certified-digits", "calibration", "metrics")
+    ] == [
+        "methods",
+        "certified-digits",
+        "metrics",
+    ]
+    headings = [
+        (tag, attrs["id"]) for tag, attrs in page.tags if tag in ("h2", "h3") and "id" in attrs
+    ]
+    assert ("h3", "lines") in headings and ("h3", "lines-2") in headings
+    assert "#certified-digits" in page.links and "<b>1</b>" in page.text
+
+
+def test_the_glossary_has_every_metric(tmp_path: Path, root: Path) -> None:
+    metrics = load_metrics(root / "data" / "metrics.yaml").metrics
+    page = Parsed(methods_page(tmp_path, metrics))
+    assert {f"metric-{name}" for name in metrics} <= set(page.ids)

@@ -1,0 +1,51 @@
+"""Where values come from, as a page."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.report.html.site.conftest import Parsed
+from tests.report.toy import HOSTILE, HOSTILE_FILE
+from virtperf.report.html.record import trace_place
+from virtperf.report.html.site.gather import StudyFacts
+from virtperf.report.html.site.trace import trace_page
+from virtperf.report.trace import Trace, traces
+
+
+@pytest.fixture(scope="module")
+def entries(facts: StudyFacts) -> list[Trace]:
+    return list(traces(facts.data))
+
+
+@pytest.fixture(scope="module")
+def page(facts: StudyFacts, entries: list[Trace]) -> Parsed:
+    return Parsed(trace_page(facts, entries))
+
+
+def test_every_key_and_every_exhibit_has_its_place(page: Parsed, entries: list[Trace]) -> None:
+    assert {trace_place(entry.key) for entry in entries} <= set(page.ids)
+    assert {"figure-2", "figure-3", "figure-4", "table-1"} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_raw_files_of_measured_runs_are_linked(page: Parsed) -> None:
+    file = quote(HOSTILE_FILE)
+    assert f"../data/measured/toy/measured-a-4-r1/{file}" in page.links
+    assert "lines 8 to 27 (20 samples)" in page.text and "window 60 to 260 s" in page.text
+
+
+def test_limits_name_their_claims(page: Parsed) -> None:
+    assert "claims-toy.html#claim-flat" in page.links and "toy.html#claim-bends-down" in page.links
+    assert "natural bounds, or a scale set by convention" in page.text
+    assert f"{HOSTILE} gains 66 %" in page.text
+
+
+def test_means_are_given_with_their_interval(page: Parsed) -> None:
+    assert "152, the mean over 3 runs; 95 % interval 147 to 157" in page.text
+
+
+def test_a_printed_table_leads_to_its_lines(page: Parsed) -> None:
+    assert "../data/published/toy/tables/table-1.csv" in page.links
+    assert "line 3: lnwas" in page.text and "printed 81921, corrected 8192" in page.text

@@ -1,0 +1,48 @@
+"""Numbers as CSV."""
+
+from __future__ import annotations
+
+import io
+from urllib.parse import unquote
+
+import pandas as pd
+import pytest
+
+from virtperf.report.html.record import address, csv_of
+from virtperf.report.records import Numbers
+
+
+def numbers(*rows: tuple, columns: tuple[str, ...] = ("name", "value")) -> Numbers:
+    return Numbers(name="n", columns=columns, rows=rows)
+
+
+def test_numbers_are_read_back_as_they_were() -> None:
+    table = numbers(("a", 1.5), ("b, c", -3), ('"d"', None), ("e\nf", True))
+    frame = pd.read_csv(io.StringIO(csv_of(table)))
+    assert list(frame["name"]) == ["a", "b, c", '"d"', "e\nf"]
+    assert list(map(str, frame["value"])) == ["1.5", "-3", "nan", "True"]
+
+
+def test_numbers_have_six_digits() -> None:
+    assert (
+        csv_of(numbers(("a", 1234567.0), ("b", 0.0001234567)))
+        == "name,value\na,1.23457e+06\nb,0.000123457\n"
+    )
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_spreadsheet_runs_nothing(cell: str) -> None:
+    read = csv_of(numbers((cell, 1), columns=(cell, "value")))
+    frame = pd.read_csv(io.StringIO(read), lineterminator="\n")
+    assert frame.iloc[0, 0] == f"'{cell}" and frame.columns[0] == f"'{cell}"
+
+
+def test_a_negative_number_is_a_number() -> None:
+    assert csv_of(numbers(("a", -1.5))) == "name,value\na,-1.5\n"
+
+
+def test_the_address_holds_the_file() -> None:
+    table = numbers(('<"&#%>', 1))
+    head, _, body = address(table).partition(",")
+    assert head == "data:text/csv;charset=utf-8" and unquote(body) == csv_of(table)
+    assert not set(body) & set('<>"#& \n')

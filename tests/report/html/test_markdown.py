@@ -1,0 +1,40 @@
+"""Markdown cells as HTML."""
+
+from __future__ import annotations
+
+from virtperf.report.html.markdown import Heading, Writer, pages_of
+
+
+def test_headings_get_anchors_that_nothing_else_has() -> None:
+    writer = Writer(taken=frozenset({"figure-2"}))
+    writer.html("# Figure 2\n\n## A *b* `c` & d\n\n### A b c d")
+    assert writer.headings == [
+        Heading(1, "Figure 2", "figure-2-2"),
+        Heading(2, "A b c & d", "a-b-c-d"),
+        Heading(3, "A b c d", "a-b-c-d-2"),
+    ]
+
+
+def test_a_link_may_lead_to_a_later_heading_but_not_nowhere() -> None:
+    (first, _), (_, headings) = pages_of(
+        ["[on](#later) [off](#gone) [fig](#figure-2)", "## Later"], frozenset({"figure-2"})
+    )
+    assert '<a href="#later">on</a> off <a href="#figure-2">fig</a>' in first
+    assert [heading.anchor for heading in headings] == ["later"]
+
+
+def test_tables_scroll_in_their_own_box() -> None:
+    html = Writer().html("| a |\n|---|\n| 1 |\n")
+    assert html.index('class="vp-scroll"') < html.index("<table>") and html.rstrip().endswith(
+        "</table></div>"
+    )
+
+
+def test_raw_html_is_text_and_comments_are_gone() -> None:
+    html = Writer().html("<b onclick=x>1</b>\n\n<!-- note -->\n\n<div>2</div>")
+    assert (
+        "<b" not in html
+        and "<div>2" not in html
+        and "note" not in html
+        and "&lt;b onclick=x&gt;" in html
+    )

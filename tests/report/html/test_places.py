@@ -1,0 +1,59 @@
+"""Where links lead, from a page and from a notebook."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from virtperf.report.html.record import NOTEBOOK, Place, trace_place
+from virtperf.report.trace import trace_key
+
+PAGE = Place(known=frozenset({"claim-busy", "figure-2", "here"}))
+
+
+@pytest.mark.parametrize(
+    ("link", "page", "notebook"),
+    [
+        ("claim:busy", "#claim-busy", "../reports/toy.html#claim-busy"),
+        ("claim:gone", "", "../reports/toy.html#claim-gone"),
+        ("exhibit:figure-2", "#figure-2", "../reports/toy.html#figure-2"),
+        ("exhibit:figure-9", "", "../reports/toy.html#figure-9"),
+        ("#here", "#here", "../reports/toy.html#here"),
+        ("#there", "", "../reports/toy.html#there"),
+        ("trace:toy/figure-2", "trace-toy.html#figure-2", "../reports/trace-toy.html#figure-2"),
+        (
+            "trace:other/figure-2/a b/4",
+            "trace-other.html#figure-2-a-b-4",
+            "../reports/trace-other.html#figure-2-a-b-4",
+        ),
+        ("rehearsal:toy", "rehearsal-toy.html", "../reports/rehearsal-toy.html"),
+        ("run:r 1", "quality-toy.html#run-r%201", "../reports/quality-toy.html#run-r%201"),
+        ("https://example.org/a:b", "https://example.org/a:b", "https://example.org/a:b"),
+        ("", "", ""),
+    ],
+)
+def test_links(link: str, page: str, notebook: str) -> None:
+    assert PAGE.address(link, "toy") == page
+    assert NOTEBOOK.address(link, "toy") == notebook
+
+
+def test_a_readers_own_exhibit_has_no_page_of_runs_or_claims() -> None:
+    assert NOTEBOOK.address("run:r1", "") == NOTEBOOK.address("exhibit:figure-2", "") == ""
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "figure-2", "data:text/html,x"])
+def test_any_other_link_is_refused(link: str) -> None:
+    with pytest.raises(VirtperfError, match="a link of no known kind"):
+        PAGE.address(link, "toy")
+
+
+def test_a_key_has_the_place_that_its_page_gives_it() -> None:
+    assert trace_place(trace_key("toy", "figure-2", "z/VM 5.3", 12)) == "figure-2-z-vm-5-3-12"
+
+
+def test_links_to_exhibits_and_claims_of_another_study_name_its_page() -> None:
+    here = Place(known=frozenset({"figure-5"}))
+    assert here.address("exhibit:other-2011/figure-5", "") == "other-2011.html#figure-5"
+    assert (
+        NOTEBOOK.address("claim:other-2011/less", "toy") == "../reports/other-2011.html#claim-less"
+    )

@@ -1,0 +1,157 @@
+"""Records as HTML."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.report.html.site.conftest import Parsed
+from tests.report.html.toy_notebook import claims, diagram, estimates, figure, summary, table
+from tests.report.toy import HOSTILE
+from virtperf.core.provenance import Provenance
+from virtperf.report.html.record import Place, distinct, ids, record_html
+from virtperf.report.records import Folded, Grid, Paragraph, Record, Span
+
+RECORDS = [summary(), table(), diagram(), figure(), claims(), estimates()]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda r: r.id)
+@pytest.mark.parametrize("notebook", [False, True])
+def test_every_text_is_escaped_and_every_element_closed(record: Record, notebook: bool) -> None:
+    html = record_html(record, notebook=notebook)
+    assert HOSTILE not in html and html.startswith("<figure") and html.endswith("</figure>")
+    for tag in (
+        "figure",
+        "table",
+        "tr",
+        "td",
+        "ul",
+        "li",
+        "details",
+        "div",
+        "dl",
+        "p",
+        "a",
+        "span",
+    ):
+        assert html.count(f"<{tag} ") + html.count(f"<{tag}>") == html.count(f"</{tag}>"), tag
+
+
+def test_a_notebook_leaves_out_what_is_large() -> None:
+    page, notebook = str(record_html(figure())), str(record_html(figure(), notebook=True))
+    assert "<svg" in page and "data:text/csv" in page and "<details" in page
+    assert not any(part in notebook for part in ("<svg", "data:text/csv", "<details", "data:image"))
+    assert "Figure 2" in notebook and "../reports/trace-toy.html#figure-2" in notebook
+
+
+def test_a_picture_speaks_to_those_who_do_not_see_it() -> None:
+    (picture,) = [
+        attrs for _, attrs in Parsed(record_html(figure())).tags if attrs.get("role") == "img"
+    ]
+    assert picture["aria-label"] == figure().drawing.description and picture["tabindex"] == "0"
+    (image,) = [a for tag, a in Parsed(record_html(figure(), repeated=True)).tags if tag == "img"]
+    assert (
+        image["src"].startswith("data:image/svg+xml;base64,")
+        and image["alt"] == figure().drawing.description
+    )
+
+
+def test_provenance_is_a_word_with_its_meaning() -> None:
+    parsed = Parsed(record_html(estimates()))
+    (badge,) = [attrs for _, attrs in parsed.tags if "vp-badge" in attrs.get("class", "")]
+    assert badge == {"class": "vp-badge vp-measured"}  # its meaning stands behind it
+    assert f"measured {Provenance.MEASURED.words}" in parsed.text
+
+
+def test_computed_numbers_lead_to_what_they_rest_on() -> None:
+    parsed = Parsed(record_html(estimates(), place=Place(frozenset({"figure-2"}))))
+    assert parsed.links == ["#figure-2", "quality-toy.html#run-measured-a-4-r1"]
+    assert (
+        "Computed by the code above from the values behind Figure 2 and run measured-a-4-r1."
+        in parsed.text
+    )
+
+
+def test_a_grid_says_which_cells_are_numbers_and_where_its_rows_are() -> None:
+    parsed = Parsed(record_html(claims()))
+    assert [a.get("id") for tag, a in parsed.tags if tag == "tr"] == [
+        None,
+        "claim-more-at-8",
+        "claim-busy",
+    ]
+    (style,) = [a.get("style") for tag, a in parsed.tags if tag == "table"]
+    assert style == "--c2:'Verdict: ';--c3:'About: ';"
+    (numbers,) = [a.get("class") for tag, a in Parsed(record_html(table())).tags if tag == "table"]
+    assert numbers == "vp-table vp-n2"
+
+
+def test_every_style_of_a_span_has_its_element() -> None:
+    styles = {
+        "strong": "strong",
+        "code": "code",
+        "deleted": "del",
+        "inserted": "ins",
+        "mark": "sup",
+    }
+    words = tuple(Span(text="x", style=style) for style in styles)
+    record = Record(kind="k", id="r", study="toy", title="", blocks=(Paragraph(words=words),))
+    tags = [tag for tag, _ in Parsed(record_html(record)).tags]
+    assert [tag for tag in tags if tag in styles.values()] == list(styles.values())
+
+
+def test_a_caption_does_not_repeat_the_heading_above_it() -> None:
+    record = figure()
+    whole = f"{record.name}. {record.title}"
+    alone, below = (
+        Parsed(record_html(record, heading=heading)).text
+        for heading in ("Figure 1. Another", f"{whole}.")
+    )
+    assert (
+        f"{record.name}. {record.title}" in alone and f"{record.name}. {record.title}" not in below
+    )
+    assert record.caption in alone and record.caption in below
+    bare = record_html(record.model_copy(update={"caption": ""}), heading=whole)
+    assert "<figcaption" not in bare
+
+
+def test_a_verdict_says_what_it_means_but_not_in_every_row_of_a_table() -> None:
+    word = (Span(text="contradicted", style="verdict"),)
+    grid = Grid(label="g", columns=("a",), rows=((word,), (word,)))
+    record = Record(kind="k", id="r", study="toy", title="", blocks=(Paragraph(words=word), grid))
+    titles = [
+        a.get("title")
+        for tag, a in Parsed(record_html(record)).tags
+        if "vp-verdict" in a.get("class", "")
+    ]
+    assert titles == ["the paper's other claims exclude it", None, None]
+
+
+def test_long_words_may_break() -> None:
+    record = Record(
+        kind="k",
+        id="r",
+        study="toy",
+        title="",
+        blocks=(Paragraph(words="a_rather_long_name/of.a.file"),),
+    )
+    assert (
+        "<wbr>" in record_html(record)
+        and "a_rather_long_name/of.a.file" in Parsed(record_html(record)).text
+    )
+
+
+def test_ids_are_made_unique_before_there_is_markup() -> None:
+    one, two = distinct([claims(), claims()], taken=["claim-busy"])
+    assert (one.id, two.id) == ("claims-figure-2", "claims-figure-2-2")
+    grids = [block for record in (one, two) for block in record.blocks if isinstance(block, Grid)]
+    assert [grid.ids for grid in grids] == [("claim-more-at-8", ""), ("", "")]
+    names = list(ids([one, two]))
+    assert len(names) == len(set(names))
+
+
+def test_ids_within_folded_blocks_count() -> None:
+    grid = Grid(label="Notes", columns=("note",), rows=(("a misprint",),), ids=("note-1",))
+    folded = Record(
+        kind="k", id="r", study="toy", title="", blocks=(Folded(summary="Notes", blocks=(grid,)),)
+    )
+    one, two = distinct([folded, folded])
+    assert "note-1" in ids([one]) and "note-1" not in ids([two])

@@ -1,0 +1,238 @@
+"""The page of an executed notebook: self-contained, safe, navigable, the same bytes."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from rawperf.core.errors import VirtperfError
+from tests.report.html.toy_notebook import diagram, figure, summary, table
+from virtperf.report.html import templating
+from virtperf.report.html.notebooks import records_of
+from virtperf.report.html.report import render, to_html
+from virtperf.report.records import MIME
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes, in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def values(self, name: str) -> list[str]:
+        return [value for _, attrs in self.tags if (value := attrs.get(name))]
+
+
+@pytest.fixture(scope="module")
+def page(notebook: NotebookNode) -> str:
+    return to_html(notebook)
+
+
+@pytest.fixture(scope="module")
+def elements(page: str) -> Elements:
+    return Elements(page)
+
+
+def test_the_same_notebook_gives_the_same_bytes(notebook: NotebookNode, page: str) -> None:
+    assert to_html(copy.deepcopy(notebook)) == page
+
+
+def test_nothing_is_loaded_from_anywhere(elements: Elements) -> None:
+    for tag, attrs in elements.tags:
+        if tag != "a":
+            for name in ("src", "href", "data", "poster", "srcset"):
+                assert (attrs.get(name) or "#").startswith(("#", "data:")), (tag, attrs)
+        assert tag not in ("iframe", "object", "embed", "base", "form")
+    assert not re.search(
+        r"@import|url\((?!#)", "".join(re.findall(r"<style>.*?</style>", to_text(elements), re.S))
+    )
+
+
+def to_text(elements: Elements) -> str:
+    return elements.rawdata
+
+
+def test_the_policy_allows_this_script_and_no_other(page: str, elements: Elements) -> None:
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    policy = next(
+        a["content"] for t, a in elements.tags if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert (
+        policy is not None
+        and "default-src 'none'" in policy
+        and f"script-src 'sha256-{digest}'" in policy
+    )
+    assert "connect-src" not in policy and "unsafe-eval" not in policy
+
+
+def test_no_attribute_runs_code(elements: Elements) -> None:
+    for _, attrs in elements.tags:
+        assert not [name for name in attrs if name.startswith("on")]
+        assert not (attrs.get("href") or "").lower().startswith("javascript:")
+
+
+def test_ids_are_unique_and_links_lead_somewhere(elements: Elements) -> None:
+    ids = elements.values("id")
+    assert len(ids) == len(set(ids))
+    targets = {href[1:] for href in elements.values("href") if href.startswith("#")}
+    assert targets <= set(ids)
+    named = {i for value in elements.values("aria-labelledby") for i in value.split()}
+    assert named <= set(ids)
+
+
+def test_an_exhibit_keeps_its_anchor(elements: Elements) -> None:
+    # The heading "### Figure 2" would take the same anchor; the figure has it.
+    tags = {attrs.get("id"): tag for tag, attrs in elements.tags}
+    assert tags["figure-2"] == "figure" and tags["figure-2-3"] == "h3"
+    assert tags["table-1"] == "figure" and tags["claim-more-at-8"] == "tr"
+
+
+def test_the_contents_list_the_headings(page: str) -> None:
+    contents = page[page.index("vp-contents-wide") : page.index("</nav>")]
+    assert re.findall(r">([^<]+)</a>", contents[contents.index("<ol") :]) == [
+        "Setup",
+        "Results",
+        "Figure 2",
+        "Figure 3. Utilization of CPU",
+        "Registers",
+    ]
+
+
+def test_text_from_files_and_cells_is_shown_not_run(page: str) -> None:
+    assert "<script>alert" not in page
+    assert page.count("&lt;script&gt;alert") > 10
+    assert "\x1b" not in page
+
+
+def test_code_is_folded_and_there(page: str, elements: Elements) -> None:
+    summaries = [
+        attrs
+        for tag, attrs in elements.tags
+        if tag == "details" and attrs.get("class") == "vp-source"
+    ]
+    assert len(summaries) == 10 and not [s for s in summaries if "open" in s]
+    assert "<code>Throughput over guests</code>" in page
+    code = html.unescape(re.sub(r"<[^>]*>", "", page[page.index('class="vp-code"') :]))
+    assert 'study.show("figure-2")' in code
+
+
+def test_a_link_to_nowhere_is_plain_text(page: str) -> None:
+    main = page[page.index("<main") :]
+    assert (
+        '<a href="#figure-2">Figure 2</a>' in main and '<a href="#claim-busy">another</a>' in main
+    )
+    assert (
+        "#figure-9" not in main
+        and "Figure 9 " in main
+        and "#claim-nowhere" not in main
+        and "gone</td>" in main
+    )
+    assert '<a href="#results">the results</a>' in main and "and nothing." in main
+
+
+def test_an_exhibit_shown_twice_gets_an_id_of_its_own(page: str, elements: Elements) -> None:
+    tags = {attrs.get("id"): tag for tag, attrs in elements.tags}
+    assert tags["figure-2"] == "figure" and tags["figure-2-2"] == "figure"
+    assert page.count('id="figure-2-axes"') == 1 and "data:image/svg+xml;base64," in page
+    assert page.count('id="claim-busy"') == 1
+
+
+def test_links_lead_to_the_pages_of_traces_and_runs(elements: Elements) -> None:
+    links = elements.values("href")
+    assert "trace-toy.html#figure-2" in links and "quality-toy.html#run-measured-a-4-r1" in links
+
+
+def test_an_output_for_notebooks_is_left_out(page: str) -> None:
+    assert page.count("It rises until") == 3 and "../reports/" not in page
+
+
+def test_a_record_of_another_version_is_named(tmp_path: Path, notebook: NotebookNode) -> None:
+    other = copy.deepcopy(notebook)
+    del other.cells[2].outputs[0]["data"][MIME]["kind"]
+    nbformat.write(other, tmp_path / "in.ipynb")
+    with pytest.raises(
+        VirtperfError, match=r"in\.ipynb: an exhibit is no record of this version: kind"
+    ):
+        records_of(tmp_path / "in.ipynb")
+    assert records_of(tmp_path / "none.ipynb") == []
+
+
+def test_records_come_back_as_they_went_in(tmp_path: Path, notebook: NotebookNode) -> None:
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    assert records_of(tmp_path / "in.ipynb")[:4] == [summary(), table(), diagram(), figure()]
+
+
+def test_pictures_become_images_with_text() -> None:
+    data = {"image/svg+xml": "<svg><script>alert(1)</script></svg>", "text/plain": "a <figure>"}
+    page = to_html(
+        new_notebook(cells=[new_code_cell("x", outputs=[new_output("display_data", data=data)])])
+    )
+    assert 'src="data:image/svg+xml;base64,' in page and 'alt="a &lt;figure&gt;"' in page
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("[a](javascript:alert(1))", "<p>a</p>"),
+        ("![p](https://example.org/p.png)", "[p]"),
+        ("<!-- for authors -->", ""),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
+    ],
+)
+def test_markdown_brings_no_code_and_no_request(source: str, expected: str) -> None:
+    page = to_html(new_notebook(cells=[new_markdown_cell(source)]))
+    main = page[page.index("<main") : page.index("</main>")]
+    assert expected in main
+    assert "javascript:" not in main and "<img" not in main and "authors" not in main
+
+
+def test_a_page_without_heading_gets_its_title() -> None:
+    page = to_html(new_notebook(cells=[new_markdown_cell("text")]), title="A <title>")
+    assert "<h1>A &lt;title&gt;</h1>" in page and "<title>A &lt;title&gt;</title>" in page
+
+
+def test_render_writes_the_page(tmp_path: Path, notebook: NotebookNode) -> None:
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    out = render(tmp_path / "in.ipynb", tmp_path / "reports" / "toy.html", title="Toy")
+    assert "<title>Toy</title>" in out.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_rendered_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notebook: NotebookNode
+) -> None:
+    with pytest.raises(VirtperfError, match="missing"):
+        render(tmp_path / "none.ipynb", tmp_path / "out.html")
+    (tmp_path / "bad.ipynb").write_text("{not json")
+    with pytest.raises(VirtperfError, match="not a notebook"):
+        render(tmp_path / "bad.ipynb", tmp_path / "out.html")
+    failed = new_notebook(
+        cells=[
+            new_code_cell("1/0", outputs=[new_output("error", ename="E", evalue="v", traceback=[])])
+        ]
+    )
+    nbformat.write(failed, tmp_path / "failed.ipynb")
+    with pytest.raises(VirtperfError, match="cell 1 ends in E: v"):
+        render(tmp_path / "failed.ipynb", tmp_path / "out.html")
+    monkeypatch.setattr(templating, "LIMIT_BYTES", 1000)
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    with pytest.raises(VirtperfError, match="too large"):
+        render(tmp_path / "in.ipynb", tmp_path / "out.html")
+    assert not (tmp_path / "out.html").exists()

@@ -1,0 +1,149 @@
+"""Claims, summary, assumptions and errata: what they say of verdicts, counts and sources."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from tests.report import toy
+from tests.report.plain import links, plain
+from virtperf.report.claim_words import implied
+from virtperf.report.key_numbers import reach
+from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.records import Folded, Grid
+
+
+def test_what_the_others_allow_is_said_for_relations_without_a_number(loaded: LoadedStudy) -> None:
+    assert loaded.data.claims is not None
+    claim = loaded.data.claims["best-at-8"]
+    limits = {"implied_low": math.nan, "implied_high": math.nan}
+    for verdict, said in (
+        ("corroborated", "only this"),
+        ("contradicted", "something else only"),
+        ("depends", "this or not, depending on what is set aside"),
+    ):
+        assert implied(claim, {**limits, "text_verdict": verdict}) == said
+
+
+def test_claims_carry_both_verdicts_in_words(loaded: LoadedStudy) -> None:
+    shown = loaded.claims("figure-2")
+    assert re.search(
+        r"more-at-8 .* 66 % \(65\.5 to 66\.5 %\) +60 to 70 % +corroborated +refuted", repr(shown)
+    )
+    assert re.search(
+        r"best-at-8 .* the place of the peak +this or something else +independent +undecided",
+        repr(shown),
+    )
+    assert "takes part in contradiction" in plain(
+        shown
+    ) and "set aside, see contradiction" in plain(shown)
+    assert "#contradiction-1" in links(shown)
+    assert any(
+        "contradiction-1" in getattr(b, "ids", ()) for b in loaded.contradictions().record.blocks
+    )
+    assert "measured 52 (48 to 56)" in plain(
+        shown
+    ) and "Read as: nothing means within 2 %" in plain(shown)
+    assert "busy" not in repr(shown) and shown.record.claims == ("more-at-8", "best-at-8", "flat")
+    assert "55 % or more" in repr(loaded.claims("figure-3"))
+    counted = "By the paper's other claims: 1 contradicted, 1 independent and 1 corroborated."
+    assert counted in "".join(plain(shown).splitlines()[3:12])
+
+
+def test_verdicts_of_a_figure_are_counted_over_what_it_plots(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "claims.yaml"
+    text = path.read_text()
+    assert text.count("about: [figure-3]") == 1  # of the utilization, which figure 2 does not plot
+    path.write_text(text.replace("about: [figure-3]", "about: [figure-2, text]"))
+    study = load_study("toy", data)
+    told, elsewhere = (" ".join(plain(study.claims(name)).split()) for name in ("figure-2", "text"))
+    assert (
+        "4 claims, 3 of them on what is plotted. By the paper's other claims: 1 contradicted"
+        in told
+    )
+    assert "on what is plotted" not in elsewhere
+    path.write_text(text.replace("about: [figure-3]", "about: [figure-4]"))
+    assert "1 claim on the set-up and other things that are not plotted." in plain(
+        load_study("toy", data).claims("figure-4")
+    )
+
+
+def test_claims_about_the_text_and_all_claims(loaded: LoadedStudy) -> None:
+    assert "flat" in repr(loaded.claims("text")) and "busy" not in repr(loaded.claims("text"))
+    assert all(name in repr(loaded.claims()) for name in ("more-at-8", "best-at-8", "flat", "busy"))
+    assert "bends-down" not in repr(loaded.claims())
+    assert "The paper makes no testable claim here." in plain(loaded.claims("figure-4"))
+
+
+def test_before_the_stages_verdicts_are_not_computed(bare: LoadedStudy) -> None:
+    text = repr(bare.claims("figure-2"))
+    assert re.search(r"more-at-8 .* not computed +not computed$", text, flags=re.MULTILINE)
+    assert "Not yet tested by measurement." in plain(bare.claims("figure-2"))
+
+
+def test_the_table_is_folded_below_the_counts(loaded: LoadedStudy) -> None:
+    shown = loaded.claims("figure-2")
+    (folded,) = [b for b in shown.record.blocks if isinstance(b, Folded)]
+    (grid,) = folded.blocks
+    assert folded.summary == "Show 3 claims" and isinstance(grid, Grid)
+    assert grid.ids == ("claim-more-at-8", "claim-best-at-8", "claim-flat")
+    assert plain(shown).splitlines()[3].startswith("3 claims.")
+
+
+def test_assumptions_and_errata(loaded: LoadedStudy) -> None:
+    assert re.search(
+        r"bends-down .* on +4", repr(loaded.assumptions())
+    )  # it sets four limits of points
+    assert loaded.assumptions().record.claims == ("bends-down",)
+    assert "8192" in repr(loaded.errata()) and "- 18 test are 18 guests" in repr(loaded.errata())
+    assert "exhibit:table-1" in links(loaded.errata()) and "Table 1, row 2, Memory [MB]" in plain(
+        loaded.errata()
+    )
+
+
+def test_an_assumption_links_the_claims_that_its_reason_names(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "claims.yaml"
+    path.write_text(
+        path.read_text().replace(
+            "queues only grow & never shrink", "as best-at-8, and more-or-less"
+        )
+    )
+    shown = load_study("toy", data, assumptions=False).assumptions()
+    assert "claim:best-at-8" in links(shown) and "“System A peaks at 8 guests”" in plain(shown)
+    assert "claim:more-or-less" not in links(shown) and "more-or-less" in plain(shown)
+    assert re.search(r"bends-down .* off in this report +4", repr(shown))
+
+
+def test_summary_counts(loaded: LoadedStudy) -> None:
+    study = loaded.study
+    points = [
+        (e.id, s.label, x)
+        for e in study.exhibits
+        for s, x, q in study.points(e)
+        if (r := study.reference_for(q)) is None or r[0] != q
+    ]
+    limits = {
+        (row.exhibit, row.series, row.x): (row.low, row.high)
+        for row in loaded.data.points.itertuples()
+    }
+    found = reach(loaded.data)
+    assert found.points == len([p for p in points if p in limits]) < len(limits)
+    narrow = [
+        p for p in points if p in limits and (limits[p][1] - limits[p][0]) / sum(limits[p]) <= 0.05
+    ]
+    assert found.within[0] == len(narrow) <= found.within[1]
+    assert found.open_ended == 2
+    said = plain(loaded.summary())
+    assert (
+        f"{found.within[0]} of {found.points}" in said
+        and "2 have no upper limit in the text" in said
+    )
+    assert re.search(r"9\nmeasured runs", said)
+
+
+def test_a_summary_before_the_stages_says_what_is_missing(bare: LoadedStudy) -> None:
+    assert "reconstructed/toy/points.parquet" in plain(bare.summary())
+    assert reach(bare.data).within == (0, 0)

@@ -1,0 +1,66 @@
+"""Diagrams: boxes in rows, connections in words; what does not fit is refused where it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.report import toy
+from tests.report.plain import plain
+from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.records import Diagram
+
+
+def test_boxes_hold_boxes_and_connections_are_in_words(loaded: LoadedStudy) -> None:
+    shown = loaded.show("figure-1")
+    (diagram,) = [b for b in shown.record.blocks if isinstance(b, Diagram)]
+    assert [[box.id for box in row] for row in diagram.rows] == [["client"], ["lpar"], ["disk"]]
+    assert [[box.id for box in row] for row in diagram.rows[1][0].rows] == [["web", "app"], ["lan"]]
+    assert ("Guest LAN", "lnweb[n], 1 CPU", "") in diagram.edges and len(diagram.edges) == 5
+    assert "Host <u>1</u> holds lnweb[n], 1 CPU, Application server and Guest LAN." in diagram.label
+    assert shown.record.numbers[0].rows[4] == (
+        "Host <u>1</u>",
+        "Storage server",
+        "FCP, passed through",
+    )
+    assert "section “Setup”" in plain(shown) and "layout is ours" in plain(shown)
+
+
+def test_boxes_of_one_label_are_told_apart_by_what_they_stand_in(tmp_path: Path) -> None:
+    shown = load_study(
+        "toy", _changed(tmp_path, "label: Guest LAN", "label: Application server")
+    ).show("figure-1")
+    assert "Application server (Host <u>1</u>)" in repr(shown)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem", "line"),
+    [
+        (
+            "from: client",
+            "from: cleint",
+            "a connection names 'cleint', which is no box; did you mean 'client'",
+            25,
+        ),
+        ("id: disk", "id: lan", "the box 'lan' is given twice", 25),
+        ("label: Storage server", "name: Storage server", "'label' is missing", 34),
+        ("to: web, label: HTTP", "to: web, width: 3", "there is no 'width' here", 36),
+    ],
+)
+def test_a_wrong_diagram_is_refused_with_its_line(
+    tmp_path: Path, old: str, new: str, problem: str, line: int
+) -> None:
+    with pytest.raises(StudyError) as caught:
+        load_study("toy", _changed(tmp_path, old, new))
+    assert problem in str(caught.value) and caught.value.line == line
+    assert "figure-1" in str(caught.value)
+
+
+def _changed(tmp_path: Path, old: str, new: str) -> Path:
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    return data

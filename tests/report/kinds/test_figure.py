@@ -1,0 +1,196 @@
+"""Line and bar figures as records: layers, limits in words, the numbers behind them, a reader's own picture."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from tests.report import toy
+from tests.report.plain import links, plain
+from tests.report.toy import DOLLARS, HOSTILE, change
+from virtperf import plot
+from virtperf.core import stage_tables
+from virtperf.models import frames as models
+from virtperf.models.result import Estimate
+from virtperf.report.axis_words import colours
+from virtperf.report.data import load
+from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.trace import traces
+
+
+def numbers(loaded: LoadedStudy, exhibit: str) -> pd.DataFrame:
+    return loaded.show(exhibit).record.numbers[0].frame()
+
+
+def test_layers_keep_their_provenance(loaded: LoadedStudy) -> None:
+    table = numbers(loaded, "figure-2").set_index(["series", "guests"])
+    row = table.loc[(HOSTILE, 8)]
+    assert (row["measured"], row["measured_high"]) == (152, pytest.approx(156.968, abs=1e-3))
+    assert "simulated" not in " ".join(table.columns) and "centre" not in table
+    assert (row["allowed"], row["text_alone"]) == ("165.5 166.5",) * 2
+    assert (row["allowed_low"], row["allowed_high"], row["low_set_by"]) == (
+        165.5,
+        166.5,
+        "more-at-8",
+    )
+    assert row["measured_runs"] == "measured-a-8-r1;measured-a-8-r2;measured-a-8-r3"
+    assert pd.isna(row["example"]) and table.loc[(HOSTILE, 2), "example"] == 75
+    assert pd.isna(table.loc[(DOLLARS, 2), "allowed_high"])  # unbounded
+    assert loaded.show("figure-2").record.provenance == ("reconstructed", "measured", "example")
+    assert loaded.show("figure-3").record.provenance == ("published", "reconstructed", "measured")
+
+
+def test_examples_are_shown_only_on_request(toy_data: Path) -> None:
+    record = load_study("toy", toy_data).show("figure-2").record
+    assert record.numbers[0].frame()["example"].isna().all() and "example" not in record.provenance
+    assert record.drawing is not None and "made-up example" not in record.drawing.svg
+
+
+def test_without_assumptions_the_band_is_that_of_the_text(toy_data: Path) -> None:
+    table = numbers(load_study("toy", toy_data, assumptions=False), "figure-2")
+    assert (table["allowed_low"][0], table["allowed_high"][0]) == (10, 90)
+
+
+def test_the_text_table_holds_the_numbers_behind(loaded: LoadedStudy) -> None:
+    text = repr(loaded.show("figure-2"))
+    assert text.splitlines()[0] == "Figure 2. Throughput over guests"
+    assert re.search(r"8 +165\.5 to 166\.5 +165\.5 to 166\.5 +152 \(147 to 157\)", text)
+    assert re.search(r"\$host_1\$.*  2 +20 or more +40 or more", text)
+    assert len(text.splitlines()) == 4 + 7  # title, caption, header, rule, one line a point
+
+
+def test_claims_and_runs_stand_in_the_numbers_and_behind_the_trace(loaded: LoadedStudy) -> None:
+    shown = loaded.show("figure-2")
+    assert "trace:toy/figure-2" in links(shown)
+    numbers = shown.record.numbers[0].frame()
+    assert "more-at-8" in set(numbers["low_set_by"])
+    assert any("measured-a-8-r1" in runs for runs in numbers["measured_runs"])
+    assert shown.record.claims == ("more-at-8", "best-at-8", "flat")
+    assert "165.5 to 166.5" in plain(shown) and "152 (147 to 157)" in plain(shown)
+
+
+def test_a_table_has_no_column_that_says_nothing(loaded: LoadedStudy, bare: LoadedStudy) -> None:
+    columns = {"The text alone allows", "With our assumptions", "Printed", "Measured"}
+    assert columns < set(plain(loaded.show("figure-3")).splitlines())
+    assert not columns & set(plain(bare.show("figure-2")).splitlines())
+
+
+def test_pieces_are_told_apart(loaded: LoadedStudy, tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    path = data / "reconstructed" / "toy" / "points.parquet"
+    points = stage_tables.POINTS.read(path)
+    points.at[2, "pieces"] = [20.0, 30.0, 165.5, math.inf]
+    points.loc[2, ["low", "high"]] = 20.0, math.inf
+    stage_tables.POINTS.write(points, path)
+    shown = load_study("toy", data).show("figure-2")
+    assert "20 to 30 or 165.5 or more" in plain(shown)
+    assert shown.record.numbers[0].frame()["allowed"][2] == "20 30; 165.5 inf"
+    assert "20 to 30 or 165.5 or more" in next(
+        t.allowed for t in traces(load("toy", data)) if t.x == "8"
+    )
+
+
+def test_before_any_stage_the_figure_says_so(bare: LoadedStudy) -> None:
+    for exhibit in ("figure-2", "figure-3", "figure-5"):
+        record = bare.show(exhibit).record
+        assert record.drawing is not None
+    assert "no values yet" in bare.show("figure-2").record.caption
+    assert "System A: 80 (hardware encryption)" in bare.show("figure-3").record.caption
+    assert "not computed" in bare.show("figure-5").record.caption
+
+
+def test_the_digest_is_that_of_the_numbers(loaded: LoadedStudy) -> None:
+    record = loaded.show("figure-2").record
+    text = record.numbers[0].frame().to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    assert record.drawing is not None
+    assert record.drawing.digest == hashlib.sha256(text.encode()).hexdigest()[:8]
+    assert record.drawing.description == record.caption
+
+
+def test_a_readers_changes_reach_the_record(loaded: LoadedStudy) -> None:
+    figure = plot.lines(
+        loaded.points("figure-2"), x="guests", hue="series", means=loaded.means("figure-2")
+    )
+    figure.axes[0].set_title("My own title")
+    figure.axes[0].axhline(77.0, color="#123456")
+    drawing = loaded.show("figure-2", figure).record.drawing
+    assert drawing is not None
+    assert ">My own title<" in drawing.svg and "#123456" in drawing.svg
+    usual = loaded.show("figure-2").record.drawing
+    assert usual is not None and "My own title" not in usual.svg and usual.digest == drawing.digest
+
+
+def test_two_calls_give_the_same_record(loaded: LoadedStudy) -> None:
+    for exhibit in ("figure-2", "figure-3", "figure-4", "figure-5"):
+        assert loaded.show(exhibit).record == loaded.show(exhibit).record
+
+
+def test_fits_are_drawn_and_their_curves_kept(measured: LoadedStudy) -> None:
+    loaded, runs = measured, measured.runs("figure-2")
+    fits = models.line("value ~ guests", runs, by="series")
+    record = loaded.show("figure-2", None, fits).record
+    assert [n.name for n in record.numbers] == ["toy-figure-2", "toy-figure-2-curves"]
+    curves = record.numbers[1].frame()
+    assert set(curves["series"]) == {HOSTILE} and (curves["x"].min(), curves["x"].max()) == (2, 16)
+    assert record.drawing is not None and "fitted, dots: 95 % interval" in record.drawing.svg
+
+
+def test_a_missing_fit_says_why(loaded: LoadedStudy) -> None:
+    runs = loaded.runs("figure-2").query("provenance == 'example'")
+    fits = models.line("value ~ guests", runs, by="series")
+    assert not fits[HOSTILE].available
+    record = loaded.show("figure-2", None, fits).record
+    assert (
+        f"No curve for {HOSTILE}: {fits[HOSTILE].reason}" in plain(record)
+        and len(record.numbers) == 1
+    )
+
+
+def test_what_belongs_to_no_figure_is_refused(measured: LoadedStudy) -> None:
+    loaded, runs = measured, measured.runs("figure-2")
+    fits = models.line("value ~ guests", runs, by="series")
+    with pytest.raises(VirtperfError, match="has no fitted curves"):
+        loaded.show("figure-3", None, fits)
+    with pytest.raises(VirtperfError, match=r"study\.estimates"):
+        loaded.show("figure-2", None, {"peak": Estimate(1, 0, 2, 0.95, "profile")})
+    with pytest.raises(VirtperfError, match="which is no series"):
+        loaded.show("figure-2", None, {"System Z": fits[HOSTILE], "System Y": fits[HOSTILE]})
+
+
+def test_runs_without_the_reference_are_said_to_be_left_out(
+    measured: LoadedStudy, tmp_path: Path
+) -> None:
+    data = toy.build(tmp_path)
+    change(data, stage_tables.MEANS, {"provenance": "measured", "scale": "relative"}, scale="gone")
+    shown = load_study("toy", data).show("figure-2")
+    assert "no common scale with the paper" in plain(
+        shown
+    ) and "not run: Throughput (4 guests)." in plain(shown)
+    assert shown.record.numbers[0].frame()["measured"].isna().all()
+    assert "left out" not in plain(measured.show("figure-2"))
+
+
+def test_a_colour_is_that_of_a_series_of_the_study(tmp_path: Path) -> None:
+    path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("{label: System A, at:", "{label: System A, colour: Memory, at:"))
+    found = colours(load_study("toy", tmp_path / "data").study)
+    assert found["System A"] == found["Memory"] != found["System B"]
+    path.write_text(text.replace("{label: System A, at:", "{label: System A, colour: Memroy, at:"))
+    with pytest.raises(
+        VirtperfError, match=r"figure-3: no series is called 'Memroy'.*Did you mean 'Memory'"
+    ):
+        load_study("toy", tmp_path / "data")
+
+
+def test_labels_of_one_figure_have_different_colours(loaded: LoadedStudy) -> None:
+    found = colours(loaded.study)
+    for exhibit in loaded.study.exhibits:
+        labels = [series["label"] for series in exhibit.spec.get("series", ())]
+        assert len({found[label] for label in labels}) == len(labels)

@@ -1,0 +1,54 @@
+"""Data quality: excluded runs, audits by kind and condition, warm-up, stationarity."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+
+from tests.report.plain import plain
+from virtperf.report.kinds.quality import record
+from virtperf.report.loaded import LoadedStudy
+
+
+def test_excluded_runs_and_failed_audits_are_counted(loaded: LoadedStudy) -> None:
+    shown = loaded.quality()
+    assert "1 run excluded" in repr(shown) and "sar.txt" in plain(shown)
+    assert re.search(r"Audits of the runs: 1 failed", repr(shown))
+
+
+def test_audits_are_told_by_kind_and_exceptions_by_condition(loaded: LoadedStudy) -> None:
+    rows = [
+        (
+            f"run-{k}-r{r}",
+            audit,
+            value,
+            300.0 if audit == "warm-up" else 16.0,
+            low,
+            300.0,
+            status,
+            note,
+        )
+        for k in ("a", "b")
+        for r in (1, 2, 3)
+        for audit, value, low, status, note in (
+            ("warm-up", 250.0 + 100 * (r == 3), 0.0, "ok", "later" if r == 3 else ""),
+            ("law", 16.0 if k == "a" else 20.0 + r, 15.0, "ok" if k == "a" else "violated", ""),
+        )
+    ]
+    columns = ["run_id", "audit", "value", "expected", "low", "high", "status", "note"]
+    series = pd.DataFrame({"run_id": ["run-a-r1"] * 3, "stationarity": ["constant", "step", ""]})
+    series = series.assign(flags=["", "it jumps", ""], metric="page_rate")
+    data = replace(loaded.data, audits=pd.DataFrame(rows, columns=columns), series=series)
+    text = re.sub(r"\s+", " ", plain(record(replace(loaded.context, data=data))))
+    assert re.search(r"law 6 6 3 44 %", text)  # (23 - 16) / 16
+    assert re.search(r"warm-up 6 6 6 only a limit counts", text)
+    assert (
+        re.search(r"run-b \(3 runs\) 21 to 23 16", text)
+        and "run-b-r1" not in text.split("Warm-up")[0]
+    )
+    assert (
+        re.search(r"300 s 6 250 s 250 s 350 s 2", text) and "Later: run-a-r3 and run-b-r3" in text
+    )
+    assert re.search(r"step 1 33 %", text) and "It jumps: 1 series of run-a-r1 (page_rate)" in text

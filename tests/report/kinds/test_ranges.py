@@ -1,0 +1,114 @@
+"""The table of derived numbers: ranges in words, what is measured beside them, and the download."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.report.plain import plain
+from tests.report.toy import DOLLARS, HOSTILE
+from virtperf.core.provenance import Provenance
+from virtperf.report.html.record import record_html
+from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.records import Grid
+
+
+def grid(loaded: LoadedStudy, *names: str, **named: str) -> dict[str, dict[str, str]]:
+    """Cells by row and column."""
+    table = next(b for b in loaded.ranges(names, **named).record.blocks if isinstance(b, Grid))
+    return {
+        str(row[0]): dict(zip(table.columns[1:], map(str, row[1:]), strict=True))
+        for row in table.rows
+    }
+
+
+def test_a_figures_numbers(loaded: LoadedStudy) -> None:
+    cells = grid(loaded, "figure-2")
+    assert list(cells)[:2] == [f"{HOSTILE}: 8 / 2 guests", f"{HOSTILE}: 8 / 4 guests"]
+    first, second, third, fourth = list(cells.values())[:4]
+    assert first == {
+        "The text allows": "1.8 to 16.6",
+        "With our assumptions": "2.77 to 3.7",
+        "Printed": "",
+        "Measured": "none",
+        "Remarks": "",
+    }
+    assert (second["The text allows"], second["Printed"]) == (
+        "about 1.660 (1.655 to 1.665)",
+        "1.66",
+    )
+    assert second["With our assumptions"] == "the same" and second["Measured"].startswith("1.52")
+    assert (third["The text allows"], third["With our assumptions"]) == (
+        "not bounded",
+        "order only: above 1",
+    )
+    assert fourth["With our assumptions"] == "0.4 to 0.5 or 2 to 3"
+    assert (
+        cells["guests at the peak"]["The text allows"] == "8 or 16"
+        and cells["guests at the peak"]["Remarks"] == "remark"
+    )
+    most = next(row for label, row in cells.items() if "most throughput" in label)
+    assert most["The text allows"] == "150 or more found"
+    assert "1,200 data sets were tried" in plain(loaded.ranges("figure-2"))
+
+
+def test_the_unit_names_the_reference(loaded: LoadedStudy) -> None:
+    assert loaded.ranges("storage").record.caption == "In % of the value at 20,480 MB storage."
+    assert any(
+        label.startswith("<b>A</b>: most throughput, % of ") for label in grid(loaded, "law")
+    )
+
+
+def test_columns_that_say_nothing_are_left_out(loaded: LoadedStudy) -> None:
+    assert list(grid(loaded, "storage").values()) == [{"The text allows": "1 to 3"}]
+    assert list(grid(loaded, "busy").values()) == [
+        {"The text allows": "30 to 50", "Measured": "45.0 (42.5 to 47.5)"}
+    ]
+
+
+def test_the_record_says_what_it_rests_on_and_what_can_be_downloaded(loaded: LoadedStudy) -> None:
+    record = loaded.ranges(("gain", "busy"), title="Some <numbers>").record
+    assert record.id == "some-numbers" and record.lineage == ("exhibit:figure-2",)
+    assert record.provenance == (
+        Provenance.PUBLISHED,
+        Provenance.RECONSTRUCTED,
+        Provenance.MEASURED,
+    )
+    table = record.numbers[0].frame()
+    assert table["number"].tolist()[:3] == [
+        f"{HOSTILE}: 8 / 2 guests",
+        f"{HOSTILE}: 8 / 4 guests",
+        f"{DOLLARS}: 8 / 2 guests",
+    ]
+    assert table["high"].isna().tolist() == [False, False, True, False, False]
+    assert table["pieces"].tolist()[3] == "0.4; 0.5; 2.0; 3.0" and table[
+        "measured_value"
+    ].notna().tolist() == [
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
+    html = record_html(record, notebook=True)
+    assert HOSTILE not in html and "Some &lt;numbers&gt;" in html
+
+
+def test_without_assumptions_there_is_one_range(toy_data) -> None:
+    assert "With our assumptions" not in next(
+        iter(grid(load_study("toy", toy_data, assumptions=False), "figure-2").values())
+    )
+
+
+def test_before_the_stage_has_run_the_table_says_so(bare: LoadedStudy) -> None:
+    assert (
+        "not computed yet" in plain(bare.ranges("figure-2"))
+        and bare.ranges("figure-2").record.provenance == ()
+    )
+
+
+def test_a_wrong_name_is_told_with_near_ones(loaded: LoadedStudy) -> None:
+    with pytest.raises(StudyError, match=r"no exhibit or derived number 'figure-22'.*'figure-2'"):
+        loaded.ranges("figure-22")
+    with pytest.raises(StudyError, match="figure-3 has no derived numbers"):
+        loaded.ranges("figure-3")

@@ -1,0 +1,122 @@
+"""Conclusions that depend on how words are read, as a reader sees them."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.report import toy
+from tests.report.plain import links, plain
+from virtperf.core.stage_tables import POINTS, READINGS
+from virtperf.report.kinds.readings import FIRST, MOST
+from virtperf.report.loaded import LoadedStudy, load_study
+
+AT_8 = "throughput[system=a, guests=8, storage=all, cipher=none]"
+
+
+def build(root: Path, source: Path, rows: list[dict]) -> LoadedStudy:
+    """The toy study with a word in one claim, and these changes."""
+    data = toy.build(root)
+    shutil.copy(source / "data" / "readings.yaml", data)
+    path = data / "published" / "toy" / "claims.yaml"
+    text = path.read_text()
+    assert text.count("margin: 0.02, reading") == 1
+    path.write_text(text.replace("margin: 0.02, reading", "word: flat, reading"))
+    folder = data / "reconstructed" / "toy"
+    READINGS.write(READINGS.frame(rows), folder / READINGS.file)
+    points = POINTS.read(folder / POINTS.file)
+    points.loc[
+        (points["exhibit"] == "figure-2") & (points["x"] == 8) & (points["low_text"] == 165.5),
+        "quantity",
+    ] = AT_8
+    POINTS.write(points, folder / POINTS.file)
+    return load_study("toy", data)
+
+
+def verdict(reading: str, claim: str, before: str, after: str) -> dict:
+    ends = dict.fromkeys(("low", "high", "low_read", "high_read"), math.nan)
+    return {
+        "reading": reading,
+        "kind": "verdict",
+        "name": claim,
+        "verdict": before,
+        "verdict_read": after,
+        **ends,
+    }
+
+
+def moved(reading: str, quantity: str, low: float, high: float) -> dict:
+    return {
+        "reading": reading,
+        "kind": "range",
+        "name": quantity,
+        "verdict": "",
+        "verdict_read": "",
+        "low": 165.5,
+        "high": 166.5,
+        "low_read": low,
+        "high_read": high,
+    }
+
+
+def test_changes_stand_beside_what_is_in_force(tmp_path: Path, root: Path) -> None:
+    rows = [
+        verdict("strict", "more-at-8", "corroborated", "depends"),
+        verdict("lenient", "flat", "contradicted", "independent"),
+        moved("lenient", AT_8, 160, math.inf),
+    ]
+    shown = build(tmp_path, root, rows).readings()
+    assert shown.record.claims == ("more-at-8", "flat")
+    said = plain(shown)
+    assert "1 claim has a word that stands for a number." in said
+    assert (
+        "read strictly, 1 verdict and 0 ranges differ and read leniently, 1 verdict and 1 range differ"
+        in said
+    )
+    # of the toy study's points one has the name that the tables of a stage have, the others are named by their quantity
+    assert "2 verdicts of 4 and 3 ranges of 4 are the same" in said
+    assert "claim:flat" in links(shown) and "exhibit:figure-2" in links(shown)
+    verdicts, ranges = [block for block in shown.record.blocks if block.block == "grid"]
+    # contradicted ones come first; what is not listed under a reading is as in force
+    assert [[cell[0].text for cell in row[1:]] for row in verdicts.rows] == [
+        ["contradicted", "contradicted", "independent"],
+        ["depends", "corroborated", "corroborated"],
+    ]
+    assert [row[1:] for row in ranges.rows] == [("165.5 to 166.5", "165.5 to 166.5", "160 or more")]
+    assert "Default (here)" in verdicts.columns
+    assert "0.9804 to 1.02 × what it is compared with" in said  # the word, from the file
+
+
+def test_long_tables_open_on_a_click(tmp_path: Path, root: Path) -> None:
+    ids = ("more-at-8", "best-at-8", "flat", "busy")
+    loaded = build(
+        tmp_path,
+        root,
+        [
+            verdict("strict", ids[k % 4] + "x" * (k // 4), "independent", "depends")
+            for k in range(FIRST + 3)
+        ],
+    )
+    (grid,) = [block for block in loaded.readings().record.blocks if block.block == "grid"]
+    assert len(grid.rows) == FIRST and "Show 3 more verdicts" in plain(loaded.readings())
+
+
+def test_a_reading_of_a_claim_stands_below_it(tmp_path: Path, root: Path) -> None:
+    said = plain(build(tmp_path, root, []).claims("figure-2"))
+    assert "Read as: flat: within 2 %; nothing means within 2 %" in said
+
+
+@pytest.mark.parametrize("name", ["loaded", "bare"])
+def test_a_study_without_words_says_so(request: pytest.FixtureRequest, name: str) -> None:
+    assert "No claim has a word" in plain(request.getfixturevalue(name).readings())
+
+
+def test_very_long_tables_leave_the_rest_to_the_download(tmp_path: Path, root: Path) -> None:
+    rows = [verdict("strict", f"claim-{k}", "corroborated", "depends") for k in range(MOST + 5)]
+    said = plain(build(tmp_path, root, rows).readings())
+    assert f"Show {MOST - FIRST} more verdicts" in said
+    assert "The download has 5 more verdicts." in said
+    assert f"claim-{MOST - 1}" in said and f"claim-{MOST}" not in said

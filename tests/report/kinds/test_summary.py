@@ -1,0 +1,62 @@
+"""The head of a report: its findings with how sure they are, and the study in numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.report import toy
+from tests.report.plain import links, plain
+from virtperf.report.loaded import LoadedStudy, load_study
+
+FINDINGS = """
+telling: figure-2
+findings:
+  - {says: "Throughput of the host is highest with 8 guests, more or less.", rests_on: [best-at-8]}
+  - {says: "It is flat from 4 to 8 guests, and best with 8 of them.", rests_on: [flat, best-at-8]}
+"""
+
+
+def with_findings(root: Path, findings: str) -> LoadedStudy:
+    data = toy.build(root)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text() + findings)
+    found = {
+        "dropped": ["flat"],
+        "conflicts": [{"claims": ["best-at-8", "flat"], "dropped": ["flat"]}],
+    }
+    (data / "reconstructed" / "toy" / "contradictions.json").write_text(json.dumps(found))
+    return load_study("toy", data)
+
+
+def test_a_finding_says_how_sure_it_is_and_links_to_what_it_rests_on(tmp_path: Path) -> None:
+    study = with_findings(tmp_path, FINDINGS)
+    shown = study.summary()
+    said = plain(shown)
+    verdicts = {c: study.data.result(c)["text_verdict"] for c in ("best-at-8", "flat")}
+    assert "Throughput of the host is highest with 8 guests" in said
+    assert {"claim:best-at-8", "claim:flat"} <= links(shown)
+    assert ("#contradiction-1" in links(shown)) == bool(
+        {"contradicted", "depends"} & set(verdicts.values())
+    )
+    assert shown.figure is not None and shown.record.drawing is not None
+    assert "Figure 2: Throughput over guests" in shown.record.title
+
+
+def test_a_finding_that_names_no_claim_is_an_error(tmp_path: Path) -> None:
+    study = with_findings(tmp_path, FINDINGS.replace("[best-at-8]", "[best-at-9]"))
+    with pytest.raises(StudyError, match="there is no claim 'best-at-9'"):
+        study.summary()
+
+
+def test_the_number_of_a_claim_that_prints_none_is_an_error(tmp_path: Path) -> None:
+    study = with_findings(tmp_path, FINDINGS.replace("8 guests, more", "{best-at-8} guests, more"))
+    with pytest.raises(StudyError, match="best-at-8 prints no number"):
+        study.summary()
+
+
+def test_without_findings_the_summary_of_the_study_is_shown(loaded: LoadedStudy) -> None:
+    assert "plotted points known" in plain(loaded.summary())

@@ -1,0 +1,103 @@
+"""Printed tables: corrections are marked, what is ours is said, nothing outside the folder is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rawperf.core.errors import StudyError
+from tests.report import toy
+from tests.report.plain import links, plain
+from virtperf.core.provenance import Provenance
+from virtperf.report.html.record import record_html
+from virtperf.report.kinds import check_exhibits
+from virtperf.report.kinds.table import REWORDED
+from virtperf.report.loaded import LoadedStudy, load_study
+from virtperf.report.trace import table_text, table_traces
+
+
+def test_a_reworded_table_says_so_wherever_it_is_called_printed(
+    loaded: LoadedStudy, tmp_path: Path
+) -> None:
+    printed = loaded.show("table-1")
+    assert printed.record.numbers[0].words == "Download as printed (CSV)" and REWORDED not in plain(
+        printed
+    )
+    data = toy.build(tmp_path)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text().replace("table: table-1}", "table: table-1, reworded: true}"))
+    ours = load_study("toy", data)
+    shown = ours.show("table-1")
+    assert REWORDED in plain(shown) and shown.record.numbers[0].words == "Download reworded (CSV)"
+    assert "transcribed" not in plain(shown) and "reworded into" in plain(shown)
+    (trace,) = [t for t in table_traces(ours.data) if t.exhibit == "table-1"]
+    assert "reworded, numbers as printed in section 'Setup'" in table_text(trace, {})
+
+
+def test_a_printed_table_shows_both_values_of_a_corrected_cell(loaded: LoadedStudy) -> None:
+    shown = loaded.show("table-1")
+    html = record_html(shown.record)
+    assert "81921</del>" in html and "8192</ins>" in html
+    assert "a footnote mark stuck to it" in html and "1 cell is corrected" in html
+    assert "[printed: 81921] 8192[1]" in repr(shown)
+    assert shown.record.provenance == (Provenance.PUBLISHED,)
+    assert "not stated" in html  # the empty cell
+    assert shown.record.numbers[0].rows[1] == ("lnwas", "2", "81921")  # the download is as printed
+    assert "trace:toy/table-1" in links(shown)
+
+
+def test_a_column_of_numbers_is_drawn_where_study_yaml_says_so(
+    loaded: LoadedStudy, tmp_path: Path
+) -> None:
+    assert loaded.show("table-1").record.drawing is None
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    plain_text = path.read_text()
+    bars = 'table: table-1, bars: {column: "# CPUs", label: Processors}}'
+    path.write_text(plain_text.replace("table: table-1}", bars) + "telling: table-1\n")
+    study = load_study("toy", data)
+    record = study.show("table-1").record
+    assert record.drawing is not None and "Processors" in record.drawing.svg
+    assert study.summary().record.title == f"Table 1: {record.title}"
+    path.write_text(plain_text.replace("table: table-1}", bars.replace("# CPUs", "Disk")))
+    with pytest.raises(StudyError, match="table-1: bars of 'Disk' can't be drawn"):
+        check_exhibits(load_study("toy", data).study)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("table-1,lnwas,Memory [MB],9999,8192,why", "does not fit"),
+        ("table-1,lnwas#2,Memory [MB],81921,8192,why", "there is no cell"),
+        ("table-1,lnwas,Disk,81921,8192,why", "there is no cell"),
+    ],
+)
+def test_a_correction_must_fit_its_table(tmp_path: Path, line: str, problem: str) -> None:
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "tables" / "corrections.csv"
+    path.write_text(f"table,row,column,printed,corrected,reason\n{line}\n")
+    with pytest.raises(StudyError, match=problem) as caught:
+        load_study("toy", data).show("table-1")
+    assert caught.value.line == 2
+
+
+def test_a_table_never_leaves_its_folder(tmp_path: Path) -> None:
+    data = toy.build(tmp_path, stages=False)
+    study = data / "published" / "toy" / "study.yaml"
+    study.write_text(study.read_text().replace("table: table-1", "table: ../../../secret"))
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(StudyError, match="are missing"):
+        load_study("toy", data)
+
+
+def test_a_footnote_stands_below_its_table(tmp_path: Path) -> None:
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(
+        path.read_text().replace(
+            "table: table-1}", "table: table-1, footnotes: [an update of <b>3.0</b>]}"
+        )
+    )
+    html = record_html(load_study("toy", data).show("table-1").record)
+    assert html.index("</table>") < html.index("an update of &lt;b&gt;3.0&lt;/b&gt;")

@@ -1,0 +1,50 @@
+"""Figures over time: whose samples they show, and what they say without any run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.report import toy
+from tests.report.plain import plain
+from tests.report.toy import HOSTILE
+from virtperf.core import stage_tables
+from virtperf.report.loaded import LoadedStudy, load_study
+
+
+def test_the_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> None:
+    record = loaded.show("figure-5").record
+    samples, levels = (n.frame() for n in record.numbers)
+    assert len(samples) == 60 and set(samples["series"]) == {HOSTILE, "Memory"}
+    assert levels[["low", "high", "low_text", "high_text"]].to_numpy().tolist() == [
+        [90, 110, 80, 120]
+    ]
+    assert record.provenance == ("measured",) and "Run measured-a-4-r1" in plain(record)
+    assert "median 101 1/s, at most 102 1/s at 0:20 min" in record.caption
+    assert "Throughput: 90 to 110." in record.caption
+    assert record.drawing is not None and ">with our assumptions<" in record.drawing.svg
+    assert "<script" not in record.drawing.svg
+
+
+def test_without_a_measured_run_the_stated_levels_are_shown_and_no_course(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    toy.change(data, stage_tables.TIMELINES, {}, provenance="simulated")
+    record = load_study("toy", data).show("figure-5").record
+    assert (
+        record.caption
+        == "No run was measured, so there is no course over time. Throughput: 90 to 110."
+    )
+    assert record.provenance == ("reconstructed",) and [len(n.rows) for n in record.numbers] == [1]
+    assert record.drawing is not None and "Time from the start" not in record.drawing.svg
+    assert ">text alone<" in record.drawing.svg
+
+
+def test_without_levels_there_is_no_drawing(tmp_path: Path) -> None:
+    data = toy.build(tmp_path, stages=False)
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(path.read_text().replace("    marks: [throughput]\n", ""))
+    record = load_study("toy", data).show("figure-5").record
+    assert (
+        record.drawing is None
+        and record.numbers == ()
+        and record.caption.startswith("No run was measured")
+    )

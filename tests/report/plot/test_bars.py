@@ -1,0 +1,74 @@
+"""Bar figures, by the properties of what stands on their axes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from tests.report.plot.drawn import across, boxes, dots, legend, words
+from virtperf.report import plot
+from virtperf.report.axis_words import colours
+from virtperf.report.loaded import LoadedStudy
+from virtperf.report.palette import SERIES
+
+
+def test_anybodys_runs_become_bars_of_their_means(own: pd.DataFrame) -> None:
+    (axes,) = plot.bars(runs=own, x="users", y="tps", hue="tool").axes
+    means = own.groupby(["users", "tool"])["tps"].mean()
+    bars = boxes(axes, "column")  # users ascend, each a place of its own
+    assert [(low, high) for _, low, high in bars] == [
+        (0, pytest.approx(v)) for v in sorted(means) if v in means.to_numpy()
+    ]
+    assert {x: sorted(h for place, _, h in bars if place == x) for x in range(4)} == {
+        k: pytest.approx(sorted(means[users])) for k, users in enumerate((1, 2, 4, 8))
+    }
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2", "4", "8"]
+    assert len(dots(axes)) == len(own) and legend(axes) == ["wrk", "ab"]
+
+
+def test_a_range_is_a_box_and_no_bar_stands_below_it(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-3")
+    (axes,) = plot.bars(points, x="cipher", hue="series").axes
+    place = {"none": 0, "hardware": 1, "software": 2}
+    for kind, low, high in (("text", "low_text", "high_text"), ("given", "low", "high")):
+        wanted = zip(points["cipher"].map(place), points[low], points[high], strict=True)
+        assert boxes(axes, kind) == sorted(wanted)
+    assert [height for _, _, height in boxes(axes, "column")] == [80]  # of the printed number alone
+    assert words(axes) == "CPU utilization, %"
+    assert [t.get_text() for t in axes.get_xticklabels()] == [
+        "not encrypted",
+        "hardware encryption",
+        "software",
+    ]
+
+
+def test_a_group_holds_only_the_bars_that_it_has(loaded: LoadedStudy) -> None:
+    (axes,) = plot.bars(loaded.points("figure-3"), x="cipher", hue="series").axes
+    found = across(axes, "text")
+    ticks = [axes.transData.transform((x, 0))[0] for x in (0, 1, 2)]
+    middles = [sum(ends) / 2 for ends in found]
+    assert len(found) == 5 and middles[2] == pytest.approx(
+        ticks[1], abs=0.5
+    )  # one bar, in the middle of its group
+    assert sum(middles[:2]) / 2 == pytest.approx(ticks[0], abs=0.5)
+    assert all(a[1] <= b[0] + 0.5 for a, b in pairwise(found))
+
+
+def test_measured_means_are_marks_beside_ranges_and_bars_without(loaded: LoadedStudy) -> None:
+    points, means = loaded.points("figure-3"), loaded.means("figure-3")
+    (mean,) = means["value"]
+    (axes,) = plot.bars(points, x="cipher", hue="series", means=means).axes
+    assert [y for _, y in dots(axes, filled=SERIES[colours(loaded.study)["System B"]].light)] == [
+        mean
+    ] and len(boxes(axes, "column")) == 1
+    assert {"printed", "measured, 95 % interval"} <= {t.replace("\n", " ") for t in legend(axes)}
+    (axes,) = plot.bars(x="cipher", hue="series", means=means).axes
+    assert [height for _, _, height in boxes(axes, "column")] == [mean] and dots(axes) == []
+
+
+def test_a_made_up_example_is_never_a_bar(loaded: LoadedStudy) -> None:
+    means = loaded.means("figure-2").query("provenance == 'example'")
+    (axes,) = plot.bars(x="guests", hue="series", means=means).axes
+    assert boxes(axes, "column") == [] and [y for _, y in dots(axes)] == list(means["value"])

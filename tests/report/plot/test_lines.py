@@ -1,0 +1,299 @@
+"""Line figures, by the properties of what stands on their axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from matplotlib import rcParams
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from rawperf.core.errors import VirtperfError
+from tests.report.plot.drawn import across, boxes, brackets, dots, legend, lines, words
+from tests.report.toy import DOLLARS, HOSTILE
+from virtperf.models import frames as models
+from virtperf.report import plot
+from virtperf.report.axis_words import colours
+from virtperf.report.loaded import LoadedStudy
+from virtperf.report.palette import SERIES, SURFACE
+from virtperf.report.plot.curves import STEPS
+
+
+def test_anybodys_frame_is_drawn_with_its_own_columns(own: pd.DataFrame) -> None:
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
+    assert dots(axes) == sorted(zip(own["users"].astype(float), own["tps"], strict=True))
+    means = own.groupby(["tool", "users"])["tps"].mean()
+    wanted = [[(float(u), means[tool, u]) for u in (1, 2, 4, 8)] for tool in ("wrk", "ab")]
+    assert np.array(sorted(map(sorted, lines(axes)))) == pytest.approx(np.array(sorted(wanted)))
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2", "4", "8"]
+    assert (axes.get_xlabel(), words(axes), legend(axes)) == ("users", "tps", ["wrk", "ab"])
+
+
+def test_a_frame_of_only_x_and_y_needs_no_legend(own: pd.DataFrame) -> None:
+    (axes,) = plot.lines(
+        runs=own, x="users", y="tps", xlabel="Users", ylabel="Throughput, 1/s"
+    ).axes
+    assert (axes.get_xlabel(), words(axes), legend(axes)) == ("Users", "Throughput, 1/s", [])
+
+
+def test_the_figure_is_the_analysts_to_change(own: pd.DataFrame) -> None:
+    figure = plot.lines(runs=own, x="users", y="tps", hue="tool")
+    figure.axes[0].set_title("Mine")
+    figure.axes[0].axhline(123.0)
+    figure.canvas.draw()
+    title = figure.axes[0].title.get_window_extent()
+    assert not title.overlaps(figure.axes[0].child_axes[0].xaxis.label.get_window_extent())
+    assert ">Mine<" in plot.svg(figure, "own")
+
+
+def test_users_settings_are_left_alone(own: pd.DataFrame) -> None:
+    before = dict(rcParams)
+    plot.lines(runs=own, x="users", y="tps", hue="tool")
+    assert dict(rcParams) == before
+
+
+def test_ranges_stand_where_the_frame_says(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-2")
+    (axes,) = plot.lines(points, x="guests", hue="series").axes
+    top = axes.get_ylim()[1]
+    for kind, low, high in (("text", "low_text", "high_text"), ("given", "low", "high")):
+        assert boxes(axes, kind) == sorted(
+            (g, a, pytest.approx(min(b, top)))
+            for g, a, b in zip(points["guests"], points[low], points[high], strict=True)
+        )
+    for inner, outer in zip(across(axes, "given"), across(axes, "text"), strict=True):
+        assert outer[0] < inner[0] < inner[1] < outer[1]
+    arrows = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == 6]
+    assert arrows == [[[2, top], [8, top]]]  # the two points of system b without an upper limit
+    words = {"text alone", "with our assumptions", "range over a factor of 2", "no upper limit"}
+    assert set(legend(axes)) == {HOSTILE, DOLLARS, *words}
+    assert dots(axes) == [] and lines(axes) == [
+        [tuple(place) for place in arrows[0]]
+    ]  # nothing stands for a range, nothing joins them
+
+
+def test_pieces_stand_apart(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-2").query("guests == 8 and system == 'a'")
+    points = points.assign(low=20.0, high=90.0, pieces=[[20.0, 30.0, 80.0, 90.0]])
+    points = points.assign(low_text=20.0, high_text=90.0, pieces_text=points["pieces"])
+    (axes,) = plot.lines(points, x="guests", hue="series").axes
+    assert boxes(axes, "text") == [(8, 20, 30), (8, 80, 90)]
+    assert boxes(axes, "given") == [] and "with our assumptions" not in legend(
+        axes
+    )  # they change nothing here
+
+
+def test_anybodys_ranges_need_no_more_than_two_columns() -> None:
+    mine = pd.DataFrame({"users": [1, 2], "low": [3.0, 4.0], "high": [5.0, 8.0]})
+    (axes,) = plot.lines(mine, x="users").axes
+    assert boxes(axes, "given") == [(1, 3, 5), (2, 4, 8)] and legend(axes) == ["range"]
+
+
+@pytest.mark.parametrize("draw", [plot.lines, plot.bars])
+def test_a_range_over_a_factor_of_two_is_a_bracket(draw: Callable[..., Figure]) -> None:
+    mine = pd.DataFrame(
+        {"users": [1, 2, 4, 8], "low": [3.0, 4.0, 0.0, 5.0], "high": [5.0, 9.0, 0.0, math.inf]}
+    )
+    (axes,) = draw(mine, x="users").axes
+    found = [part for _, part in brackets(axes, "given")]
+    assert [(part[0, 1], part[3, 1], part[4, 1]) for part in found] == [
+        (4, 9, 9),
+        (5, axes.get_ylim()[1], pytest.approx(math.nan, nan_ok=True)),  # its head is the arrow
+    ]
+    assert len(boxes(axes, "given")) == 4 and set(legend(axes)) == {
+        "range",
+        "range over a factor of 2",
+        "no upper limit",
+    }
+
+
+def test_a_range_that_goes_on_beyond_the_axis_has_an_open_arrow(own: pd.DataFrame) -> None:
+    mine = pd.DataFrame({"users": [1, 2], "low": [9.0, 0.0], "high": [10.0, 900.0]})
+    (axes,) = plot.lines(mine, x="users").axes
+    top = axes.get_ylim()[1]
+    (arrow,) = [line for line in axes.lines if line.get_marker() == 6]
+    assert top < 900 and arrow.get_xydata().tolist() == [[2, top]]
+    assert arrow.get_markerfacecolor() == SURFACE.light and "no upper limit" not in legend(axes)
+
+
+def test_the_mark_says_what_a_mean_rests_on(loaded: LoadedStudy) -> None:
+    points, means = loaded.points("figure-2"), loaded.means("figure-2")
+    (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
+    assert dots(axes, filled=SERIES[0].light) == [
+        (2, 75),
+        (4, pytest.approx(100)),
+        (8, pytest.approx(152)),
+    ]
+    assert {"measured, 95 % interval", "made-up example"} <= {
+        t.replace("\n", " ") for t in legend(axes)
+    }
+
+
+def test_a_measured_mark_stands_between_its_range_and_the_next_one(loaded: LoadedStudy) -> None:
+    points, means = loaded.points("figure-2"), loaded.means("figure-2").query("guests == 8")
+    (axes,) = plot.lines(points, x="guests", hue="series", means=means).axes
+    axes.figure.canvas.draw()
+    (mark,) = [c for c in axes.collections if isinstance(c, PathCollection)]
+    ((x, _),) = mark.get_offset_transform().transform(mark.get_offsets())
+    at_8 = [
+        ends
+        for ends in across(axes, "text")
+        if abs(sum(ends) / 2 - axes.transData.transform((8, 0))[0]) < 40
+    ]
+    assert len(at_8) == 2 and at_8[0][1] < x < at_8[1][0]
+
+
+def test_a_readers_own_means_beside_a_paper_are_not_called_measured(loaded: LoadedStudy) -> None:
+    mine = pd.DataFrame({"guests": [4, 8], "series": HOSTILE, "value": [90.0, 140.0]})
+    (axes,) = plot.lines(loaded.points("figure-2"), x="guests", hue="series", means=mine).axes
+    assert "own data" in legend(axes) and not [
+        text for text in legend(axes) if text.startswith("measured")
+    ]
+    assert (8.0, 140.0) in dots(axes, filled=SERIES[0].light)
+
+
+def test_a_printed_number_is_half_filled_and_keeps_its_range(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-3")
+    (axes,) = plot.lines(points, x="cipher", hue="series").axes
+    assert "printed" in legend(axes)
+    colour = SERIES[colours(loaded.study)["System A"]].light
+    assert dots(axes, filled=colour) == [(1.0, 80.0)]  # its lower half
+    assert (1.0, 79.5, 80.5) in boxes(axes, "text")
+
+
+def test_a_line_joins_printed_numbers_only_where_every_level_has_one(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-4")
+    every = points.assign(printed=points["low"])
+    above, below = plot.lines(every, x="storage", hue="series").axes
+    assert [[y for _, y in line] for line in lines(below)] == [sorted(points["low"][3:])]
+    above, below = plot.lines(
+        every.assign(printed=every["printed"].mask(every["storage"] == 11264)),
+        x="storage",
+        hue="series",
+    ).axes
+    assert lines(above) == lines(below) == []
+
+
+def test_quantities_of_one_unit_share_a_panel_and_a_colour_is_the_studys(
+    loaded: LoadedStudy,
+) -> None:
+    points = loaded.points("figure-4")
+    assert len(plot.lines(points, x="storage", hue="series").axes) == 2
+    words_of = points.attrs["axes"]
+    points.attrs["axes"] = words_of | {
+        "panels": {"throughput": "both", "resident": "both"},
+        "labels": words_of["labels"] | {"both": "Both, MiB"},
+        "colours": {"Throughput": 3, "Resident memory": 1},
+    }
+    (axes,) = plot.lines(points, x="storage", hue="series").axes
+    assert words(axes) == "Both, MiB" and len(boxes(axes, "text")) == len(points)
+    colours = {to_hex(p.get_edgecolor()) for c in axes.containers for p in c}
+    assert colours == {SERIES[3].light, SERIES[1].light}
+
+
+def test_levels_run_as_the_study_lists_them_and_quantities_have_panels(loaded: LoadedStudy) -> None:
+    figure = plot.lines(loaded.points("figure-4"), x="storage", hue="series")
+    above, below = figure.axes
+    left, right = above.get_xlim()
+    assert left > 20480 > 10240 > right and below.get_xlim() == (left, right)
+    assert [t.get_text() for t in below.get_xticklabels() if t.get_text()] == [
+        "20,480",
+        "11,264",
+        "10,240",
+    ]
+    assert words(above) == "Throughput, % of the value at 20,480 MB storage (axis from 90)"
+    assert words(below) == "Resident memory, MiB (axis from 9,000)"
+    assert below.get_xlabel() == "MB storage" and above.get_xlabel() == ""
+
+
+def test_words_of_files_are_shown_not_interpreted(loaded: LoadedStudy) -> None:
+    figure = plot.lines(loaded.points("figure-2"), x="guests", hue="series")
+    svg = plot.svg(figure, "hostile")
+    assert "<script" not in svg and "$host_1$ &amp;" in svg
+    assert words(figure.axes[0]) == f"Throughput, % of {HOSTILE} at 4 guests"
+
+
+def test_our_fits_and_those_of_statsmodels_are_drawn_alike(own: pd.DataFrame) -> None:
+    theirs = {tool: smf.ols("tps ~ users", rows).fit() for tool, rows in own.groupby("tool")}
+    ours = models.line("tps ~ users", own, by="tool")
+    for fits in (theirs, ours):
+        (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits, level=0.9).axes
+        curves = {line.get_color(): line for line in axes.lines if line.get_label() == "curve"}
+        slope = theirs["wrk"].params["users"]
+        assert np.diff(curves[SERIES[0].light].get_ydata()) == pytest.approx(
+            7 / (STEPS - 1) * slope
+        )
+        low, high = (
+            theirs["wrk"].get_prediction(pd.DataFrame({"users": [1]})).conf_int(alpha=0.1)[0]
+        )
+        limits = [line.get_ydata()[0] for line in axes.lines if _dotted(line, SERIES[0].light)]
+        assert sorted(limits) == pytest.approx([low, high])
+        assert "fitted, dots: 90 % interval" in legend(axes)
+
+
+def _dotted(line: Line2D, colour: str) -> bool:
+    return line.get_color() == colour and line.get_linewidth() == 0.9
+
+
+def test_a_missing_fit_leaves_no_curve(own: pd.DataFrame) -> None:
+    few = own[own["users"] == 1]
+    fits = models.line("tps ~ users", few, by="tool")
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", fits=fits).axes
+    assert not [line for line in axes.lines if line.get_label() == "curve"]
+
+
+@pytest.mark.parametrize(
+    ("named", "near"),
+    [
+        ({"x": "user"}, "users"),
+        ({"y": "tsp"}, "tps"),
+        ({"hue": "tools"}, "tool"),
+        ({"row": "toll"}, "tool"),
+        ({"fits": {"wkr": object()}}, "wrk"),
+    ],
+)
+def test_wrong_names_are_answered_by_near_ones(
+    own: pd.DataFrame, named: dict[str, Any], near: str
+) -> None:
+    with pytest.raises(VirtperfError, match=f"did you mean '{near}'|Did you mean '{near}'"):
+        plot.lines(**{"runs": own, "x": "users", "y": "tps", "hue": "tool"} | named)
+
+
+def test_what_is_no_fit_is_refused(own: pd.DataFrame) -> None:
+    with pytest.raises(VirtperfError, match="can't be drawn from a float"):
+        plot.lines(runs=own, x="users", y="tps", fits=1.5)
+    with pytest.raises(VirtperfError, match="made from a formula"):
+        plot.lines(runs=own, x="users", y="tps", fits=sm.OLS(own["tps"], own["users"]).fit())
+    with pytest.raises(VirtperfError, match="levels that are not numbers"):
+        plot.lines(runs=own, x="tool", y="tps", fits=smf.ols("tps ~ users", own).fit())
+    with pytest.raises(VirtperfError, match="nothing to draw"):
+        plot.lines(x="users")
+
+
+def test_values_below_zero_are_on_the_axis(own: pd.DataFrame) -> None:
+    (axes,) = plot.lines(runs=own.assign(tps=-own["tps"]), x="users", y="tps").axes
+    assert axes.get_ylim()[0] <= -own["tps"].max()
+
+
+def test_missing_values_are_left_out(own: pd.DataFrame) -> None:
+    own.loc[own["users"] == 8, "tps"] = math.nan
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool").axes
+    assert max(x for x, _ in dots(axes)) == 4
+
+
+def test_a_logarithmic_axis_holds_what_is_above_zero(own: pd.DataFrame) -> None:
+    own.loc[0, "tps"] = 0.0
+    (axes,) = plot.lines(runs=own, x="users", y="tps", hue="tool", log=True).axes
+    low, high = axes.get_ylim()
+    above = own["tps"][own["tps"] > 0]
+    assert axes.get_yscale() == "log" and 0 < low < above.min() and above.max() < high
+    assert words(axes) == "tps (logarithmic axis)"

@@ -1,0 +1,120 @@
+"""SVG of figures: unique ids, the same bytes, text that stays text, nothing that reaches the page around it."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import matplotlib.pyplot as plt
+import pytest
+
+from virtperf.report import plot
+from virtperf.report.loaded import LoadedStudy
+from virtperf.report.plot.svg import _joined
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def draw(text: str, name: str = "p") -> str:
+    with plot.theme():
+        figure, axes = plt.subplots()
+        axes.plot([0, 1], [0, 1], alpha=0.25)
+        axes.set_title(text)
+    return plot.svg(figure, name, title=text, description="it rises")
+
+
+def test_the_same_figure_gives_the_same_bytes(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-2")
+    once, again = (
+        plot.svg(plot.lines(points, x="guests", hue="series"), "figure-2") for _ in range(2)
+    )
+    assert once == again
+    figure = plot.lines(points, x="guests", hue="series")
+    assert plot.svg(figure, "figure-2") == plot.svg(figure, "figure-2") == once
+
+
+def test_text_stays_text_and_is_not_interpreted() -> None:
+    texts = [t.text for t in ET.fromstring(draw("$x_1$ <b>&amp;")).iter(f"{SVG}text")]
+    assert "$x_1$ <b>&amp;" in texts
+
+
+def test_no_rule_reaches_beyond_the_drawing() -> None:
+    drawn = draw("a")
+    for word in ("<style", "<metadata", "DejaVu", "<!--", "<!DOCTYPE", "<?xml"):
+        assert word not in drawn
+
+
+def test_title_and_description_are_for_those_who_do_not_see_it() -> None:
+    root = ET.fromstring(draw("a"))
+    assert root.get("role") == "img"
+    named = [
+        e.get("id") for e in (root.find(f"{SVG}title"), root.find(f"{SVG}desc")) if e is not None
+    ]
+    assert len(named) == 2 and root.get("aria-labelledby", "").split() == named
+
+
+def test_ids_are_unique_and_every_reference_has_its_own(loaded: LoadedStudy) -> None:
+    one, two = (set(re.findall(r' id="([^"]+)"', draw("a", name))) for name in ("p", "q"))
+    assert one and not one & two
+    svg = plot.svg(plot.bars(loaded.points("figure-3"), x="cipher", hue="series"), "figure-3")
+    ids = re.findall(r' id="([^"]+)"', svg)
+    assert len(ids) == len(set(ids))
+    used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', svg))
+    assert used and {a or b for a, b in used} <= set(ids)
+
+
+def test_a_file_of_its_own_has_a_background() -> None:
+    figure, _ = plt.subplots()
+    root = ET.fromstring(plot.svg(figure, "p", background="#ffffff"))
+    first = root.find(f"{SVG}rect")
+    assert first is not None and first.get("fill") == "#ffffff"
+
+
+@pytest.mark.parametrize("exhibit", ["figure-2", "figure-3", "figure-4", "figure-5"])
+def test_figures_are_about_as_wide_as_a_page_and_small(loaded: LoadedStudy, exhibit: str) -> None:
+    drawing = loaded.show(exhibit).record.drawing
+    assert drawing is not None
+    root = ET.fromstring(drawing.svg)
+    assert root.get("width") == "540" and 250 <= int(root.get("height", "0")) <= 700
+    assert len(drawing.svg) < 60_000
+
+
+def test_bars_that_look_alike_are_one_path_and_name_each_coordinate_once() -> None:
+    with plot.theme():
+        figure, axes = plt.subplots()
+        axes.bar([0, 1, 2], [1, 2, 3], color="red")
+    shapes = [
+        p.get("d", "")
+        for p in ET.fromstring(plot.svg(figure, "p")).iter(f"{SVG}path")
+        if p.get("style", "")
+    ]
+    bars = [shape for shape in shapes if shape.count("z") == 3]
+    assert len(bars) == 1
+    assert re.fullmatch(r"(M[\d. ]+H[\d.]+V[\d.]+H[\d.]+z ?){3}", bars[0])
+
+
+def test_what_labels_and_marks_share_is_said_once() -> None:
+    with plot.theme():
+        figure, axes = plt.subplots()
+        axes.scatter([0, 1, 2], [1, 2, 3], color="red")
+    svg = plot.svg(figure, "p")
+    root = ET.fromstring(svg)
+    (marks,) = [g for g in root.iter(f"{SVG}g") if [e.tag for e in g] == [f"{SVG}use"] * 3]
+    assert "fill:#ff0000" in marks.get("style", "") and not any(use.get("style") for use in marks)
+    assert root.get("font-size") == "11px" and "font-size:11px" not in svg
+    assert not [path for path in root.iter(f"{SVG}path") if path.get("style") == "fill:none"]
+    assert not re.search(r"\d\.0\b", svg)
+
+
+def test_labels_that_are_not_turned_do_not_say_so() -> None:
+    assert "rotate(" not in draw("a")
+
+
+def test_paths_without_a_shape_are_left_out() -> None:
+    """Matplotlib writes one where nothing is to be drawn; joined with its neighbour, a shape would end in None."""
+    drawn, empty = (
+        ET.Element(f"{SVG}path", {"style": "fill:red"} | shape) for shape in ({"d": "M0 0V1"}, {})
+    )
+    assert [
+        path.get("d") for path in _joined([drawn, empty, ET.Element(drawn.tag, drawn.attrib)])
+    ] == ["M0 0V1 M0 0V1"]

@@ -1,0 +1,63 @@
+"""Two toy studies with the same quantities, whose texts allow different ranges, and a synthesis of them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.report import toy
+from virtperf.core.stage_tables import RANGES
+from virtperf.report.synthesis.loaded import Synthesis, load_synthesis
+
+SYNTHESIS = """
+title: Together
+sentences:
+  - {says: "Twice the guests: {gain/toy}. Nothing of {gain}.", rests_on: [gain]}
+questions:
+  - id: growth
+    label: Growth
+    asks: What do more guests give?
+    rows:
+      - id: gain
+        says: Throughput with eight guests against four
+        cells:
+          - {study: toy, label: B, derived: gain, at: {system: b, guests: 4}}
+          - {study: other, label: Other, derived: gain, at: {system: a, guests: 4}, reading: another system}
+          - {study: other, label: Said, claim: more-at-8}
+      - id: best
+        says: Where the peak is
+        unit: guests
+        shared: false
+        cells: [{study: toy, label: A, derived: peak}, {study: other, label: B, claim: best-at-8}]
+curves:
+  - {study: toy, label: A, derived: gain, at: {system: a}, of: cpu, measure: throughput, against: "{guests} guests", one: 2}
+  - {study: other, label: A, derived: gain, at: {system: a}, of: memory, measure: CPU cost, against: x, over: 8}
+"""
+
+
+def build(root: Path) -> Path:
+    """The data folder of a repository with both studies."""
+    data = toy.build(root)
+    for part in ("published", "reconstructed", "runs", "samples", "verdicts"):
+        shutil.copytree(data / part / "toy", data / part / "other")
+    for name in ("study.yaml", "claims.yaml"):
+        path = data / "published" / "other" / name
+        path.write_text(path.read_text().replace("study: toy", "study: other"))
+    shutil.rmtree(data / "runs" / "other")  # nothing is measured of it
+    path = data / "reconstructed" / "other" / RANGES.file
+    ranges = RANGES.read(path)
+    wide = ranges["label"].str.contains("8 / 4") & (ranges["derived"] == "gain")
+    ranges["pieces_text"] = [
+        [4.0, 90.0] if w else p for w, p in zip(wide, ranges["pieces_text"], strict=True)
+    ]
+    RANGES.write(ranges, path)
+    (data / "synthesis.yaml").write_text(SYNTHESIS)
+    return data
+
+
+@pytest.fixture(scope="session")
+def synthesis(tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
+    """The synthesis of both studies."""
+    return load_synthesis(build(tmp_path_factory.mktemp("synthesis")))

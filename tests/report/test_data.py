@@ -1,0 +1,81 @@
+"""A study's stored results as exhibits get them: typed, empty where a stage has not run, refused where damaged."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from tests.report.toy import build
+from virtperf.core import stage_tables
+from virtperf.core.provenance import Provenance
+from virtperf.report.data import load
+
+
+@pytest.fixture
+def data(tmp_path):
+    return build(tmp_path)
+
+
+def test_stages_that_have_not_run_leave_empty_typed_tables(tmp_path):
+    found = load("toy", build(tmp_path, stages=False))
+    assert (
+        "runs/toy/means.parquet" in found.missing
+        and "published/toy/claims.yaml" not in found.missing
+    )
+    factors = list(found.study.factors)
+    for frame, table in (
+        (found.points, stage_tables.POINTS),
+        (found.means, stage_tables.MEANS),
+        (found.verdicts, stage_tables.VERDICTS),
+        (found.lineage, stage_tables.LINEAGE),
+    ):
+        assert frame.empty and list(frame) == list(table.kinds(factors))
+    assert found.index == {} and found.contradictions == {} and found.observed == {}
+    assert found.mean(found.study.quantity("throughput[system=a, guests=8]"), "measured") is None
+
+
+def test_a_mean_comes_with_its_scale_and_origin(data):
+    found = load("toy", data)
+    quantity = found.study.quantity("throughput[system=a, guests=8]")
+    mean = found.mean(quantity, Provenance.MEASURED)
+    assert mean.value == pytest.approx(152) and mean.n == 3  # relative, as figures show throughput
+    assert mean.origin.provenance is Provenance.MEASURED and len(mean.origin.runs) == 3
+    assert mean.origin.study == "toy" and mean.origin.runs == tuple(sorted(mean.origin.runs))
+    rows = found.observations.iloc[found.observed[quantity]]
+    assert set(mean.origin.runs) == set(rows.loc[rows["provenance"] == "measured", "run_id"])
+    assert found.mean(quantity, "example") is None
+
+
+def test_claims_have_both_verdicts(data):
+    result = load("toy", data).result("flat")
+    assert (result["text_verdict"], result["measured_verdict"], result["dropped"]) == (
+        "contradicted",
+        "no measurement",
+        True,
+    )
+    assert result["conflicts"] == ["more-at-8"]
+
+
+@pytest.mark.parametrize(
+    ("path", "stage"),
+    [("runs/toy/means.parquet", "summarize"), ("verdicts/toy/verdicts.parquet", "judge")],
+)
+def test_a_damaged_table_names_the_stage_to_run(data, path, stage):
+    (data / path).write_bytes(b"PAR1 half of a file")
+    with pytest.raises(
+        VirtperfError, match=rf"{path.split('/', 1)[1]}: .*Run the stage {stage} again"
+    ):
+        load("toy", data)
+
+
+def test_a_damaged_index_is_named(data):
+    (data / "samples/toy/index.json").write_text('{"runs": [')
+    with pytest.raises(
+        VirtperfError, match=r"samples/toy/index\.json: it can't be read as JSON.*Run the stage"
+    ):
+        load("toy", data)
+
+
+def test_an_unknown_study_is_told_with_the_known_ones(data):
+    with pytest.raises(VirtperfError, match=r"no study 'toys'.*expected one of toy"):
+        load("toys", data)

@@ -1,0 +1,152 @@
+"""Frames of a study: one row a point or run, typed, in the figure's unit, and what they rest on."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.report.toy import DOLLARS, HOSTILE, change
+from virtperf.core import stage_tables
+from virtperf.core.mean import student
+from virtperf.report import frames
+from virtperf.report.loaded import LoadedStudy, load_study
+
+
+def test_points_are_typed_and_in_the_studys_order(loaded: LoadedStudy) -> None:
+    points = loaded.points("figure-2")
+    assert list(points["guests"]) == [2, 4, 8, 16, 2, 4, 8] and points["guests"].dtype == "int64"
+    assert list(points["system"].unique()) == ["a", "b"] and list(points["series"].unique()) == [
+        HOSTILE,
+        DOLLARS,
+    ]
+    row = points[(points["system"] == "a") & (points["guests"] == 16)].iloc[0]
+    assert (row["low"], row["high"], row["low_by"], row["high_by"]) == (
+        162.7,
+        166.5,
+        ["flat"],
+        ["best-at-8", "flat"],
+    )
+    assert (row["study"], row["exhibit"], row["quantity"]) == ("toy", "figure-2", "throughput")
+    assert math.isinf(points["high"].iloc[4]) and points["pieces_text"].iloc[0] == [10, 90]
+    assert list(points["reference"]) == [False, True, *[False] * 5]
+
+
+def test_a_study_without_stages_has_its_points_without_limits(bare: LoadedStudy) -> None:
+    points = bare.points("figure-2")
+    assert len(points) == 7 and points[["low", "high", "low_text", "high_text"]].isna().all(
+        axis=None
+    )
+    assert not points["pieces"].map(len).any()
+    assert bare.means("figure-2").empty and bare.runs("figure-2").empty
+    assert frames.timeline(bare.data, "figure-5").empty
+    assert {"guests", "value", "se", "run_id", "provenance"} <= set(bare.runs("figure-2").columns)
+
+
+def test_printed_numbers_have_the_error_of_rounding(loaded: LoadedStudy) -> None:
+    printed = loaded.printed("figure-3")
+    assert printed[["series", "cipher", "value"]].to_numpy().tolist() == [
+        ["System A", "hardware", 80.0]
+    ]
+    assert printed["se"].tolist() == [pytest.approx(0.5 / math.sqrt(3))]
+    assert set(printed["provenance"]) == {"published"}
+    points = loaded.points("figure-3")
+    assert points.set_index(["series", "cipher"])["printed"].dropna().to_dict() == {
+        ("System A", "hardware"): 80.0
+    }
+
+
+def test_runs_are_measured_and_in_the_figures_unit(
+    measured: LoadedStudy, loaded: LoadedStudy
+) -> None:
+    runs = measured.runs("figure-2")
+    assert list(runs["value"]) == [
+        98,
+        100,
+        102,
+        150,
+        152,
+        154,
+    ]  # relative, not the raw values that are thrice as large
+    assert set(runs["guests"]) == {4, 8} and set(runs["provenance"]) == {"measured"}
+    assert set(loaded.runs("figure-2")["provenance"]) == {"measured", "example"}
+
+
+def test_means_are_the_stored_ones_at_the_asked_level(loaded: LoadedStudy, toy_data: Path) -> None:
+    # Three replicates 150, 152, 154: mean 152, s = 2, t(2, 0.975) = 4.3027, half-width 4.3027 * 2 / sqrt(3) = 4.968.
+    def at_8(study: LoadedStudy) -> dict:
+        means = study.means("figure-2")
+        return means[(means["provenance"] == "measured") & (means["guests"] == 8)].iloc[0].to_dict()
+
+    row = at_8(loaded)
+    assert row["value"] == pytest.approx(152) and row["high"] - row["value"] == pytest.approx(
+        4.968, abs=1e-3
+    )
+    assert row["runs"] == [f"measured-a-8-r{k}" for k in (1, 2, 3)] and row["n"] == 3
+    wide = at_8(load_study("toy", toy_data, level=0.99))
+    expected = student(152, row["se"], 2, level=0.99, n=3, method="runs")
+    assert (wide["low"], wide["high"]) == (
+        pytest.approx(expected.low),
+        pytest.approx(expected.high),
+    )
+
+
+def test_a_stored_mean_is_never_made_again(tmp_path: Path) -> None:
+    from tests.report import toy
+
+    data = toy.build(tmp_path)
+    where = {"provenance": "measured", "guests": 8, "scale": "relative", "quantity": "throughput"}
+    change(data, stage_tables.MEANS, where, value=123.0, low=120.0)
+    means = load_study("toy", data).means("figure-2")
+    assert means.loc[
+        (means["provenance"] == "measured") & (means["guests"] == 8), ["value", "low"]
+    ].to_numpy().tolist() == [[123.0, 120.0]]
+
+
+def test_a_condition_that_no_figure_shows(measured: LoadedStudy) -> None:
+    study = measured.study
+    runs = frames.condition(measured.data, study.quantity_at("throughput", {"guests": 8}))
+    assert list(runs["value"]) == [150, 152, 154] and set(runs["system"]) == {"a"}
+    assert frames.condition(measured.data, study.quantity_at("throughput", {"guests": 16})).empty
+
+
+def test_a_timeline_holds_every_sample(loaded: LoadedStudy) -> None:
+    frame = frames.timeline(loaded.data, "figure-5")
+    assert set(frame["run_id"]) == {"measured-a-4-r1"} and set(frame["provenance"]) == {"measured"}
+    assert frame.groupby("series", sort=False).size().to_dict() == {HOSTILE: 30, "Memory": 30}
+
+
+def test_axes_words_travel_with_frames(loaded: LoadedStudy) -> None:
+    axes = loaded.points("figure-2").query("system == 'a'").attrs["axes"]
+    assert axes["labels"] == {
+        "guests": "Guests",
+        "throughput": f"Throughput, % of {HOSTILE} at 4 guests",
+    }
+    assert loaded.points("figure-3").attrs["axes"]["bounds"] == {"utilization": [0, 100]}
+    assert loaded.points("figure-4").attrs["axes"]["levels"]["storage"][0] == (20480, "20,480")
+
+
+def test_quantities_of_one_unit_have_one_axis(tmp_path: Path) -> None:
+    from tests.report import toy
+
+    path = toy.build(tmp_path) / "published" / "toy" / "study.yaml"
+    path.write_text(
+        path.read_text()
+        .replace(
+            "{label: Throughput, quantity: throughput, at:",
+            "{label: Throughput, quantity: swapped, at:",
+        )
+        .replace(
+            "  resident: {label: Resident memory,",
+            "  swapped: {label: 'Resident memory, peak', unit: MiB, bounds: [1, null]}\n  resident: {label: Resident memory,",
+        )
+    )
+    axes = load_study("toy", tmp_path / "data").points("figure-4").attrs["axes"]
+    assert set(axes["panels"]) == {"swapped", "resident"} and len(set(axes["panels"].values())) == 1
+    panel = axes["panels"]["resident"]
+    assert axes["labels"][panel] == "Resident memory, MiB" and axes["bounds"][panel] == [
+        0,
+        math.inf,
+    ]
+    assert load_study("toy", tmp_path / "data").points("figure-2").attrs["axes"]["panels"] == {}

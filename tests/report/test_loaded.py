@@ -1,0 +1,139 @@
+"""Loading a study: where its data are, and what wrong names are answered."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib import pyplot
+
+from rawperf.core.errors import VirtperfError
+from tests.report import toy
+from tests.report.plain import links
+from virtperf.core.provenance import Provenance
+from virtperf.report import frames
+from virtperf.report import loaded as module
+from virtperf.report.loaded import LoadedStudy, find_data, load_study
+
+
+def test_the_repository_is_found_from_any_folder_within(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = toy.build(tmp_path, stages=False)
+    inner = tmp_path / "notebooks" / "drafts"
+    inner.mkdir(parents=True)
+    for folder in (tmp_path, inner):
+        monkeypatch.chdir(folder)
+        assert find_data() == data
+        assert load_study("toy").study.id == load_study("toy", "").study.id == "toy"
+
+
+def test_outside_a_repository_it_is_the_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = next(p for p in Path(module.__file__).parents if (p / "data" / "published").is_dir())
+    assert find_data() == root / "data"
+    monkeypatch.setattr(
+        module, "__file__", str(tmp_path / "site-packages" / "virtperf" / "loaded.py")
+    )
+    with pytest.raises(VirtperfError, match="no repository of studies is near"):
+        find_data()
+
+
+def test_results_are_those_of_the_exhibits_that_are_named(loaded: LoadedStudy) -> None:
+    every = [shown.record.id for shown in loaded.results()]
+    some = [shown.record.id for shown in loaded.results("figure-3", "table-1")]
+    assert set(every) >= {exhibit.id for exhibit in loaded.study.exhibits}
+    assert some == ["figure-3", "table-1"]
+
+
+@pytest.mark.parametrize(
+    ("call", "near"),
+    [
+        (lambda s: s.runs("figure-22"), "figure-2"),
+        (lambda s: s.show("tabel-1"), "table-1"),
+        (lambda s: s.claims("figur-2"), "figure-2"),
+        (lambda s: s.results("figure-22"), "figure-2"),
+        (lambda s: frames.timeline(s.data, "figure-2"), "timeseries"),
+        (lambda s: s.points("table-1"), "figure-2"),
+    ],
+)
+def test_wrong_names_are_errors_with_near_names(
+    loaded: LoadedStudy, call: Callable[[LoadedStudy], Any], near: str
+) -> None:
+    with pytest.raises(VirtperfError) as caught:
+        call(loaded)
+    assert near in str(caught.value)
+
+
+def test_an_unknown_study_is_answered_by_the_known(toy_data: Path) -> None:
+    with pytest.raises(VirtperfError, match=r"expected one of toy\. Did you mean 'toy'"):
+        load_study("toi", toy_data)
+
+
+def test_examples_are_left_out_unless_asked_for(loaded: LoadedStudy, toy_data: Path) -> None:
+    assert "example" in set(loaded.runs("figure-2")["provenance"])
+    plain = load_study("toy", toy_data)
+    assert "example" not in {
+        *plain.runs("figure-2")["provenance"],
+        *plain.means("figure-2")["provenance"],
+    }
+
+
+def test_without_assumptions_limits_are_those_of_the_text(
+    loaded: LoadedStudy, toy_data: Path
+) -> None:
+    plain = load_study("toy", toy_data, assumptions=False)
+    assert (loaded.points("figure-2")["low"].iloc[0], plain.points("figure-2")["low"].iloc[0]) == (
+        45,
+        10,
+    )
+
+
+def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStudy) -> None:
+    default = loaded.show("figure-2")
+    figure, axes = pyplot.subplots()
+    axes.set_title("Mine")
+    for own in (figure, axes):
+        shown = loaded.show("figure-2", own)
+        assert shown.figure is figure and shown.record.drawing is not None
+        assert "Mine" in shown.record.drawing.svg and repr(shown) == repr(default)
+    assert not pyplot.get_fignums()  # a figure that is shown is not drawn again below the cell
+    with pytest.raises(VirtperfError, match="a figure is shown with fits by series"):
+        loaded.show("figure-2", 3.0)
+
+
+def test_no_exhibit_names_a_simulated_run(loaded: LoadedStudy) -> None:
+    shown = [loaded.show(exhibit.id) for exhibit in loaded.study.exhibits]
+    shown += [
+        getattr(loaded, name)()
+        for name in ("claims", "summary", "contradictions", "assumptions", "quality")
+    ]
+    for item in shown:
+        assert item.record is not None
+        assert Provenance.SIMULATED not in item.record.provenance
+        assert "simulated-" not in item.record.model_dump_json(), item.record.id
+    for exhibit in ("figure-2", "figure-3", "figure-4"):
+        for frame in (loaded.runs(exhibit), loaded.means(exhibit)):
+            assert set(frame["provenance"]) <= {"measured", "example"}
+    assert set(frames.timeline(loaded.data, "figure-5")["provenance"]) == {"measured"}
+
+
+def test_a_study_without_measured_runs_has_no_data_quality_to_report(tmp_path: Path) -> None:
+    data = toy.build(tmp_path)
+    index = data / "samples" / "toy" / "index.json"
+    found = json.loads(index.read_text())
+    runs = [run for run in found["runs"] if run["provenance"] == "simulated"]
+    index.write_text(json.dumps({"runs": runs, "quarantined": []}))
+    shown = load_study("toy", data).quality()
+    assert repr(shown) == "No measured run exists. Rehearsal on simulated runs" and links(
+        shown
+    ) == {"rehearsal:toy"}
+    path = data / "published" / "toy" / "study.yaml"
+    path.write_text(re.sub(r"runs:\n  - .*\n", "", path.read_text()))
+    assert repr(load_study("toy", data).quality()) == "No measured run exists."

@@ -1,0 +1,153 @@
+"""Nobody can pass values off as another provenance than they have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.report.toy import HOSTILE
+from virtperf import models
+from virtperf.core.provenance import Origin, Provenance, ProvenanceError, origin_of
+from virtperf.models.result import Estimate
+from virtperf.report import frames
+from virtperf.report.data import load
+from virtperf.report.loaded import LoadedStudy
+
+
+def estimate(origin: Origin | None) -> Estimate:
+    return Estimate(1.0, 0.5, 1.5, 0.95, "t", (), origin)
+
+
+@pytest.fixture
+def runs(measured: LoadedStudy) -> pd.DataFrame:
+    frame = measured.runs("figure-2")
+    assert len(frame)
+    return frame
+
+
+@pytest.fixture
+def simulated(toy_data: Path) -> pd.DataFrame:
+    """What only a rehearsal reads."""
+    frame = frames.runs(load("toy", toy_data, rehearsal=True), "figure-2")
+    assert set(frame["provenance"]) == {"simulated"}
+    return frame
+
+
+def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    shown = loaded.estimates({"ratio": estimate(origin_of(runs))}, title="Ratio")
+    assert shown.record.provenance == (Provenance.MEASURED,)
+
+
+def test_nothing_is_estimated_from_simulated_runs(
+    loaded: LoadedStudy, simulated: pd.DataFrame
+) -> None:
+    fits = models.line("value ~ guests", simulated, by="series")
+    assert fits[HOSTILE].available
+    for show in (
+        lambda: loaded.estimates(fits.estimates("slope"), title="Slopes"),
+        lambda: loaded.show("figure-2", fits),
+        lambda: loaded.computed(simulated, title="Values", note="as they are"),
+    ):
+        with pytest.raises(
+            ProvenanceError, match=r"simulated runs, which say nothing about the paper.*study\.runs"
+        ):
+            show()
+
+
+def test_simulated_runs_pass_for_nothing_else(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
+    for word in ("measured", "example", "published", "reconstructed"):
+        with pytest.raises(
+            ProvenanceError, match=r"ratio: the study has no run 'simulated-a-2-r1'"
+        ):
+            loaded.estimates(
+                {"ratio": estimate(origin_of(simulated.assign(provenance=word)))}, title="Ratio"
+            )
+
+
+def test_a_changed_provenance_column_is_found_out(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    for word in ("example", "published", "reconstructed"):
+        changed = runs.assign(provenance=word)
+        with pytest.raises(
+            ProvenanceError, match=rf"it says {word}, but run measured-a-4-r1 is measured"
+        ):
+            loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
+        with pytest.raises(
+            ProvenanceError, match=rf"it says {word}, but run measured-a-4-r1 is measured"
+        ):
+            loaded.computed(changed, title="Values", note="as they are")
+
+
+def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    for word in ("measured", "example"):
+        changed = runs.drop(columns="run_id").assign(provenance=word)
+        with pytest.raises(ProvenanceError, match=f"it says {word}, but names no run"):
+            loaded.estimates({"ratio": estimate(origin_of(changed))}, title="Ratio")
+
+
+@pytest.mark.parametrize(
+    ("origin", "problem"),
+    [
+        (Origin(Provenance.MEASURED, "toy", ("simulated-a-4-r1",)), "no run 'simulated-a-4-r1'"),
+        (Origin(Provenance.MEASURED, "", ("simulated-a-4-r1",)), "no run 'simulated-a-4-r1'"),
+        (
+            Origin(Provenance.MEASURED, "toy", ("measured-a-4-r1", "simulated-a-4-r1")),
+            "no run 'simulated-a-4-r1'",
+        ),
+        (
+            Origin(Provenance.MEASURED, "toy", ("measured-a-4-r9",)),
+            "no run 'measured-a-4-r9'. Did you mean 'measured-a",
+        ),
+        (Origin(Provenance.MEASURED, "toy", (), ("figure-2",)), "names no run"),
+        (Origin(Provenance.MEASURED, "another", ("measured-a-4-r1",)), "values of another"),
+        (Origin(Provenance.PUBLISHED, "toy", ()), "names no exhibit"),
+        (Origin(Provenance.PUBLISHED, "toy", (), ("figure-2",)), "figure-2 has no published value"),
+        (
+            Origin(Provenance.RECONSTRUCTED, "toy", (), ("table-1",)),
+            "table-1 has no reconstructed value",
+        ),
+        (
+            Origin(Provenance.PUBLISHED, "toy", (), ("tabel-1",)),
+            "no exhibit 'tabel-1'. Did you mean 'table-1'",
+        ),
+        (None, "does not say what it was computed from"),
+    ],
+)
+def test_a_false_origin_is_refused(
+    loaded: LoadedStudy, origin: Origin | None, problem: str
+) -> None:
+    with pytest.raises(ProvenanceError) as caught:
+        loaded.estimates({"ratio": estimate(origin)}, title="Ratio")
+    assert problem in str(caught.value) and str(caught.value).startswith("ratio: ")
+
+
+def test_one_table_has_one_provenance(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
+    both = {"a": estimate(origin_of(loaded.printed("figure-3"))), "b": estimate(origin_of(runs))}
+    with pytest.raises(
+        ProvenanceError,
+        match=r"would mix measured and published values.*a is published; b is measured",
+    ):
+        loaded.estimates(both, title="Both")
+
+
+def test_a_frame_without_provenance_is_refused(loaded: LoadedStudy) -> None:
+    with pytest.raises(ProvenanceError, match="no column `provenance`"):
+        loaded.computed(pd.DataFrame({"a": [1]}), title="Numbers", note="mine")
+
+
+def test_a_readers_own_data_need_no_run(loaded: LoadedStudy) -> None:
+    frame = pd.DataFrame({"n": [1], "provenance": "own data", "file": "mine.csv"})
+    assert loaded.computed(frame, title="Mine", note="own").record.provenance == (Provenance.OWN,)
+
+
+def test_a_curve_in_a_figure_is_of_the_runs_that_it_names(
+    loaded: LoadedStudy, runs: pd.DataFrame
+) -> None:
+    fits = models.line("value ~ guests", runs, by="series")
+    assert fits[HOSTILE].available and loaded.show("figure-2", fits).figure is not None
+    false = models.line("value ~ guests", runs.assign(provenance="example"), by="series")
+    with pytest.raises(
+        ProvenanceError, match="it says example, but run measured-a-4-r1 is measured"
+    ):
+        loaded.show("figure-2", false)

@@ -1,0 +1,66 @@
+"""What a notebook shows of a record, and what it keeps."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+
+import pytest
+
+from rawperf.core.errors import VirtperfError
+from virtperf.report.records import MIME, Drawing, Numbers, Paragraph, Record, unpacked
+from virtperf.report.show import NOTEBOOK_ONLY, Shown
+
+PLAIN = Record(
+    kind="table",
+    id="table-1",
+    study="toy",
+    name="Table 1",
+    title="T",
+    blocks=(Paragraph(words="words"),),
+    numbers=(Numbers(name="n", columns=("a",), rows=((1,), (None,))),),
+)
+DRAWN = PLAIN.model_copy(update={"drawing": Drawing(svg="<svg/>", description="d", digest="0")})
+
+
+def test_a_record_without_a_picture_is_one_output() -> None:
+    ((data, metadata),) = Shown(PLAIN).bundles()
+    assert set(data) == {MIME, "text/html", "text/plain"} and metadata == {}
+    assert (
+        data["text/plain"] == "Table 1. T"
+        and repr(Shown(PLAIN)) == "Table 1. T\nwords"
+        and "words" in data["text/html"]
+    )
+
+
+def test_a_picture_comes_first_and_the_words_are_for_the_notebook_only() -> None:
+    (picture, shown), (words, only) = Shown(DRAWN).bundles()
+    assert set(picture) == {MIME, "image/svg+xml", "text/plain"} and shown == {
+        "needs_background": "light"
+    }
+    assert set(words) == {"text/html", "text/plain"} and only == NOTEBOOK_ONLY
+    assert "<svg" not in json.dumps(picture[MIME]) + words["text/html"]
+
+
+@pytest.mark.parametrize("record", [PLAIN, DRAWN])
+def test_the_record_comes_back_from_json(record: Record) -> None:
+    data = json.loads(json.dumps(Shown(record).bundles()[0][0]))
+    assert Record.model_validate(data[MIME]).with_picture(data.get("image/svg+xml", "")) == record
+
+
+def test_fields_that_have_their_default_take_no_room() -> None:
+    kept = Shown(PLAIN).bundles()[0][0][MIME]
+    assert set(kept) == {"kind", "id", "study", "name", "title", "numbers", "blocks"}
+    assert kept["blocks"] == [{"block": "paragraph", "words": "words"}]
+
+
+def test_a_large_record_is_kept_packed() -> None:
+    large = PLAIN.model_copy(update={"caption": "word " * 2000})
+    kept = Shown(large).bundles()[0][0][MIME]
+    assert set(kept) == {"zlib"} and len(kept["zlib"]) < 400
+    assert Record.model_validate(unpacked(json.loads(json.dumps(kept)))) == large
+    bomb = {"zlib": base64.b64encode(zlib.compress(b" " * 30_000_000)).decode()}
+    for damaged in (bomb, {"zlib": kept["zlib"][:-8]}, {"zlib": "?"}, {"zlib": 5}):
+        with pytest.raises(VirtperfError, match="packed record"):
+            unpacked(damaged)

@@ -1,0 +1,65 @@
+"""Numbers and names as a reader sees them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from virtperf.report import wording as words
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (66.0, "66"),
+        (65.904, "65.9"),
+        (11264.3, "11264"),
+        (0.00123456, "0.001235"),
+        (-0.00001, "-0.00001"),
+        (0.0, "0"),
+        (99.996, "100"),
+        (math.inf, "inf"),
+        (math.nan, "n/a"),
+        (None, "n/a"),
+        (1e-12, "1.000e-12"),
+    ],
+)
+def test_numbers_keep_four_digits_and_every_digit_before_the_point(
+    value: float | None, shown: str
+) -> None:
+    assert words.number(value) == shown
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
+def test_a_shown_number_differs_by_less_than_half_a_unit_of_its_fourth_digit(value: float) -> None:
+    # Rounding to 4 significant digits moves a number by at most 0.5 / 1000 of itself; integers keep all digits.
+    assert math.isclose(float(words.number(value)), value, rel_tol=5.1e-4, abs_tol=1e-300)
+
+
+def test_pretty_numbers_have_separators_and_a_true_minus() -> None:
+    assert words.pretty(-20480.0) == "−20,480"
+    assert words.pretty(1234.5) == "1,234" or words.pretty(1234.5) == "1,235"
+    assert words.pretty(math.inf) == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (40, 52, "40 to 52"),
+        (40, math.inf, "40 or more"),
+        (-math.inf, 52, "at most 52"),
+        (100, 100, "exactly 100"),
+        (math.nan, math.nan, "anything"),
+        (11317.9, 11318.1, "about 11,318"),
+    ],
+)
+def test_intervals_say_where_a_limit_is_missing(low: float, high: float, said: str) -> None:
+    assert words.interval(low, high) == said
+
+
+def test_exhibits_are_called_as_in_the_paper() -> None:
+    assert words.exhibit_name("figure-5") == "Figure 5"
+    assert words.exhibit_name("unnumbered-2", "table") == "Unnumbered table 2"

@@ -1,0 +1,174 @@
+"""A study's own inputs: found by name and content, preferred, read into samples, refused with their line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import virtperf as vp
+from rawperf.core.errors import FormatError, StudyError, VirtperfError
+from tests.toy_runs import STUDY, console, write_run
+from virtperf.runs.ingest.inputs import choose, dictionary_of, inputs_of
+from virtperf.runs.ingest.stage import ingest
+from virtperf.study.definition import Study, load_study
+
+INPUTS = """\
+inputs:
+  - name: my-driver
+    match: {file: "driver*.csv"}
+    reads: csv
+    time: {field: time, format: iso}
+    entity: {kind: driver}
+    fields:
+      - {field: tps, metric: page_element_throughput, unit: 1/s}
+      - {field: millis, metric: page_element_response_time, unit: ms}
+  - name: my-summary
+    match: {text: '^my tool'}
+    reads: pairs
+    comment: my
+    entity: {kind: driver}
+    fields: [{field: total, metric: my_total, unit: count, factor: 10}]
+    metrics: {my_total: {unit: count, kind: total, definition: what my tool counts, in tens}}
+"""
+CSV = "time,tps,millis\n" + "".join(
+    f"2009-01-09T14:{m:02d}:00,{50 + m},{10 + m}\n" for m in range(1, 20)
+)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "study.yaml").write_text(
+        STUDY + INPUTS.replace("counts, in tens", "counts in tens")
+    )
+    return load_study(tmp_path / "toy")
+
+
+@pytest.fixture
+def samples(tmp_path: Path, study: Study, root: Path):  # type: ignore[no-untyped-def]
+    def of(raw: dict[str, bytes], **fields: object) -> pd.DataFrame:
+        write_run(tmp_path / "runs", raw=raw, **fields)
+        done = ingest(
+            study,
+            {"measured": tmp_path / "runs"},
+            root / "data" / "metrics.yaml",
+            tmp_path / "out",
+            tmp_path / "cache",
+            jobs=1,
+        )
+        assert done.quarantined == []
+        return pd.read_parquet(tmp_path / "out" / "r1.parquet")
+
+    return of
+
+
+def test_a_declared_file_becomes_samples(samples) -> None:  # type: ignore[no-untyped-def]
+    found = samples({"drivers/driver1.csv": CSV.encode(), "drivers/d.txt": b"my tool\ntotal: 7\n"})
+    rate = found[found["metric"] == "page_element_throughput"]
+    assert rate["t_s"].tolist() == [60.0 * m for m in range(1, 20)]
+    assert rate["value"].tolist() == [50.0 + m for m in range(1, 20)]
+    assert set(rate["entity"]) == {"driver1"}
+    assert rate["line"].tolist() == list(range(2, 21))
+    assert found.loc[found["metric"] == "page_element_response_time", "value"].iloc[
+        0
+    ] == pytest.approx(0.011)
+    assert found.loc[found["metric"] == "my_total", "value"].tolist() == [70.0]
+    assert set(found["source"]) == {"my-driver", "my-summary"}
+
+
+def test_run_yaml_may_name_it(samples) -> None:  # type: ignore[no-untyped-def]
+    found = samples(
+        {"d1.txt": CSV.encode()}, files=[{"path": "d1.txt", "format": "my-driver", "entity": "d1"}]
+    )
+    assert set(found["source"]) == {"my-driver"}
+
+
+def test_names_and_content_decide_and_a_study_s_own_come_first(study: Study) -> None:
+    inputs = inputs_of(study)
+    assert choose(b"x", "drivers/driver9.csv", None, inputs, file="f").name == "my-driver"
+    assert choose(b"my tool\n", "any", None, inputs, file="f").name == "my-summary"
+    assert choose(console(n=3), "driver1.csv", None, inputs, file="f").name == "my-driver"
+    assert choose(console(n=3), "driver1.log", None, inputs, file="f").name == "iwl-console"
+    assert choose(b"x", "any", "my-summary", inputs, file="f").name == "my-summary"
+    with pytest.raises(
+        FormatError, match=r"no format is called 'my-drivr'.*Did you mean 'my-driver'"
+    ):
+        choose(b"x", "any", "my-drivr", inputs, file="f")
+    with pytest.raises(FormatError, match="no known format recognises"):
+        choose(b"x", "any", None, inputs, file="f")
+
+
+def test_a_declared_field_is_preferred(study: Study, root: Path) -> None:
+    dictionary = dictionary_of(root / "data" / "metrics.yaml", inputs_of(study))
+    assert dictionary["page_element_throughput"].formats[:2] == ("my-driver", "iwl-console")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("name: my-driver", "name: sar", 2, "sar: there is a format of this name already"),
+        (
+            "name: my-summary",
+            "name: my-driver",
+            10,
+            "my-driver: there is a format of this name already",
+        ),
+        (
+            "metric: page_element_throughput",
+            "metric: page_element_thruput",
+            8,
+            "Did you mean 'page_element_throughput'",
+        ),
+        ("unit: ms}", "unit: KiB}", 9, "no conversion exists"),
+        ("reads: pairs", "reads: pair", 12, "Did you mean 'pairs'"),
+        ("field: tps", "feld: tps", 8, "there is no 'feld' here"),
+    ],
+)
+def test_a_mistake_is_said_with_its_line_of_study_yaml(
+    tmp_path: Path, root: Path, old: str, new: str, line: int, words: str
+) -> None:
+    text = INPUTS.replace("counts, in tens", "counts in tens").replace(old, new, 1)
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "study.yaml").write_text(STUDY + text)
+    with pytest.raises(StudyError, match=words) as caught:
+        dictionary_of(root / "data" / "metrics.yaml", inputs_of(load_study(tmp_path / "toy")))
+    assert (caught.value.file, caught.value.line) == ("study.yaml", line + STUDY.count("\n"))
+
+
+def test_one_file_is_read_by_a_declaration_or_a_study_s_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path
+) -> None:
+    published = tmp_path / "data" / "published" / "toy"
+    published.mkdir(parents=True)
+    (published / "study.yaml").write_text(
+        STUDY + INPUTS.replace("counts, in tens", "counts in tens")
+    )
+    (tmp_path / "data" / "metrics.yaml").write_text((root / "data" / "metrics.yaml").read_text())
+    (tmp_path / "driver1.csv").write_text(CSV)
+    (tmp_path / "own.yaml").write_text(
+        "name: own\nreads: csv\ntime: {numbered: true}\nfields: [{field: tps, metric: page_element_throughput, unit: 1/s}]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    plain = vp.read("driver1.csv")
+    assert list(plain.columns[:3]) == ["time", "tps", "millis"]  # nothing says what it is: a table
+    by_study = vp.read("driver1.csv", study="toy")
+    assert set(by_study["metric"]) == {"page_element_throughput", "page_element_response_time"}
+    by_file = vp.read("driver1.csv", format="own.yaml", interval_s=60)
+    assert by_file["t"].tolist() == [60.0 * k for k in range(19)]
+    assert set(by_file["metric"]) == {"page_element_throughput"}
+    with pytest.raises(VirtperfError, match="no study 'ty'"):
+        vp.read("driver1.csv", study="ty")
+    monkeypatch.chdir("/")
+    with pytest.raises(VirtperfError, match="there is no study 'toy' here"):
+        vp.read(tmp_path / "driver1.csv", study="toy")
+
+
+def test_a_damaged_file_of_a_known_tool_is_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.csv").write_text("timeStamp,elapsed,label,success\n1,x,a,true\n2,3,b,true\n")
+    with pytest.raises(FormatError, match="elapsed"):
+        vp.read("r.csv")

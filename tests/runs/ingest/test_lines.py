@@ -1,0 +1,127 @@
+"""The line of a raw file that a sample comes from reaches the Parquet files of all formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rawperf import all_formats
+from tests.rawperf.seeds import FORMATS, SEEDS
+from tests.toy_runs import netstat, toy_study, write_run
+from virtperf.runs.ingest.stage import ingest
+
+SNAPSHOTS = ("netstat", "ps")
+FILES = SEEDS | {
+    "netstat": (b"\n" + netstat(1000, 5), netstat(61000, 6)),  # a rate needs two snapshots
+    "ps": (SEEDS["ps"][0], SEEDS["ps"][0].replace(b"00:00:26", b"00:00:56")),
+}
+WITHOUT_METRIC = {
+    "perf-stat-intervals"
+}  # counts of intervals, which only their neighbours tell the length of
+
+# format, metric, value, file, what stands on the line
+PICKS = (
+    ("ab", "page_element_throughput_total", 1504.56, "0.txt", "Requests per second:    1504.56"),
+    ("cgroup-cpu", "group_cpu_system", 0.144, "1.txt", "system_usec"),
+    ("cgroup-memory", "group_page_faults", 10, "0.txt", "pgfault 97687"),
+    ("cgroup-memory-1", "group_memory_file", 3015757824, "0.txt", "total_cache 3015757824"),
+    ("cms-console", "cp_command_cpu", 12.34, "0.txt", "Ready; T=0.01/12.34 00:03:05"),
+    ("fio", "io_job_read_rate", 52251 * 1024, "0.txt", '"bw": 52251'),
+    ("fio-minimal", "io_job_read_time", 55.50309e-6, "0.txt", "55.503090"),
+    ("fio-text", "io_job_reads", 6500, "1.txt", "iops=6.5K"),
+    ("iostat", "cpu_busy", 0.0305, "0.txt", "1.52    0.00    1.52"),
+    ("iwl-console", "clients", 7, "0.txt", "# clients 7/8 |"),
+    ("iwl-xml", "page_element_response_time_to_date", 0.006, "0.txt", "<"),
+    ("jmeter-csv", "page_element_throughput", 26, "0.txt", "127.0.0.1"),
+    ("jmeter-csv-bare", "clients", 2, "0.txt", ",users 1-"),
+    ("jmeter-xml", "clients", 2, "0.txt", 'na="2"'),
+    ("meminfo", "memory_total", 24684092 * 1024, "0.txt", "MemTotal:       24684092 kB"),
+    ("mpstat", "cpu_busy", 0.505, "0.txt", "12:32:08     all    0.00   49.50"),
+    ("netstat", "tcp_segments_received", 1000, "1.txt", "61000 segments received"),
+    ("perf-stat", "counted_cpu_time", 0.00068, "0.txt", "0.68,msec,task-clock"),
+    ("perfkit", "guest_cpu", 0.125, "0.txt", "LNWEB1"),
+    ("pidstat", "process_cpu", 1, "0.txt", "98.00    2.00    0.00    0.50  100.00"),
+    ("pressure", "pressure_full", 0, "1.txt", "/proc/pressure/cpu:full"),
+    ("ps", "thread_cpu", 0.5, "1.txt", "00:00:56"),
+    ("sadf-json", "disk_writes", 0.5, "0.txt", '"wtps": 0.5'),
+    ("sar", "cpu_idle", 0.9425, "1.txt", "94.25"),
+    (
+        "stress-ng",
+        "operation_rate_total",
+        20449.091076,
+        "0.txt",
+        "bogo-ops-per-second-real-time: 20449.091076",
+    ),
+    ("stress-ng-brief", "user_time", 0.25, "0.txt", "stress-ng: metrc: [18039] vm"),
+    ("swapon", "swap_device_size", 1130392 * 1024, "0.txt", "/dev/dasda2"),
+    ("swingbench", "driver_users", 4, "0.txt", "<NumberOfUsers>4<"),
+    ("swingbench-console", "transaction_rate", 5, "0.txt", "[3/4]"),
+    ("swingbench-json", "driver_users", 4, "1.txt", '"NumberOfUsers": "4"'),
+    ("sysbench", "transaction_rate", 2236.84, "0.txt", "[ 2s ] thds: 1 eps: 2236.84"),
+    ("time", "elapsed_time", 65.003, "0.txt", "real\t1m5.003s"),
+    ("uperf", "network_operations_total", 148365, "0.txt", "Total      5.89GB"),
+    ("verbosegc", "gc_pause_time", 0.25, "1.txt", 'durationms="250.000"'),
+    ("vmstat", "cpu_busy", 0.51, "0.txt", " 2  0      0 128898976"),
+    ("wrk", "page_element_response_time_p99", 0.00802, "1.txt", "99%    8.02ms"),
+    ("xentop", "disk_reads", 0, "2.txt", "      a --b---"),
+)
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, pd.DataFrame]:
+    """Samples of one run a format, as they stand in the Parquet files."""
+    place = tmp_path_factory.mktemp("lines")
+    for name in FORMATS:
+        raw = {f"{number}.txt": data for number, data in enumerate(FILES[name])}
+        files = [
+            {"path": path, "format": name, "entity": f"e{i}"[: 1 if name in SNAPSHOTS else 2]}
+            | {"sample": {"start_s": 0, "interval_s": 60}, "none": {"at_s": 60.0 + 60 * i}}.get(
+                all_formats()[name].read(raw[path]).clock, {}
+            )
+            for i, path in enumerate(raw)
+        ]
+        write_run(place / "measured", name, raw=raw, files=files)
+    study = toy_study(place / "studies")
+    done = ingest(
+        study,
+        {"measured": place / "measured"},
+        root / "data" / "metrics.yaml",
+        place / "out",
+        place / "cache",
+        jobs=1,
+    )
+    assert done.quarantined == []
+    return {name: pd.read_parquet(place / "out" / f"{name}.parquet") for name in FORMATS}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_sample_has_its_line(name: str, samples: dict[str, pd.DataFrame]) -> None:
+    found = samples[name]
+    if name in WITHOUT_METRIC:
+        assert found.empty
+        return
+    assert found["line"].dtype == np.int64
+    ends = {f"{number}.txt": data.count(b"\n") + 1 for number, data in enumerate(FILES[name])}
+    assert len(found)
+    # a counter that a snapshot leaves out because it is zero stands on no line
+    assert (found["line"] >= (0 if name == "netstat" else 1)).all()
+    assert (found["line"] <= found["file"].map(ends)).all()
+
+
+@pytest.mark.parametrize(("name", "metric", "value", "file", "printed"), PICKS)
+def test_the_line_holds_the_value(
+    name: str, metric: str, value: float, file: str, printed: str, samples: dict[str, pd.DataFrame]
+) -> None:
+    rows = samples[name]
+    rows = rows[
+        (rows["metric"] == metric) & (rows["file"] == file) & np.isclose(rows["value"], value)
+    ]
+    text = ["", *FILES[name][int(file[0])].decode().split("\n")]
+    assert printed in text[rows["line"].iloc[0]]
+
+
+def test_every_format_is_picked_from() -> None:
+    assert {pick[0] for pick in PICKS} | WITHOUT_METRIC >= set(FORMATS)

@@ -1,0 +1,235 @@
+"""Runs whose files and samples are taken part by part: the parts, however small, give the same table to the byte."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.raw_files import write
+from rawperf import pieces
+from rawperf.core.metrics import MetricDictionary, load_metrics
+from tests.toy_runs import console, netstat, sar, toy_study, write_run, xentop
+from virtperf.runs.ingest import gathered, spill
+from virtperf.runs.ingest.folder import raw_files
+from virtperf.runs.ingest.rates import Once, Rates
+from virtperf.runs.ingest.runs import load_run
+from virtperf.runs.ingest.samples import RunSamples, read_run
+from virtperf.runs.ingest.spill import ROW, Rows, Spill, rows_of
+from virtperf.runs.ingest.tidy import RawTables, read_raw
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module")
+def dictionary(root: Path) -> MetricDictionary:
+    return load_metrics(root / "data" / "metrics.yaml")
+
+
+def counters(n: int) -> bytes:
+    """Two domains, of which one is restarted on the way."""
+    seconds = np.cumsum(RNG.integers(1, 50, n))
+    again = np.where(np.arange(n) > n // 2, seconds - seconds[n // 2], seconds)
+    cpu = {name: [float(x) for x in RNG.integers(0, 99, n)] for name in ("vm", "web")}
+    return xentop(cpu, {"vm": seconds.tolist(), "web": again.tolist()}, interval=20)
+
+
+RUN = {
+    "xentop.txt": counters(40),
+    "guests/g1/sar.txt": sar(14),
+    "guests/g1/twice.txt": sar(6, first_minute=9),
+    "guests/g2/begin.txt": netstat(1000),
+    "guests/g2/end.txt": netstat(61000, retransmitted=6),
+    "drivers/d1.log": console(n=60),
+    "notes.bin": b"\0\1",
+}
+SAID = [
+    {"path": "drivers/d1.log", "start_s": 10, "interval_s": 10},
+    {"path": "guests/g2/begin.txt", "format": "netstat", "at_s": 300},
+    {"path": "guests/g2/end.txt", "format": "netstat", "at_s": 900},
+]
+
+
+def ingested(folder: Path, out: Path, dictionary: MetricDictionary) -> tuple[RunSamples, bytes]:
+    study = toy_study(out)
+    found = read_run(
+        folder,
+        load_run(folder, study, "measured", raw_files(folder)),
+        dictionary,
+        out / "samples.parquet",
+    )
+    return found, (out / "samples.parquet").read_bytes()
+
+
+@pytest.mark.parametrize(("piece", "rows"), [(200, 10), (900, 64), (3000, 7), (10**6, 1)])
+def test_a_run_in_parts_is_the_run(
+    piece: int,
+    rows: int,
+    tmp_path: Path,
+    dictionary: MetricDictionary,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = write_run(tmp_path, raw=RUN, files=SAID)
+    whole, data = ingested(folder, tmp_path / "whole", dictionary)
+    assert len(whole.warnings) == 2  # a restart, and what two files give
+    assert whole.samples > 500
+    monkeypatch.setattr(pieces, "PIECE", piece)
+    monkeypatch.setattr(spill, "ROWS", rows)
+    found, again = ingested(folder, tmp_path / "parts", dictionary)
+    assert found == whole
+    assert again == data
+
+
+def test_row_groups_do_not_depend_on_parts(
+    tmp_path: Path, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathered, "ROW_GROUP", 100)
+    folder = write_run(tmp_path, raw=RUN, files=SAID)
+    _, data = ingested(folder, tmp_path / "whole", dictionary)
+    monkeypatch.setattr(spill, "ROWS", 30)
+    assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
+
+
+def test_a_listing_without_a_date_is_moved_by_days_that_all_of_it_tell(
+    tmp_path: Path, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first half stands before the run, so that parts alone would be moved elsewhere."""
+    listing = counters(200)
+    folder = write_run(
+        tmp_path,
+        raw={"xentop.txt": listing},
+        start="2009-01-10T00:30:00",
+        files=[{"path": "xentop.txt", "clock_offset_s": 36000}],
+    )
+    _, data = ingested(folder, tmp_path / "whole", dictionary)
+    times = pd.read_parquet(tmp_path / "whole" / "samples.parquet")["t_s"]
+    assert times.min() < 0 < times.max() < 5000
+    monkeypatch.setattr(pieces, "PIECE", 500)
+    monkeypatch.setattr(spill, "ROWS", 50)
+    assert ingested(folder, tmp_path / "parts", dictionary)[1] == data
+
+
+@pytest.mark.parametrize("name", ["xentop.txt", "guests/g1/sar.txt"])
+def test_a_table_of_a_file_in_parts_is_the_table(
+    name: str, dictionary: MetricDictionary, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "raw.txt"
+    path.write_bytes(RUN[name])
+    with path.open("rb") as stream:
+        whole = read_raw(stream, file="raw.txt", dictionary=dictionary)
+    monkeypatch.setattr(pieces, "PIECE", 500)
+    with path.open("rb") as stream:
+        raw = RawTables(stream, file="raw.txt", dictionary=dictionary)
+        parts = list(raw.tables())
+    assert len(parts) > 2
+    assert pd.concat(parts, ignore_index=True).equals(whole.table)
+    assert (raw.warnings, raw.info, raw.clock) == (whole.warnings, whole.info, whole.clock)
+    assert whole.table["metric_value"].notna().sum() > 20
+
+
+def random_rows(n: int, series: int) -> Rows:
+    rows = rows_of(
+        n, series=RNG.integers(0, series, n), file=RNG.integers(0, 3, n), value=RNG.random(n)
+    )
+    rows["t"] = np.where(RNG.random(n) < 0.05, np.nan, RNG.integers(0, n, n))
+    rows["order"] = np.arange(n)
+    return rows
+
+
+@pytest.mark.parametrize(("size", "series"), [(40, 100), (40, 7), (40, 1), (5000, 9)])
+def test_spilled_samples_come_back_sorted_and_times_whole(
+    size: int, series: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spill, "ROWS", size)
+    rows, rank, shift = (
+        random_rows(2000, series),
+        RNG.permutation(series),
+        np.array([0.0, 500.0, -86400.0]),
+    )
+    with Spill(tmp_path) as store:
+        for part in np.split(rows, [3, 50, 600, 601, 1500]):
+            store.add(part)
+        parts = list(store.parts(rank, shift))
+    expected = rows.copy()
+    expected["t"] += shift[rows["file"]]
+    expected["series"] = rank[rows["series"]]
+    expected = expected[np.lexsort((expected["order"], expected["t"], expected["series"]))]
+    found = np.concatenate(parts)
+    assert all(
+        found[name].tobytes() == expected[name].tobytes() for name in expected.dtype.names or ()
+    )
+    for one, next_ in pairwise(parts):
+        assert (one["series"][-1], one["t"][-1]) != (next_["series"][0], next_["t"][0])
+    assert (len(parts) > 1) == (size < 2000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rates_go_on_from_part_to_part() -> None:
+    def named(number: int) -> tuple[str, str, str, str]:
+        return ("tool", "host", f"h{number}", "m")
+
+    rows = rows_of(6, t=[10, 20, 20, 40, 50, 60], value=[0, 5, 9, 25, 1, 2], order=range(6))
+    whole, parts = Rates(named), Rates(named)
+    expected = whole.of(rows)
+    assert expected["value"].tolist() == [0.5, 1.0, 0.1]
+    found = np.concatenate([parts.of(part) for part in np.split(rows, [1, 3, 5])])
+    assert all(
+        found[name].tobytes() == expected[name].tobytes() for name in expected.dtype.names or ()
+    )
+    assert parts.sentences() == whole.sentences()
+    assert [said.partition(":")[0].partition(" value")[0] for said in whole.sentences()] == [
+        "1",
+        "h0",
+    ]
+    late = parts.of(rows_of(1, t=55, value=1.5, order=6))
+    assert len(late) == 0  # behind what was given, so that nothing is known of its growth
+
+
+def test_what_is_given_twice_is_named_by_the_first_that_was_read() -> None:
+    once = Once(lambda number: ("tool", "host", "", f"m{number}"))
+    rows = rows_of(4, series=[0, 0, 1, 1], t=[1, 1, 2, 2], order=[5, 6, 1, 2])
+    assert once.of(rows[:2])["order"].tolist() == [5]
+    assert once.of(rows[2:])["order"].tolist() == [1]
+    assert once.sentences() == [
+        "2 value(s) are given twice and were kept once, the first being m1 of host from tool at 2 s"
+    ]
+    assert ROW.itemsize < 64
+
+
+def test_memory_of_ingest_does_not_grow_with_the_file(tmp_path: Path, root: Path) -> None:
+    """In a process of its own, since Python keeps memory that it had once."""
+    folder = write_run(
+        tmp_path,
+        raw={},
+        files=[{"path": "x.log", "format": "xentop", "start_s": 0, "interval_s": 1}],
+    )
+    write("xentop", folder / "x.log", 20_000_000)
+    toy_study(tmp_path)
+    read = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from benchmarks.raw_files import peak_memory\n"
+        "from rawperf.core.metrics import load_metrics\n"
+        "from virtperf.runs.ingest.runs import load_run\n"
+        "from virtperf.runs.ingest.samples import read_run\n"
+        "from virtperf.study.definition import load_study\n"
+        "place, metrics = Path(sys.argv[1]), Path(sys.argv[2])\n"
+        "run = load_run(place / 'r1', load_study(place / 'toy'), 'measured', ['x.log'])\n"
+        "found = read_run(place / 'r1', run, load_metrics(metrics), place / 'out' / 's.parquet')\n"
+        "print(found.samples, peak_memory())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", read, str(tmp_path), str(root / "data" / "metrics.yaml")],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    samples, megabytes = done.stdout.split()
+    assert int(samples) > 2 * spill.ROWS
+    assert float(megabytes) < 600

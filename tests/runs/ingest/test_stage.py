@@ -1,0 +1,406 @@
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from rawperf.core.errors import RunError
+from rawperf.core.files import replaced_folder
+from tests.imports import SOURCE, closure, module_path
+from tests.toy_runs import console, sar, toy_study, write_run, xentop
+from virtperf.core.stage_tables import SAMPLES
+from virtperf.runs.ingest import cache as ingest_cache
+from virtperf.runs.ingest.cache import SOURCES, Cache, content_key
+from virtperf.runs.ingest.stage import ingest
+
+
+@pytest.fixture
+def place(tmp_path, root):
+    """A toy study with two roots; `place.ingest()` runs the stage."""
+
+    class Place:
+        study = toy_study(tmp_path / "studies")
+        roots = {"simulated": tmp_path / "made", "measured": tmp_path / "measured"}
+        measured, made = tmp_path / "measured", tmp_path / "made"
+        metrics = tmp_path / "metrics.yaml"
+        out, cache = tmp_path / "out", tmp_path / "cache"
+
+        def ingest(self, jobs=1):
+            return ingest(self.study, self.roots, self.metrics, self.out, self.cache, jobs=jobs)
+
+        @property
+        def index(self):
+            return json.loads((self.out / "index.json").read_text())
+
+        def bytes(self):
+            return {p.name: p.read_bytes() for p in sorted(self.out.iterdir())}
+
+    shutil.copy(root / "data" / "metrics.yaml", Place.metrics)
+    Place.measured.mkdir()
+    return Place()
+
+
+def warnings_of(index):
+    return [
+        said for run in index["runs"] for part in (run, *run["files"]) for said in part["warnings"]
+    ]
+
+
+def test_both_roots_are_read_alike(place):
+    write_run(place.measured, "m1")
+    write_run(place.made, "s1", provenance="simulated")
+    done = place.ingest()
+    assert (done.n_ok, done.n_read, done.quarantined) == (2, 2, [])
+    assert not warnings_of(place.index)
+    assert sorted(p.name for p in place.out.iterdir()) == ["index.json", "m1.parquet", "s1.parquet"]
+    frame = pd.read_parquet(place.out / "m1.parquet")
+    assert list(frame.columns) == list(SAMPLES.columns)
+    assert {str(frame[c].dtype) for c in ("t_s", "value")} == {"float64"}
+    runs = {r["run_id"]: r for r in place.index["runs"]}
+    assert (runs["m1"]["provenance"], runs["m1"]["root"], runs["s1"]["root"]) == (
+        "measured",
+        "measured",
+        "simulated",
+    )
+    file = runs["m1"]["files"][0]
+    assert file["format"] == "iwl-console" and len(file["sha256"]) == 64
+    assert file["bytes"] == (place.measured / "m1" / "d1.log").stat().st_size
+    assert file["records"] == 960 and file["samples"] == runs["m1"]["samples"] == len(frame)
+    assert place.index["metrics"]["page_element_throughput"]["unit"] == "1/s"
+
+
+def test_the_index_names_no_place_of_this_machine(place, tmp_path):
+    write_run(place.measured, "m1")
+    write_run(place.measured, "m2", raw={"sar.txt": b"Linux 5 (h) \t2009-01-09\n\nnonsense\n"})
+    place.ingest()
+    assert str(tmp_path) not in (place.out / "index.json").read_text()
+
+
+def test_the_same_bytes_from_the_cache_and_from_other_processes(place):
+    for i in range(6):
+        write_run(place.measured, f"m{i}")
+    assert place.ingest(jobs=2).n_read == 6
+    first = place.bytes()
+    assert place.ingest().n_read == 0
+    assert place.bytes() == first
+    shutil.rmtree(place.cache)
+    assert place.ingest(jobs=1).n_read == 6
+    assert place.bytes() == first
+
+
+def test_only_what_changed_is_read_again(place):
+    for name in ("m1", "m2"):
+        write_run(place.measured, name)
+    place.ingest()
+    (place.measured / "m1" / "d1.log").write_bytes(console(50))
+    assert place.ingest().n_read == 1
+    text = (place.measured / "m2" / "run.yaml").read_text()
+    (place.measured / "m2" / "run.yaml").write_text(text.replace("replicate: 1", "replicate: 2"))
+    assert place.ingest().n_read == 1
+    assert [r["replicate"] for r in place.index["runs"]] == [1, 2]
+
+
+def test_the_dictionary_and_the_study_count_as_content(place):
+    write_run(place.measured)
+    place.ingest()
+    place.metrics.write_text(place.metrics.read_text() + "# a comment\n")
+    assert place.ingest().n_read == 1
+    study_file = place.study.folder / "study.yaml"
+    study_file.write_text(study_file.read_text() + "# a comment\n")
+    assert place.ingest().n_read == 1
+
+
+def test_a_layout_of_the_users_own_counts_as_content(place, tmp_path, monkeypatch):
+    write_run(place.measured)
+    place.ingest()
+    own = tmp_path / "layouts.yaml"
+    own.write_text("layouts: []\n")
+    monkeypatch.setenv("VIRTPERF_PERFKIT_LAYOUTS", str(own))
+    assert place.ingest().n_read == 1
+
+
+def test_every_module_that_reading_passes_through_counts_as_content():
+    listed = {p for name in SOURCES for p in _python(SOURCE / "virtperf" / name)}
+    formats = {f"rawperf.{p.stem}" for p in (SOURCE / "virtperf" / "formats").glob("[a-z]*.py")}
+    used = {
+        module_path(name)
+        for name in closure({"virtperf.runs.ingest.samples", "virtperf.runs.ingest.runs"} | formats)
+    }
+    # factor levels are compared, not computed with
+    aside = {module_path("virtperf"), module_path("virtperf.study.quantities")}
+    assert used - listed - aside == set()
+
+
+def _python(path: Path):
+    return set(path.rglob("*.py")) if path.is_dir() else {path}
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"file": null}'])
+def test_a_damaged_cache_is_none(place, damage):
+    write_run(place.measured)
+    place.ingest()
+    first = place.bytes()
+    for entry in place.cache.rglob("*.json"):
+        entry.write_bytes(damage)
+    assert place.ingest().n_read == 1
+    for entry in place.cache.rglob("*.parquet"):
+        entry.write_bytes(damage)
+    assert place.ingest().n_read == 1
+    assert place.bytes() == first
+
+
+def test_changing_an_output_does_not_change_the_cache(place):
+    write_run(place.measured)
+    place.ingest()
+    first = place.bytes()
+    (place.out / "r1.parquet").write_bytes(b"changed")
+    place.ingest()
+    assert place.bytes() == first
+
+
+def test_a_damaged_run_is_quarantined_and_the_others_go_on(place):
+    write_run(place.measured, "good")
+    rows = sar().decode().splitlines(keepends=True)
+    rows[6] = rows[6].replace("40.00", "4O.00")
+    write_run(place.measured, "bad", raw={"g1/sar.txt": "".join(rows).encode()})
+    done = place.ingest()
+    assert done.n_ok == 1
+    (refused,) = place.index["quarantined"]
+    assert (refused["run"], refused["file"], refused["line"]) == ("bad", "bad/g1/sar.txt", 7)
+    assert refused["problem"] and refused["found"] and refused["remedy"]
+    assert done.quarantined == [refused]
+    assert not (place.out / "bad.parquet").exists()
+    assert place.ingest().n_read == 0  # a refusal is remembered too
+    assert place.index["quarantined"] == [refused]
+
+
+def test_a_truncated_last_sample_is_kept_with_a_warning(place):
+    data = xentop({"vm": [0.0, 50, 50]}, {"vm": [100, 130, 160]})
+    write_run(place.measured, raw={"xentop.txt": data[:-30]})
+    done = place.ingest()
+    assert done.n_ok == 1
+    (warning,) = warnings_of(place.index)
+    assert "breaks off" in warning
+
+
+def test_simulated_files_do_not_pass_as_measured(place):
+    write_run(place.made, "scaling", provenance="simulated")
+    write_run(
+        place.measured,
+        "a-copy",
+        raw={"drivers/other.log": (place.made / "scaling" / "d1.log").read_bytes()},
+    )
+    place.ingest()
+    (refused,) = place.index["quarantined"]
+    assert refused["run"] == "a-copy" and "those of the run scaling" in refused["problem"]
+    assert [r["run_id"] for r in place.index["runs"]] == ["scaling"]
+
+
+def test_a_name_that_is_given_twice(place):
+    write_run(place.made, "r1", provenance="simulated")
+    write_run(place.measured, "r1", raw={"d1.log": console(50)})
+    place.ingest()
+    assert [(q["run"], q["root"]) for q in place.index["quarantined"]] == [("r1", "measured")]
+
+
+def test_a_link_out_of_the_folder_quarantines_the_run(place, tmp_path):
+    (tmp_path / "secret.log").write_bytes(console())
+    folder = write_run(place.measured)
+    (folder / "d2.log").symlink_to(tmp_path / "secret.log")
+    place.ingest()
+    assert "leads out" in place.index["quarantined"][0]["problem"]
+
+
+def test_a_folder_without_run_yaml(place):
+    write_run(place.measured)
+    (place.measured / "r1" / "run.yaml").unlink()
+    place.ingest()
+    assert place.index["quarantined"][0]["file"] == "r1/run.yaml"
+
+
+def test_text_that_looks_like_markup_stays_text(place):
+    write_run(place.measured, raw={"<script>/sar.txt": sar()}, notes="<b>&amp;", tools={"<i>": "&"})
+    place.ingest()
+    (run,) = place.index["runs"]
+    assert run["files"][0]["entity"] == "<script>" and run["tools"] == {"<i>": "&"}
+    assert set(pd.read_parquet(place.out / "r1.parquet")["entity"]) == {"<script>"}
+
+
+def test_no_run_at_all(place):
+    assert place.ingest().n_ok == 0
+    assert place.index == {"study": "toy", "metrics": {}, "runs": [], "quarantined": []}
+
+
+def test_an_interrupted_ingest_leaves_the_previous_result(place, monkeypatch):
+    write_run(place.measured)
+    place.ingest()
+    first = place.bytes()
+    write_run(place.measured, "r2")
+    monkeypatch.setattr("shutil.copyfile", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        place.ingest()
+    assert place.bytes() == first
+    assert [p.name for p in place.out.parent.iterdir() if p.name.startswith(".out")] == []
+
+
+@pytest.mark.parametrize("change", ["a run is added", "a file grows", "a run is removed"])
+def test_runs_that_change_while_they_are_read_end_it(place, change):
+    write_run(place.measured, "r1")
+    write_run(place.measured, "r2")
+    place.ingest()
+    first = place.bytes()
+
+    def meanwhile(step):
+        if step == "comparing files" and change == "a run is added":
+            write_run(place.measured, "r3")
+        elif step == "comparing files" and change == "a file grows":
+            with (place.measured / "r2" / "run.yaml").open("a") as file:
+                file.write("# more")
+        elif step == "comparing files":
+            shutil.rmtree(place.measured / "r2")
+
+    found = {"a run is added": "r3/", "a file grows": "r2/run.yaml", "a run is removed": "r2/"}[
+        change
+    ]
+    with pytest.raises(RunError, match="the measured runs changed while they were read") as err:
+        ingest(
+            place.study,
+            place.roots,
+            place.metrics,
+            place.out,
+            place.cache,
+            jobs=1,
+            progress=meanwhile,
+        )
+    assert err.value.file.startswith(found) and err.value.remedy == "run it again."
+    assert place.bytes() == first
+    place.ingest()
+
+
+def test_a_run_that_breaks_the_reader_does_not_stop_the_others(place, monkeypatch):
+    write_run(place.measured, "r1")
+    write_run(place.measured, "r2", raw={"sar.txt": sar()})
+    real = ingest.__globals__["read_run"]
+
+    def read(folder, run, *others, **named):
+        if run.run_id == "r2":
+            raise ZeroDivisionError("surprise")
+        return real(folder, run, *others, **named)
+
+    monkeypatch.setitem(ingest.__globals__, "read_run", read)
+    place.ingest()
+    assert "ZeroDivisionError" in place.index["quarantined"][0]["problem"]
+    assert len(place.index["runs"]) == 1
+
+
+def test_keys_tell_lists_apart():
+    assert (
+        len(
+            {
+                content_key("ab", "c"),
+                content_key("a", "bc"),
+                content_key("abc"),
+                content_key("abc", ""),
+            }
+        )
+        == 4
+    )
+
+
+def test_no_half_written_file_is_left_in_the_cache(tmp_path, monkeypatch):
+    cache = Cache(tmp_path)
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        cache.put("ab" * 32, {})
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+    assert cache.get("ab" * 32) is None
+
+
+def test_declarations_of_ones_own_and_other_programs_count(place, monkeypatch, tmp_path):
+    def mark():
+        return ingest_cache.fingerprint(place.study, place.metrics)
+
+    before = mark()
+    own = tmp_path / "formats"
+    own.mkdir()
+    monkeypatch.setenv("VIRTPERF_FORMATS", str(own))
+    assert mark() == before  # an empty folder says nothing
+    (own / "mine.yaml").write_text("name: mine\n")
+    with_one = mark()
+    (own / "mine.yaml").write_text("name: other\n")
+    assert len({before, with_one, mark()}) == 3
+    monkeypatch.setattr("rawperf.sar.binary.FORMAT.outside", lambda: "another version")
+    assert mark() not in {before, with_one}
+
+
+def test_nothing_of_the_tests_is_older_than_the_fingerprint(place):
+    # the fingerprint reads every listed source; a listed file that is gone would raise
+    assert ingest_cache.fingerprint(place.study, place.metrics) == ingest_cache.fingerprint(
+        place.study, place.metrics
+    )
+
+
+def test_outputs_are_readable_for_others(place):
+    write_run(place.measured)
+    place.ingest()
+    assert (place.out / "r1.parquet").stat().st_mode & 0o444 == 0o444
+
+
+# ---- the example run
+
+
+@pytest.fixture(scope="module")
+def example(root):
+    return root / "examples" / "zvm-xen-2009" / "example-xen-9"
+
+
+def test_the_example_is_what_its_script_writes(root, example, tmp_path):
+    import runpy
+
+    runpy.run_path(str(root / "examples" / "make_example.py"))["main"](tmp_path / "again")
+    again = {
+        p.relative_to(tmp_path / "again"): p.read_bytes()
+        for p in (tmp_path / "again").rglob("*")
+        if p.is_file()
+    }
+    assert again == {
+        p.relative_to(example): p.read_bytes() for p in example.rglob("*") if p.is_file()
+    }
+    assert sum(map(len, again.values())) < 100_000
+
+
+def test_the_example_says_that_it_is_made_up(example):
+    assert yaml.safe_load((example / "run.yaml").read_text())["provenance"] == "example"
+    assert "Nothing in this folder was measured" in (example / "README.md").read_text()
+
+
+def test_the_example_is_read_without_a_warning(root, example, tmp_path):
+    from virtperf.study.definition import load_study
+
+    study = load_study(root / "data" / "published" / "zvm-xen-2009")
+    roots = {"example": example.parent}
+    done = ingest(
+        study, roots, root / "data" / "metrics.yaml", tmp_path / "out", tmp_path / "cache", jobs=1
+    )
+    assert (done.n_ok, done.quarantined) == (1, [])
+    with replaced_folder(
+        tmp_path / "copy"
+    ) as copy:  # it may stand among measured runs, and is still an example
+        shutil.copytree(example, copy / "example-xen-9")
+    done = ingest(
+        study,
+        {"measured": tmp_path / "copy"},
+        root / "data" / "metrics.yaml",
+        tmp_path / "out",
+        tmp_path / "cache",
+        jobs=1,
+    )
+    index = json.loads((tmp_path / "out" / "index.json").read_text())
+    assert done.n_ok == 1 and index["runs"][0]["provenance"] == "example"
+    assert not warnings_of(index)

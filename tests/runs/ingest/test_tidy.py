@@ -1,0 +1,180 @@
+"""One raw file as a tidy table: own fields, metrics, rates, recognition."""
+
+from __future__ import annotations
+
+import json
+import os
+from io import BytesIO, StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rawperf.core.errors import FormatError, VirtperfError
+from rawperf.core.metrics import load_metrics
+from tests.toy_runs import console, netstat, sar, xentop
+from virtperf.runs.ingest.tidy import (
+    COLUMNS,
+    RawTables,
+    Translation,
+    file_bytes,
+    read_raw,
+    write_json,
+)
+
+
+@pytest.fixture(scope="module")
+def dictionary(root):
+    return load_metrics(root / "data" / "metrics.yaml")
+
+
+def rows(raw, **cells):
+    table = raw.table
+    for column, value in cells.items():
+        table = table[table[column] == value]
+    return table
+
+
+def test_a_gauge_is_converted_and_keeps_what_the_tool_said(dictionary):
+    raw = read_raw(BytesIO(sar()), file="sar.txt", dictionary=dictionary)
+    assert list(raw.table.columns) == list(COLUMNS)
+    assert (raw.format, raw.clock) == ("sar", "absolute")
+    user = rows(raw, field="%user", entity="all")
+    assert (user["value"] == 40).all()
+    assert set(user["metric"]) == {"cpu_user"}
+    assert np.allclose(user["metric_value"], 0.4)
+    assert set(user["metric_unit"]) == {"1"}
+
+
+VMSTAT = b"""\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+ 5  0      0 204380 112204 274892  300  338  1651   987  758 2487 70  7 21  1  0 2026-03-01 10:00:14
+ 5  0      0 204380 112204 274892    0    0   352     0 1224 1944 79 21  0  0  0 2026-03-01 10:00:15
+"""
+
+
+def test_what_vmstat_counts_differently_is_no_metric_of_sar(dictionary):
+    """`us` includes nice, `cache` includes slabs that can be given back: an audit would find that the two disagree."""
+    raw = read_raw(BytesIO(VMSTAT), file="vmstat.txt", dictionary=dictionary)
+    found = {
+        field: set(rows(raw, field=field)["metric"]) for field in ("us", "cache", "sy", "buff")
+    }
+    assert found == {
+        "us": {"cpu_user_and_nice"},
+        "cache": {"memory_cached_vmstat"},
+        "sy": {"cpu_system"},
+        "buff": {"memory_buffers"},
+    }
+
+
+def test_a_counter_becomes_a_rate_from_its_second_sample_on(dictionary):
+    listing = xentop({"Domain-0": [0.0, 10.0, 10.0]}, {"Domain-0": [100, 112, 118]})
+    raw = read_raw(BytesIO(listing), file="xentop.txt", dictionary=dictionary)
+    seconds = rows(raw, field="CPU(sec)")
+    assert seconds["value"].tolist() == [100, 112, 118]
+    assert np.allclose(seconds["metric_value"].to_numpy()[1:], [12 / 60, 6 / 60])
+    assert np.isnan(seconds["metric_value"].iloc[0])
+
+
+def test_numbered_samples_have_rates_only_with_an_interval(dictionary):
+    raw = read_raw(BytesIO(console(n=5)), file="d1.log", dictionary=dictionary)
+    assert rows(raw, metric="page_rate")["metric_value"].isna().all()
+    assert any("counters have no rate" in w for w in raw.warnings)
+    timed = read_raw(BytesIO(console(n=5)), file="d1.log", dictionary=dictionary, interval_s=10)
+    pages = rows(timed, metric="page_rate")
+    assert timed.clock == "interval"
+    assert pages["t"].tolist() == [0, 10, 20, 30, 40]
+    assert np.allclose(pages["metric_value"].iloc[1:], np.diff(pages["value"]) / 10)
+
+
+def test_an_interval_for_a_file_with_a_clock_is_refused(dictionary):
+    with pytest.raises(FormatError, match="clock of its own"):
+        read_raw(BytesIO(sar()), file="sar.txt", dictionary=dictionary, interval_s=10)
+
+
+def test_without_a_dictionary_there_are_own_fields_only():
+    raw = read_raw(BytesIO(netstat(5)), file="n.txt")
+    assert set(raw.table["metric"]) == {""}
+    assert raw.table["metric_value"].isna().all()
+
+
+def test_a_snapshot_has_no_rate(dictionary):
+    raw = read_raw(BytesIO(netstat(5, 2)), file="n.txt", dictionary=dictionary)
+    received = rows(raw, field="segments received")
+    assert received["metric"].iloc[0] != ""
+    assert received["metric_value"].isna().all()
+    assert any("one snapshot shows no growth" in w for w in raw.warnings)
+
+
+def test_parts_of_a_sum_have_it_at_the_first_part(dictionary):
+    (metric,) = [m for m in dictionary.metrics.values() if m.name == "resident_memory"]
+    (format_name, *_), report = metric.formats, metric.sources[0].report
+    fields = [s.field for s in metric.sources if s.report == report]
+    records = pd.DataFrame(
+        [
+            (metric.sources[0].report, metric.sources[0].entity_kind, "g1", f, 60.0, 2.0)
+            for f in fields
+        ],
+        columns=["report", "entity_kind", "entity", "field", "t", "value"],
+    )
+    table = Translation(dictionary, format_name).of(records, "absolute")
+    assert table["metric"].tolist() == ["resident_memory"] + [""] * (len(fields) - 1)
+    assert table["metric_value"].iloc[0] == pytest.approx(
+        2 * len(fields) * metric.sources[0].factor
+    )
+
+
+def test_a_format_that_is_told_is_not_guessed():
+    raw = read_raw(BytesIO(sar()), file="sar.txt", format_name="sar")
+    assert np.isnan(raw.certainty)
+    with pytest.raises(FormatError, match="no format is called 'ssar'"):
+        read_raw(BytesIO(sar()), file="sar.txt", format_name="ssar")
+
+
+def test_a_second_format_that_comes_near_is_named(monkeypatch):
+    import virtperf.runs.ingest.tidy as tidy
+
+    monkeypatch.setattr(
+        tidy, "ranking", lambda data: [(0.8, "sar"), (0.6, "netstat"), (0.1, "xentop")]
+    )
+    assert read_raw(BytesIO(sar()), file="sar.txt").rival == "netstat"
+    monkeypatch.setattr(tidy, "ranking", lambda data: [(0.9, "sar"), (0.5, "netstat")])
+    assert read_raw(BytesIO(sar()), file="sar.txt").rival == ""
+
+
+def test_the_document_has_every_record_and_nothing_that_json_lacks(dictionary):
+    data, text = xentop({"a": [0.0, 5.0]}, {"a": [1, 2]}), StringIO()
+    raw = RawTables(BytesIO(data), file="x.txt", dictionary=dictionary)
+    write_json(raw, raw.tables(), "x.txt", text)
+    made = json.loads(text.getvalue())
+    table = read_raw(BytesIO(data), file="x.txt", dictionary=dictionary).table
+    assert list(made) == ["file", "format", "columns", "records", "clock", "info", "warnings"]
+    assert made["records"][0]["metric_value"] is None
+    assert pd.DataFrame(made["records"]).astype(table.dtypes.to_dict()).equals(table)
+    assert text.getvalue() == json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_lines_are_those_of_the_file():
+    listing = sar()
+    raw = read_raw(BytesIO(listing), file="sar.txt")
+    first = raw.table.iloc[0]
+    assert f" {first['value']:.2f} " in listing.decode().splitlines()[first["line"] - 1]
+    assert raw.table["line"].dtype == "int64"
+
+
+def test_a_file_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
+    import virtperf.runs.ingest.tidy as tidy
+
+    monkeypatch.setattr(tidy, "LARGEST_TABLE", 3)
+    (tmp_path / "f").write_bytes(b"abc")
+    assert file_bytes(tmp_path / "f") == b"abc"
+    (tmp_path / "f").write_bytes(b"abcd")
+    with pytest.raises(VirtperfError, match="too large; expected at most 3 bytes"):
+        file_bytes(tmp_path / "f")
+    os.mkfifo(tmp_path / "pipe")
+    for name, kind in (("pipe", "a pipe or a device"), (".", "a folder")):
+        with pytest.raises(
+            VirtperfError, match=f"it is {kind}, no file. Give - to read from a pipe"
+        ):
+            file_bytes(tmp_path / name)

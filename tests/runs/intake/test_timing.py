@@ -1,0 +1,110 @@
+"""Times of a run: one clock, the common stretch, the window."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from rawperf.core.errors import RunError
+from virtperf.runs.intake.given import Given
+from virtperf.runs.intake.timing import Inspected, covered, first_time, timed
+from virtperf.study.parts import Procedure
+
+START = datetime(2009, 1, 9, 14, 0)
+EPOCH = START.replace(tzinfo=UTC).timestamp()
+
+
+def absolute(path: str, first: float, last: float, step: float = 60.0) -> Inspected:
+    times = EPOCH + np.arange(first, last + step / 2, step)
+    return Inspected(path, "sar", "absolute", times)
+
+
+def numbered(path: str, n: int) -> Inspected:
+    return Inspected(path, "iwl-console", "sample", np.arange(float(n)))
+
+
+def time_of_day(path: str, first: float, last: float) -> Inspected:
+    times = 14 * 3600 + np.arange(first, last + 1, 60.0)
+    return Inspected(path, "xentop", "time-of-day", times)
+
+
+SNAPSHOT = Inspected("netstat.txt", "netstat", "none")
+UNKNOWN = Inspected("notes.txt")
+
+
+def derive(files, entries=None, procedure=None, **given):
+    return timed(
+        files, Given(files=entries or {}, start=START, **given), Procedure(**(procedure or {}))
+    )
+
+
+def window(*args, **given):
+    return derive(*args, **given)[0].window_s
+
+
+def test_the_common_stretch_is_what_all_files_cover():
+    files = [
+        absolute("a", 60, 1200),
+        time_of_day("b", 120, 900),
+        numbered("c", 100),
+        SNAPSHOT,
+        UNKNOWN,
+    ]
+    entries = {"c": {"start_s": 10.0, "interval_s": 10.0}}
+    found, notes = derive(files, entries)
+    # a sample speaks of the interval that ends at its time
+    assert covered(files, found, 1200) == {"a": (0, 1200), "b": (60, 900), "c": (0, 1000)}
+    assert "all files together cover 60 to 900 s" in notes
+    assert (found.window_s, found.duration_s) == ((60, 900), 1200)
+
+
+def test_the_window_begins_after_the_warm_up():
+    found, _ = derive([absolute("a", 60, 1200)], {}, {"warmup_s": 300, "run_s": 1200})
+    assert (found.warmup_s, found.window_s) == (300, (300, 1200))
+    assert window([absolute("a", 60, 1200)], {}, {"warmup_s": 300}, warmup_s=0) == (0, 1200)
+
+
+def test_the_window_of_the_procedure_is_taken_where_files_cover_it():
+    procedure = {"run_s": 1200, "warmup_s": 300, "window_s": [300, 900]}
+    assert window([absolute("a", 60, 1200)], {}, procedure) == (300, 900)
+    assert window([absolute("a", 60, 840)], {}, procedure) == (300, 900)  # one interval is missing
+    short, notes = derive([absolute("a", 60, 780)], {}, procedure)
+    assert short.window_s == (300, 780)
+    assert any("is not covered by a" in note for note in notes)
+
+
+def test_a_window_that_is_given_stays():
+    assert window([absolute("a", 60, 1200)], window_s=(500, 800)) == (500, 800)
+
+
+def test_files_that_never_meet_are_refused():
+    with pytest.raises(RunError, match="no stretch of the run is covered by all of its files"):
+        derive([absolute("a", 60, 300), absolute("b", 600, 900)])
+
+
+def test_a_run_of_snapshots_needs_a_length():
+    with pytest.raises(RunError, match="nothing says how long"):
+        derive([SNAPSHOT])
+    found, notes = derive([SNAPSHOT], duration_s=600)
+    assert (found.window_s, notes) == ((0, 600), [])
+
+
+def test_the_first_time_is_a_start_only_where_no_tool_has_a_clock_of_its_own():
+    assert first_time([absolute("a", 60, 300), time_of_day("b", 0, 60)]) == datetime(
+        2009, 1, 9, 14, 1
+    )
+    assert first_time([absolute("a", 60, 300), numbered("c", 5)]) is None
+    assert first_time([time_of_day("b", 0, 60), SNAPSHOT]) is None
+
+
+def test_an_offset_of_a_files_clock_counts():
+    files = [absolute("a", 3660, 4800)]
+    found, _ = derive(files, {"a": {"clock_offset_s": -3600.0}})
+    assert covered(files, found, 1200)["a"] == (0, 1200)
+
+
+def test_a_time_past_the_year_9999_is_no_start():
+    late = Inspected("sar.txt", "sar", "absolute", np.array([253_402_300_801.0]))
+    assert first_time([late]) is None
