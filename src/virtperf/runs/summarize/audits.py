@@ -61,8 +61,8 @@ def response_time_law(run: RunSeries) -> Iterator[Row]:
     think = run.info["think_time_s"]
     z = float(think or 0)
     t = x[drivers[0]].t
-    clients = sum((x[d].value * (r[d].value + z) for d in drivers), np.zeros(len(t)))
-    busy = evaluate(Series(t, clients), run.window, run.level).mean
+    occupied = sum((x[d].value * (r[d].value + z) for d in drivers), np.zeros(len(t)))
+    busy = evaluate(Series(t, occupied), run.window, run.level).mean
     if busy.n < 2:
         return
     total = evaluate(Series(t, sum(x[d].value for d in drivers)), run.window, run.level).mean.value  # type: ignore[arg-type]
