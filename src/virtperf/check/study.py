@@ -1,6 +1,4 @@
-"""A study's published folder: definition, names of facts, tables, diagrams, simulated runs, notes
-and claims.
-"""
+"""A study's published folder: definition, names of facts, tables, diagrams, notes and claims."""
 
 from __future__ import annotations
 
@@ -17,13 +15,11 @@ from rawperf.core.near import near
 from rawperf.core.yamlio import walk
 from rawperf.declared.metrics import extended
 from virtperf.check.problems import Problems
-from virtperf.core.params import ReconstructParameters
 from virtperf.report.kinds import check_exhibits
 from virtperf.report.kinds.setup import SPELLED, UNITS, called_of, named
 from virtperf.runs.ingest.inputs import inputs_of
 from virtperf.runs.summarize.observations import observed_factor
 from virtperf.runs.summarize.timelines import series_factor
-from virtperf.simulate.load import load_raw
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study, load_study
 from virtperf.study.hypotheses import claims_of
@@ -50,9 +46,6 @@ def check_study(
     check_exhibits(study, report)
     with problems.caught(folder):
         corrections(study)
-    with problems.caught(folder):
-        if study.runs:
-            load_raw(study, ReconstructParameters(), report)
     if claims is not None and study.kind == "paper":
         _claims(study, claims, report)
         _notes(study, claims, problems)

@@ -129,12 +129,11 @@ _jobs = click.option(
 
 
 @_stage
-@_scheduler
-def reconstruct(layout: Layout, study_id: str, scheduler: str) -> None:
-    """Compute what the paper's text pins down, and write raw run folders around its centre.
+def reconstruct(layout: Layout, study_id: str) -> None:
+    """Compute what the paper's text pins down.
 
     Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, ranges.parquet,
-    claims.parquet, contradictions.json, truth.parquet and runs/. Nothing of it is a measurement.
+    claims.parquet and contradictions.json. Nothing of it is a measurement.
     """
     from virtperf.reconstruct.stage import reconstruct as run
     from virtperf.study.claims import load_claims
@@ -143,14 +142,7 @@ def reconstruct(layout: Layout, study_id: str, scheduler: str) -> None:
     parameters = _parameters(layout)
     with status(f"reconstructing {study_id}") as progress:
         claims = load_claims(study, reading=parameters.reconstruct.readings)
-        run(
-            study,
-            claims,
-            parameters,
-            layout.reconstructed(study_id).absolute(),
-            progress,
-            scheduler=scheduler,
-        )
+        run(study, claims, parameters, layout.reconstructed(study_id).absolute(), progress)
 
 
 @_stage
@@ -160,7 +152,7 @@ def reconstruct(layout: Layout, study_id: str, scheduler: str) -> None:
 def ingest(
     layout: Layout, study_id: str, keep_going: bool, jobs: int | None, scheduler: str
 ) -> None:
-    """Read every run folder, simulated and measured alike, into tidy samples.
+    """Read every run folder, measured and example ones alike, into tidy samples.
 
     Writes data/samples/STUDY: one Parquet file a run, and index.json with every file, warning and
     quarantined run. Only runs that changed are read again. A run that can't be read is quarantined
@@ -171,7 +163,7 @@ def ingest(
 
     study = _load(layout, study_id)
     at = Layout(layout.root.absolute())  # of workers too
-    roots = {"simulated": at.reconstructed(study_id) / "runs", "measured": at.measured(study_id)}
+    roots = {"measured": at.measured(study_id), "example": at.examples(study_id)}
     with status(f"reading {study_id}") as progress:
         done = run(
             study,
@@ -222,7 +214,8 @@ def judge(layout: Layout, study_id: str) -> None:
     data/verdicts/STUDY/verdicts.parquet.
     """
     from rawperf.core.files import replaced_folder
-    from virtperf.core.stage_tables import CLAIMS, MEANS, VERDICTS
+    from virtperf.core.provenance import Provenance
+    from virtperf.core.stage_tables import CLAIMS, EXAMPLE_VERDICTS, MEANS, VERDICTS
     from virtperf.study.hypotheses import claims_of
     from virtperf.verdicts.from_runs import judge as run
 
@@ -232,9 +225,11 @@ def judge(layout: Layout, study_id: str) -> None:
     text = None if measured else CLAIMS.read(layout.reconstructed(study_id) / CLAIMS.file)
     means = MEANS.read(layout.runs(study_id) / MEANS.file, tuple(study.factors))
     claims = claims_of(study, reading=parameters.reconstruct.readings)
-    verdicts = run(study, claims, text, means, level=parameters.level)
+    tables = {VERDICTS: Provenance.MEASURED, EXAMPLE_VERDICTS: Provenance.EXAMPLE}
     with replaced_folder(layout.verdicts(study_id)) as folder:
-        VERDICTS.write(verdicts, folder / VERDICTS.file)
+        for table, kind in tables.items():
+            verdicts = run(study, claims, text, means, level=parameters.level, provenance=kind)
+            table.write(verdicts, folder / table.file)
 
 
 @_stage

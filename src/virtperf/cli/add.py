@@ -143,7 +143,7 @@ def run(
         raw = snapshot(folder, copy)
         roots = {
             "measured": layout.measured(study_id),
-            "simulated": layout.reconstructed(study_id) / "runs",
+            "example": layout.examples(study_id),
         }
         warnings = refuse_twins(copy, roots)
         notes: Sequence[str] = ()

@@ -16,17 +16,10 @@ Reading = Literal["strict", "default", "lenient"]
 
 
 class ReconstructParameters(Model):
-    """How the text is read, and how raw run folders are simulated around the centre of what it
-    allows.
-    """
+    """How the text is read."""
 
     readings: Reading = "default"
     assumptions_off: tuple[str, ...] = ()
-    replicates: Whole = Field(default=3, ge=1, le=100)
-    run_cv: Number = Field(default=0.005, ge=0, le=0.5)
-    sample_cv: Number = Field(default=0.02, ge=0, le=0.5)
-    autocorrelation: Number = Field(default=0.4, ge=0, lt=1)
-    ramp_s: Number = Field(default=45.0, gt=0, le=600)
 
 
 class ReportParameters(Model):

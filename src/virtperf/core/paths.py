@@ -26,8 +26,12 @@ class Layout:
         """
         return self.root / "data" / "measured" / study
 
+    def examples(self, study: str) -> Path:
+        """Made-up run folders in the paper's own raw formats, with the values behind them."""
+        return self.root / "examples" / study
+
     def reconstructed(self, study: str) -> Path:
-        """What the text implies, and run folders simulated from it."""
+        """What the text implies."""
         return self.root / "data" / "reconstructed" / study
 
     def samples(self, study: str) -> Path:

@@ -25,11 +25,7 @@ class Provenance(StrEnum):
     REDRAWN = "redrawn", "drawn by us from the paper's words; the paper's picture is not available"
     RECONSTRUCTED = "reconstructed", "computed from the paper's claims only, not measured"
     MEASURED = "measured", "from raw files that a tool wrote on a real or emulated machine"
-    SIMULATED = (
-        "simulated",
-        "from raw files that were simulated from the paper's text; not a measurement",
-    )
-    EXAMPLE = "example", "made up for documentation; decides no verdict"
+    EXAMPLE = "example", "made up to show what raw files become; not a measurement"
     OWN = "own data", "from a file that is not a run of this study"
 
     def __new__(cls, value: str, words: str = "") -> Provenance:

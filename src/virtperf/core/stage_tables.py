@@ -8,6 +8,8 @@ list, never joined text. Whatever the package draws or judges comes from these t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from virtperf.core.schema import Kind, Table
 
 TEXT, NUMBER, WHOLE, TRUTH, LEVEL, NAMES, NUMBERS = Kind
@@ -114,9 +116,6 @@ READINGS = Table(
 in force: a claim (kind "verdict") or a plotted point's quantity ("range"), as it is in force and as
 it would be read. Infinite ends are open; what a row of the other kind would have is empty or
 missing."""
-
-TRUTH_VALUES = Table("truth.parquet", "reconstruct", {"quantity": TEXT, "value": NUMBER}, digits=7)
-"""One row a quantity: the value around which its simulated runs are made."""
 
 # ---- ingest: data/samples/<study>/<run_id>.parquet
 # ------------------------------------------------------------------
@@ -266,7 +265,7 @@ TIMELINES = Table(
     },
 )
 """One row a sample of a figure over time, summed over its entities: of every provenance the first
-run at the figure's condition, in the order measured, simulated, example."""
+run at the figure's condition, in the order measured, example."""
 
 THUMBNAILS = Table(
     "thumbnails.parquet",
@@ -322,3 +321,6 @@ VERDICTS = Table(
 the interval that decides, how many runs of every condition would decide where it is undecided
 (infinite for more than 1,000), the reason. Limits are missing where runs were not repeated, and
 infinite where a divisor is not clearly different from zero."""
+
+EXAMPLE_VERDICTS = replace(VERDICTS, file="example-verdicts.parquet")
+"""The same of example runs, shown by reports with `show_examples` only."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rawperf.core.model import Count, Flag, Level, Levels, Model, NotNegative, Positive, Whole
 from virtperf.runs.ingest.runs import RawFile, Seconds
-from virtperf.study.parts import Id, RunBlock
+from virtperf.study.parts import Id
 
 FILE = "measure.yaml"
 Signal = Literal["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"]
@@ -110,7 +110,7 @@ class Settings(Model):
         return quiet + self.lead_s + self.warmup_s + (self.window_s or 0.0)
 
 
-class Experiment(Settings, RunBlock, extra="forbid"):
+class Experiment(Settings, extra="forbid"):
     """Conditions that are compared with each other: every combination of `over` at `at`."""
 
     name: Id

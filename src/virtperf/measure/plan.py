@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from rawperf.core.errors import Report, StudyError, VirtperfError, stop
@@ -16,7 +17,7 @@ from rawperf.core.near import near
 from rawperf.core.yamlio import Document
 from virtperf.measure.commands import Call, calls
 from virtperf.measure.definition import PHASES, Definition, Experiment, Phase, Settings
-from virtperf.study.definition import Study, run_levels
+from virtperf.study.definition import Study
 
 FIELDS = ".fields.yaml"
 """File of the run folder in which commands may say fields of run.yaml that are known only
@@ -173,7 +174,8 @@ def plan(
 def _conditions(
     experiment: Experiment, study: Study, block: int, seed: int
 ) -> Iterator[PlannedRun]:
-    for written in run_levels(experiment):
+    for combination in product(*experiment.over.values()):
+        written = {**experiment.at, **dict(zip(experiment.over, combination, strict=True))}
         named = [_slug(factor, written[factor]) for factor in experiment.over]
         run_id = "-".join([experiment.name, *named, f"r{block}"])
         own = random.Random(f"{seed}/{run_id}").getrandbits(31)  # noqa: S311 - no secret

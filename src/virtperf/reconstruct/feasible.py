@@ -1,10 +1,10 @@
-"""What a paper's text pins down: feasible intervals, centre, contradictions, leave-one-out
+"""What a paper's text pins down: feasible intervals, contradictions, leave-one-out
 verdicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -12,7 +12,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from virtperf.reconstruct.centre import analytic_centre
 from virtperf.reconstruct.constraints import Row, claim_rows, natural_rows
 from virtperf.reconstruct.contradictions import Contradictions, drop_cost, find_contradictions
 from virtperf.reconstruct.laws import LawSystem, laws_of
@@ -247,37 +246,6 @@ def systems_of(
         own = [law for law in laws if any(row.claim == law.claim for row in group)]
         systems.append(LawSystem(group, own) if own else linear(group))
     return tuple(systems)
-
-
-def _ends(feasible: Feasible, quantity: Quantity) -> tuple[float, float]:
-    low, high = feasible.pieces(quantity)[0]  # by the first resolution, as `kept`
-    return low.value, high.value
-
-
-def centres(
-    feasible: Feasible, progress: Callable[[str], None] = lambda _: None
-) -> dict[Quantity, float]:
-    """The centre of every quantity that a claim speaks of; see `analytic_centre`."""
-    study = feasible.study
-    drawn: dict[tuple[Quantity, ...], list[float]] = {}  # a curve that is drawn twice counts once
-    for exhibit in study.exhibits:
-        for series in exhibit.series:
-            points = [(level, q) for s, level, q in study.points(exhibit) if s is series]
-            if all(isinstance(level, int | float) for level, _ in points):
-                drawn[tuple(q for _, q in points)] = [float(level) for level, _ in points]
-    curves = [(axis, list(quantities)) for quantities, axis in drawn.items()]
-    found: dict[Quantity, float] = {}
-    feasible.measure(q for system in feasible.systems for q in system.quantities)
-    for system in feasible.systems:
-        progress(f"centre of {len(system.quantities)} quantities")
-        mask = feasible.mask(system)
-        intervals = {q: _ends(feasible, q) for q in system.quantities}
-        found |= analytic_centre(system, mask, intervals, curves)
-    for law in laws_of(feasible.kept):  # which the rows only enclose
-        found[law.response] = float(
-            np.clip(law.constant / found[law.throughput], *_ends(feasible, law.response))
-        )
-    return found
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:

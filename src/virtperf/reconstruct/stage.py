@@ -1,13 +1,9 @@
-"""The reconstruct stage: from a study's published folder to points, verdicts, contradictions and
-raw run folders.
-"""
+"""The reconstruct stage: from a study's published folder to points, verdicts, contradictions."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +13,12 @@ import pandas as pd
 from rawperf.core.files import json_text, replaced_folder
 from rawperf.core.tables import rounded
 from virtperf.core.params import Parameters
-from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS, TRUTH_VALUES
-from virtperf.reconstruct.feasible import Feasible, centres, solve
+from virtperf.core.stage_tables import CLAIMS, POINTS, RANGES, READINGS
+from virtperf.reconstruct.feasible import Feasible, solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.reconstruct.ranges import ranges
 from virtperf.reconstruct.readings import other_readings
 from virtperf.reconstruct.remembered import Remembered
-from virtperf.simulate.load import load_raw
-from virtperf.simulate.plan import plan_runs
-from virtperf.simulate.raw import run_writer
 from virtperf.study.claims import Claims
 from virtperf.study.definition import Study
 from virtperf.study.quantities import Quantity
@@ -45,33 +38,17 @@ def reconstruct(
     parameters: Parameters,
     out: Path,
     progress: Progress,
-    *,
-    scheduler: str = "",
 ) -> None:
     """Write everything that the paper's text implies into the folder `out`.
 
-    Files: the tables `POINTS`, `RANGES`, `CLAIMS`, `READINGS` and `TRUTH_VALUES` of
-    `core.stage_tables`,
-    `contradictions.json` and, where the study plans runs, `runs/<run_id>/`; `runs.json` has a hash
-        of every run.
+    Files: the tables `POINTS`, `RANGES`, `CLAIMS` and `READINGS` of `core.stage_tables`, and
+    `contradictions.json`.
     """
-    raw = load_raw(study, parameters.reconstruct) if "runs" in study.data else None
     off = parameters.reconstruct.assumptions_off
-    with replaced_folder(out) as folder, ExitStack() as open_:
-        if raw:
-            writer = run_writer(
-                study.id, raw, parameters.seed, folder / "runs", scheduler=scheduler
-            )
-            begin = open_.enter_context(writer)
+    with replaced_folder(out) as folder:
         progress("contradictions")
         feasible = solve(study, claims, off, linear=Remembered)
         alone = solve(study, claims, ("all",), explain=False, known=feasible)
-        found = centres(feasible, progress)
-        centre = {q: float(v) for q, v in zip(found, rounded(list(found.values())), strict=True)}
-        plans = (
-            plan_runs(study, raw.borrow, centre, parameters.reconstruct.replicates) if raw else []
-        )
-        written = begin(plans) if raw else ()
         progress("points")
         points = _points(study, feasible, alone)
         POINTS.write(points, folder / POINTS.file)
@@ -85,24 +62,6 @@ def reconstruct(
         (folder / "contradictions.json").write_text(
             json_text(_contradictions(feasible, claims.reading))
         )
-        truth = sorted((quantity.key(), value) for quantity, value in centre.items())
-        rows = [{"quantity": key, "value": value} for key, value in truth]
-        TRUTH_VALUES.write(TRUTH_VALUES.frame(rows), folder / TRUTH_VALUES.file)
-        for number, plan in enumerate(written, start=1):
-            progress(f"run {number} of {len(plans)}: {plan.run_id}")
-        digests = {plan.run_id: _digest(folder / "runs" / plan.run_id) for plan in plans}
-        (folder / "runs.json").write_text(json_text(digests))
-
-
-def _digest(folder: Path) -> str:
-    """One hash of all files of a run; the next stage depends on it, so that DVC need not walk
-    thousands of folders.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def _points(study: Study, feasible: Feasible, alone: Feasible) -> pd.DataFrame:

@@ -20,7 +20,6 @@ from virtperf.core import stage_tables
 from virtperf.core.mean import Mean
 from virtperf.core.provenance import Provenance
 from virtperf.core.schema import Table
-from virtperf.core.stage_tables import TRUTH_VALUES
 from virtperf.study.claims import Claim, Claims
 from virtperf.study.conditions import Means, means_by_quantity, rows_by_quantity, scale_of
 from virtperf.study.definition import Study, load_study
@@ -31,8 +30,7 @@ from virtperf.study.quantities import Quantity
 @dataclass(frozen=True, eq=False)
 class StudyData:
     """Everything that exhibits draw from: the tables of the stages as `core.stage_tables` declares
-    them, empty where a stage has not run (`claim_results` is `CLAIMS`, `truth` is `TRUTH_VALUES`,
-    in a rehearsal only).
+    them, empty where a stage has not run (`claim_results` is `CLAIMS`).
 
     `claims` is None where the study has no `claims.yaml` yet; `contradictions` and `index` are
     `contradictions.json` and the samples' `index.json`, perhaps empty; `missing` has the files that
@@ -55,7 +53,6 @@ class StudyData:
     audits: pd.DataFrame
     index: dict[str, Any]
     verdicts: pd.DataFrame
-    truth: pd.DataFrame
     missing: tuple[str, ...]
 
     def result(self, claim_id: str) -> dict[str, Any]:
@@ -107,13 +104,12 @@ class StudyData:
         return found
 
 
-def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
+def load(study_id: str, data: Path, *, examples: bool = False) -> StudyData:
     """Read a study's files below the data folder.
 
-    Of runs everything but simulated ones, which say nothing about the paper; for a `rehearsal`
-    simulated ones only, with the values that they were made around. A `VirtperfError` names the
-    known studies where this one is unknown, and the stage to run again where a file can't be read
-    or has other columns than it should.
+    Of runs the measured ones; with `examples` the made-up example runs too, and verdicts by them
+    where nothing was measured. A `VirtperfError` names the known studies where this one is unknown,
+    and the stage to run again where a file can't be read or has other columns than it should.
     """
     folders = {
         p.parent.name: p.parent
@@ -152,7 +148,7 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
         return found[own.astype(bool)].reset_index(drop=True)
 
     def chosen(kind: str) -> bool:
-        return (kind == Provenance.SIMULATED) == rehearsal
+        return examples or kind != Provenance.EXAMPLE
 
     def mapping(stage: str, file: str) -> dict[str, Any]:
         path = there(stage, file)
@@ -178,6 +174,10 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
         index["runs"] = [run for run in index["runs"] if chosen(run["provenance"])]
         index["quarantined"] = [run for run in index["quarantined"] if chosen(run["root"])]
     read = {run["run_id"] for run in index.get("runs", ())}
+    measured = any(run["provenance"] == Provenance.MEASURED for run in index.get("runs", ()))
+    judged = stage_tables.VERDICTS
+    if examples and not measured:
+        judged = stage_tables.EXAMPLE_VERDICTS
     return StudyData(
         study=study,
         claims=claims_of(study, reading=reading) if claimed else None,
@@ -194,7 +194,6 @@ def load(study_id: str, data: Path, *, rehearsal: bool = False) -> StudyData:
         thumbnails=of_runs(stage_tables.THUMBNAILS),
         audits=of_runs(stage_tables.AUDITS),
         index=index,
-        verdicts=frame("verdicts", stage_tables.VERDICTS),
-        truth=frame("reconstructed", TRUTH_VALUES) if rehearsal else TRUTH_VALUES.frame(),
+        verdicts=frame("verdicts", judged),
         missing=tuple(missing),
     )

@@ -26,7 +26,7 @@ from virtperf.study.conditions import RELATIVE, scale_of
 from virtperf.study.definition import Exhibit
 from virtperf.study.quantities import Quantity
 
-RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE, Provenance.SIMULATED)
+RUN_KINDS = (Provenance.MEASURED, Provenance.EXAMPLE)
 """Of runs; a study's exhibits have no simulated ones, a rehearsal has no others
 (`exhibits.data.load`).
 """

@@ -45,10 +45,10 @@ def load_study(
     assumptions : bool
         Whether limits are shown with our assumptions; False shows what the paper alone allows.
     show_examples : bool
-        Whether runs of provenance "example" are shown (with a mark of their own; they never count
-        in a verdict).
+        Whether made-up example runs are shown and, where nothing was measured, judged; figures,
+        estimates and verdicts say that they rest on examples.
     """
-    found = stored.load(study_id, Path(data) if data else find_data())
+    found = stored.load(study_id, Path(data) if data else find_data(), examples=show_examples)
     check_exhibits(found.study)
     return LoadedStudy(Context(found, level, assumptions, show_examples, seed))
 

@@ -69,7 +69,7 @@ def frame_origin(data: StudyData, frame: pd.DataFrame, label: str) -> Origin:
 def check(data: StudyData, origin: Origin, label: str) -> None:
     """Whether an origin is true of this study, as far as that can be known.
 
-    Raises `ProvenanceError` where it rests on simulated runs; it is another study's; it names runs
+    Raises `ProvenanceError` where it is another study's; it names runs
     or exhibits that the study does not have; its runs are of another provenance; values from runs
     name none; values from the text name runs, or exhibits without such values.
     """
@@ -77,13 +77,6 @@ def check(data: StudyData, origin: Origin, label: str) -> None:
         origin.provenance,
         {run["run_id"]: run["provenance"] for run in data.index.get("runs", ())},
     )
-    if word is Provenance.SIMULATED:
-        raise ProvenanceError(
-            f"{label}: it rests on simulated runs, which say nothing about the paper",
-            expected="measured runs, or printed numbers",
-            found=", ".join(origin.runs[:3]),
-            remedy="compute it from study.runs(...) or study.printed(...).",
-        )
     if origin.study and origin.study != data.study.id:
         raise ProvenanceError(
             f"{label}: it was computed from values of {origin.study}",

@@ -47,7 +47,7 @@ class Span(_Part):
         behind `summary`.
     `link`: ``#anchor`` on the same page, ``claim:<id>``, ``exhibit:<id>`` (``<study>/<id>`` of
         another study),
-    ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``, ``rehearsal:<study>``,
+    ``trace:<key>`` (``study/figure-5`` or a longer key), ``run:<id>``,
         ``https://...``.
     """
 

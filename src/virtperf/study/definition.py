@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -16,10 +15,10 @@ from rawperf.core.near import near
 from rawperf.core.yamlio import Document
 from virtperf.study import parts
 from virtperf.study.derived import Derived, derivations_of
-from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, RunBlock, Series, listed
+from virtperf.study.parts import Exhibit, Factor, Finding, QuantityKind, Series, listed
 from virtperf.study.quantities import Expression, Quantity, split_expression, split_quantity
 
-__all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study", "run_levels"]
+__all__ = ["Exhibit", "Factor", "QuantityKind", "Series", "Study", "load_study"]
 
 
 class Study(Model):
@@ -52,7 +51,6 @@ class Study(Model):
     derived: tuple[Derived, ...] = ()
     telling: str | None = None
     inputs: tuple[Declaration, ...] = ()
-    runs: tuple[RunBlock, ...] = ()
     machines: dict[str, parts.Machine] = {}
     guests: dict[str, parts.Guest] = {}
     networks: dict[str, parts.Network] = {}
@@ -258,11 +256,6 @@ def _check(study: Study, report: Report) -> None:
         except ValueError as err:
             report(study.document.error(f"{exhibit.id}: {err}", "exhibits", position))
     _check_derived(study, report)
-    for position, block in enumerate(study.runs):
-        for levels in run_levels(block):
-            for known, level in levels.items():
-                if wrong := study.level_problem(known, level):
-                    report(study.document.error(wrong.pop("problem"), "runs", position, **wrong))
 
 
 def _check_derived(study: Study, report: Report) -> None:
@@ -287,13 +280,3 @@ def _check_derived(study: Study, report: Report) -> None:
             derivations_of(study, derived)
         except ValueError as err:
             report(study.document.error(f"{derived.id}: {err}", *place))
-
-
-def run_levels(block: RunBlock) -> list[dict[str, Level]]:
-    """The factor levels of every run condition of one block of `runs`: `at` crossed with the lists
-    of `over`.
-    """
-    return [
-        {**block.at, **dict(zip(block.over, combo, strict=True))}
-        for combo in product(*block.over.values())
-    ]

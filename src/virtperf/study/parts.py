@@ -248,11 +248,3 @@ class Segment(Model):
     types: tuple[Literal["EW", "EN", "ER", "SW", "SN", "SR", "SC"], ...] = ()
     use: str = ""
     where: str
-
-
-class RunBlock(Model, extra="allow"):
-    """Runs to be simulated: every combination of `over` at `at`."""
-
-    name: str
-    at: At = {}
-    over: dict[str, Levels] = {}

@@ -81,6 +81,7 @@ def judge(
     means: pd.DataFrame,
     *,
     level: float,
+    provenance: Provenance = Provenance.MEASURED,
 ) -> pd.DataFrame:
     """The table `VERDICTS`: text verdict, measured verdict, number, runs needed and the reason in
     words.
@@ -88,11 +89,11 @@ def judge(
     Numbers are NaN where nothing was measured, limits where runs were not repeated, `runs_needed`
     where nothing is undecided or known of the spread; infinite for more than `regions.MOST` runs of
     every condition. `text_verdicts` is the table `CLAIMS`, None where the claims are hypotheses
-    that no text states. Of `means`, the table `MEANS`, those of measured runs in their own unit are
-    read.
+    that no text states. Of `means`, the table `MEANS`, those of runs of this `provenance` in their own unit
+    are read.
     """
     words = OF_A_HYPOTHESIS if text_verdicts is None else OF_A_CLAIM
-    measured = means[(means["provenance"] == Provenance.MEASURED.value) & (means["scale"] == OWN)]
+    measured = means[(means["provenance"] == provenance.value) & (means["scale"] == OWN)]
     by_quantity = {
         quantity: mean for (quantity, *_), mean in means_by_quantity(study, measured).items()
     }
@@ -143,7 +144,10 @@ def _measured(
     at = f"{shown.label}: " if shown.label and (told_apart or claim.kind in ORDERS) else ""
     unit = shown.unit or ""
     allowed = "more than 0" if shown.low == math.ulp(0.0) else interval(shown.low, shown.high, unit)
-    text = f"{at}measured {value}{unit} ({region}{runs} per condition); the claim allows {allowed}"
+    origin = shown.means[0].origin
+    example = origin is not None and origin.provenance is Provenance.EXAMPLE
+    source = "example runs give" if example else "measured"
+    text = f"{at}{source} {value}{unit} ({region}{runs} per condition); the claim allows {allowed}"
     return f"{text} ({shown.remark})" if shown.remark else text
 
 

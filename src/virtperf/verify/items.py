@@ -33,7 +33,6 @@ drawings."""
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     stage_tables.POINTS.file: ("limits", ("exhibit", "series", "x", "quantity")),
     stage_tables.RANGES.file: ("limits", ("derived", "label")),
-    stage_tables.TRUTH_VALUES.file: ("limits", ("quantity",)),
     stage_tables.CLAIMS.file: ("verdicts", ("claim",)),
     stage_tables.READINGS.file: ("limits", ("reading", "kind", "name")),
     stage_tables.VERDICTS.file: ("verdicts", ("claim",)),

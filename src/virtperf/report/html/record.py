@@ -156,7 +156,7 @@ def _free(block: Block, seen: set[str]) -> Block:
     return block
 
 
-KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "rehearsal:", "https://", "http://")
+KINDS = ("#", "claim:", "exhibit:", "trace:", "run:", "https://", "http://")
 
 
 def trace_place(key: str) -> str:
@@ -195,8 +195,6 @@ class Place:
         if kind == "trace":
             of, _, _ = rest.partition("/")
             return f"{self.folder}{quote(f'trace-{of}')}.html#{trace_place(rest)}"
-        if kind == "rehearsal":
-            return f"{self.folder}{quote(f'rehearsal-{rest}')}.html"
         if kind == "run":
             return (
                 f"{self.folder}{quote(f'quality-{study}')}.html#run-{quote(rest)}" if study else ""

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from virtperf.report.kinds import Context, Kind, register
-from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Span, Words
+from virtperf.report.records import Block, Grid, Heading, Listing, Paragraph, Record, Words
 from virtperf.report.wording import joined, plural, pretty
 
 MOST = 100  # excluded runs that are named
@@ -36,12 +36,7 @@ def record(context: Context) -> Record:
     data = context.data
     quarantined, runs = (list(data.index.get(part, ())) for part in ("quarantined", "runs"))
     if not runs and not quarantined:
-        rehearsal = (
-            " ",
-            Span(text="Rehearsal on simulated runs", link=f"rehearsal:{context.study.id}"),
-        )
-        said = ("No measured run exists.", *(rehearsal if context.study.runs else ()))
-        return register(context, "quality", Paragraph(words=said))
+        return register(context, "quality", Paragraph(words="No measured run exists."))
     warned = pd.DataFrame(
         [(run["run_id"], w) for run in runs for w in warnings_of(run)],
         columns=["run_id", "warning"],

@@ -1,1 +1,1 @@
-"""Run folders, simulated and measured alike, read into tidy samples."""
+"""Run folders, measured ones and examples alike, read into tidy samples."""

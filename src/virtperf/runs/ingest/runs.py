@@ -22,12 +22,11 @@ LARGEST_NUMBER = 1e12
 LONGEST_S = 366 * 86400.0
 
 ROOTS: Mapping[str, tuple[str, ...]] = {
-    "simulated": ("simulated",),
     "measured": ("measured", "example"),
     "example": ("example",),
 }
-"""Which provenances a run may claim, by the kind of folder that it stands in: no simulated run
-passes as measured.
+"""Which provenances a run may claim, by the kind of folder that it stands in: no example passes as
+measured.
 """
 
 
@@ -74,7 +73,7 @@ class Run(Model):
     run_id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)] = Field(
         alias="run"
     )
-    provenance: Literal["simulated", "measured", "example"]
+    provenance: Literal["measured", "example"]
     factors: dict[str, Level]
     replicate: Annotated[int, Strict(), Field(ge=1, le=10**6)]
     start: Annotated[datetime, BeforeValidator(local_time)]

@@ -171,7 +171,7 @@ def _tasks(roots: Mapping[str, Path], mark: str) -> tuple[list[_Task], list[dict
     repetitions.
 
     Roots come in the order that is given: of two runs with the same name or the same files the
-    later is refused, so that simulated files which were copied among measured ones are found out.
+    later is refused, so that example files which were copied among measured ones are found out.
     """
     tasks: dict[str, _Task] = {}
     refused = []

@@ -91,7 +91,7 @@ def refuse_twins(run: Path, roots: Mapping[str, Path]) -> list[str]:
     """Compare a run's raw files with those of all runs that are there; a sentence for each that has
     some of them too.
 
-    `roots` are folders of run folders by what they hold ("measured", "simulated"). Empty files
+    `roots` are folders of run folders by what they hold ("measured", "example"). Empty files
         don't count. Raises
     `RunError` where all files of one of the two runs are in the other.
     """

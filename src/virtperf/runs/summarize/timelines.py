@@ -12,7 +12,7 @@ from virtperf.runs.summarize.observations import converted
 from virtperf.runs.summarize.series import RunSeries, Series
 from virtperf.study.definition import Exhibit, Study
 
-ORDER = (Provenance.MEASURED, Provenance.SIMULATED, Provenance.EXAMPLE)
+ORDER = (Provenance.MEASURED, Provenance.EXAMPLE)
 STEPS = 80
 """Steps of a thumbnail; longer series are averaged down to them."""
 FEWEST = 3

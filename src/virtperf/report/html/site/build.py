@@ -10,9 +10,8 @@ from rawperf.core.files import json_text, write_atomically
 from rawperf.core.metrics import load_metrics
 from virtperf.core.params import Parameters
 from virtperf.core.paths import Layout
-from virtperf.report.data import load
 from virtperf.report.html.notebooks import records_of
-from virtperf.report.html.site import claims, overview, quality, rehearsal, trace
+from virtperf.report.html.site import claims, overview, quality, trace
 from virtperf.report.html.site.gather import StudyFacts
 from virtperf.report.html.templating import refuse_large
 from virtperf.report.trace import traces
@@ -31,11 +30,10 @@ def build_site(
     be read.
     """
     studies = []
-    for study in sorted(
-        layout.studies(), key=lambda name: not layout.reconstructed(name).joinpath("runs").is_dir()
-    ):
+    for study in layout.studies():
         progress(study)
         studies.append(StudyFacts(layout, parameters, study))
+    studies.sort(key=lambda facts: facts.data.study.kind == "measured")
     papers = [facts for facts in studies if facts.data.study.kind == "paper"]
     # The head of the synthesis, where the repository has one that has been executed.
     together = next(
@@ -54,8 +52,8 @@ def build_site(
 
 
 def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: Path) -> list[Path]:
-    """Write one study's pages into the folder `out`: claims, data quality, rehearsal, traces (also
-    as JSON).
+    """Write one study's pages into the folder `out`: claims, data quality, traces (also as
+    JSON).
 
     Raises as `build_site` does.
     """
@@ -67,9 +65,7 @@ def build_study_pages(layout: Layout, parameters: Parameters, study: str, out: P
         f"trace-{study}.json": json_text([asdict(entry) for entry in entries]),
     }
     if facts.data.study.kind == "paper":
-        simulated = load(study, layout.root / "data", rehearsal=True)
         pages[f"claims-{study}.html"] = claims.study_page(facts)
-        pages[f"rehearsal-{study}.html"] = rehearsal.rehearsal_page(facts, simulated)
     return _write(pages, out)
 
 

@@ -26,7 +26,7 @@ class StudyFacts:
     """
 
     def __init__(self, layout: Layout, parameters: Parameters, study: str) -> None:
-        self.data = load(study, layout.root / "data")
+        self.data = load(study, layout.root / "data", examples=parameters.report.show_examples)
         self.context = Context(self.data, parameters.level, parameters.report.assumptions)
         self.id, self.title = self.data.study.id, str(self.data.study.data["title"])
         self.reach = reach(self.data, assumptions=self.context.assumptions)

@@ -1,1 +1,0 @@
-"""Raw files written around one consistent data set, in the tools' own formats."""
