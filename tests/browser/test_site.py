@@ -27,7 +27,7 @@ pytestmark = pytest.mark.browser
 CLAIMS = ROOT / "reports" / "claims-dcss-2011.html"
 
 
-# The largest page of each kind: index, claims, ..., quality of a study, rehearsal of a study, trace of a study.
+# The largest page of each kind: index, claims, ..., quality of a study, trace of a study.
 KINDS = {
     path.stem.split("-")[0] + "-" * ("-" in path.stem): path
     for path in sorted(SITE, key=lambda p: p.stat().st_size)

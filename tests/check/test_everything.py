@@ -287,12 +287,6 @@ def test_points_that_no_claim_speaks_of(repository, edit):
     )
 
 
-def test_planned_runs_need_a_raw_yaml(repository):
-    path = repository.root / STUDY
-    path.write_text(path.read_text() + 'runs:\n  - {name: "r-{guests}", over: {guests: [1, 2]}}\n')
-    assert any("data/published/mine/raw.yaml: the file is missing" in p for p in found(repository))
-
-
 def test_a_folder_without_a_study(repository):
     (repository.root / "data" / "published" / "left-over").mkdir()
     assert found(repository) == [

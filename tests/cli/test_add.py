@@ -185,11 +185,9 @@ def test_replicates_are_counted(run: Run, repository, folder, tmp_path):
     )
 
 
-@pytest.mark.parametrize("kind", ["measured", "simulated"])
+@pytest.mark.parametrize("kind", ["measured", "example"])
 def test_a_copy_of_a_run_that_is_there_is_refused(run: Run, repository, tmp_path, kind):
-    place = (
-        repository / "data" / ("measured/toy" if kind == "measured" else "reconstructed/toy/runs")
-    )
+    place = repository / ("data/measured/toy" if kind == "measured" else "examples/toy")
     there = write_run(
         place, "there", raw={"d1.log": console(seed="x"), "a.txt": sar()}, provenance=kind
     )

@@ -43,7 +43,6 @@ def test_a_studys_own_pages(run: Run, place: Path) -> None:
     assert {p.name for p in (place / "reports").iterdir()} == {
         "claims-toy.html",
         "quality-toy.html",
-        "rehearsal-toy.html",
         "trace-toy.html",
         "trace-toy.json",
     }

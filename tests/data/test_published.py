@@ -10,16 +10,11 @@ import pytest
 from tests.conftest import ROOT
 from virtperf.report.kinds import check_exhibits
 from virtperf.study.claims import Claims, load_claims
-from virtperf.study.definition import Study, load_study, run_levels
+from virtperf.study.definition import Study, load_study
 from virtperf.study.quantities import Quantity
 
 FOLDERS = sorted(path.parent for path in (ROOT / "data" / "published").glob("*/study.yaml"))
 CORRECTED = [folder for folder in FOLDERS if (folder / "tables" / "corrections.csv").exists()]
-SIMULATED = [folder for folder in FOLDERS if "runs" in load_study(folder).data]
-REHEARSED_IN_PART = (
-    "zvm63-overcommit-2014",
-)  # a few of its conditions have runs, enough for every path of the recipe
-WHOLE = [folder for folder in SIMULATED if folder.name not in REHEARSED_IN_PART]
 CORRECTION_COLUMNS = ["table", "row", "column", "printed", "corrected", "reason"]
 
 
@@ -43,11 +38,6 @@ def read_table(path: Path) -> list[list[str]]:
     """Header and rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
-
-
-def planned(study: Study) -> list[dict]:
-    """The conditions of all simulated runs."""
-    return [levels for block in study.runs for levels in run_levels(block)]
 
 
 def named(claims: Claims) -> set[Quantity]:
@@ -96,33 +86,6 @@ def test_plotted_points_are_spoken_of(study, claims):
         q.key() for q in named(claims)
     }
     assert not silent
-
-
-@only(WHOLE)
-def test_measured_quantities_belong_to_runs(study, claims):
-    """A level that slipped in through `for_each` names a condition that nobody ran."""
-    runs = planned(study)
-    defaults = {name: factor.default for name, factor in study.factors.items()}
-    conditions = {tuple({**defaults, **levels}.items()) for levels in runs}
-    strays = {
-        q.key()
-        for q in named(claims)
-        if study.quantities[q.name].observed and q.at not in conditions
-    }
-    assert not strays
-
-
-@only(WHOLE)
-def test_reference_points_belong_to_runs(study):
-    runs = planned(study)
-    for kind in study.quantities.values():
-        for at, _ in kind.references:
-            matches = [
-                r
-                for r in runs
-                if all(r.get(f, study.factors[f].default) == level for f, level in at.items())
-            ]
-            assert matches, f"{kind.name} at {at}"
 
 
 # ---- tables

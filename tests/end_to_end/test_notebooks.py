@@ -64,10 +64,10 @@ def test_committed_outputs_are_those_of_the_last_execution(root):
         assert all(c["outputs"] for c in kept if re.match(r"study\.", "".join(c["source"])))
 
 
-def test_nothing_that_is_shown_rests_on_simulated_runs(root):
+def test_nothing_that_is_shown_rests_on_example_runs(root):
     """No interval, p-value, probability or figure: neither by its provenance nor by a run that it names."""
     together = records_of(root / "build" / f"{TOGETHER}.ipynb")
-    assert together and not any(Provenance.SIMULATED in record.provenance for record in together)
+    assert together and not any(Provenance.EXAMPLE in record.provenance for record in together)
     for path in notebooks(root):
         executed, index = (
             root / "build" / path.name,
@@ -78,12 +78,12 @@ def test_nothing_that_is_shown_rests_on_simulated_runs(root):
         runs = {
             r["run_id"]
             for r in json.loads(index.read_text())["runs"]
-            if r["provenance"] == Provenance.SIMULATED
+            if r["provenance"] == Provenance.EXAMPLE
         }
         records = records_of(executed)
         assert records
         for record in records:
-            assert Provenance.SIMULATED not in record.provenance, record.id
+            assert Provenance.EXAMPLE not in record.provenance, record.id
             assert not runs & set(re.split(r"[\s\";:]+", record.model_dump_json())), record.id
 
 

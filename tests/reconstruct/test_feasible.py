@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
 from tests.reconstruct.conftest import claim
-from virtperf.reconstruct.feasible import centres, solve
+from virtperf.reconstruct.feasible import solve
 from virtperf.reconstruct.leave_one_out import LeaveOneOut
 from virtperf.study.quantities import Expression
 
@@ -117,23 +116,6 @@ def test_the_response_law_encloses_the_curve(tiny):
     assert low <= exact[0] + 1e-6
     assert high >= exact[1] - 1e-6
     assert (low, high) == pytest.approx(tuple(exact), rel=0.02)
-    centre = centres(feasible)
-    study = feasible.study
-    product = (
-        centre[study.quantity("response_time[guests=2]")]
-        * centre[study.quantity("throughput[guests=2]")]
-    )
-    assert product == pytest.approx(3333.3333333 * 2, rel=1e-6)
-
-
-def test_the_centre_is_inside_every_interval_and_no_corner(tiny):
-    feasible = solve(*tiny("claims:\n" + RATIO + PEAK))
-    for quantity, value in centres(feasible).items():
-        low, high = (end.value for end in feasible.interval(quantity))
-        assert low - 1e-6 <= value <= high + 1e-6
-        if high - low > 1:
-            margin = 0.02 * min(high - low, 100)
-            assert low + margin < value < high - margin
 
 
 def test_ratio_interval_matches_a_search(tiny):
@@ -144,16 +126,3 @@ def test_ratio_interval_matches_a_search(tiny):
     assert system is not None
     low, high = system.ratio_interval(Expression(((1.0, a),)), Expression(((1.0, b),)))
     assert (low, high) == pytest.approx((1 / 0.55, 1 / 0.45))
-
-
-def test_a_centre_that_the_solver_misses_is_sought_without_its_scaling(tiny, monkeypatch):
-    feasible = solve(*tiny("claims:\n" + RATIO))
-    solved = cp.Problem.solve
-
-    def stalls(problem, **options):
-        if options.get("equilibrate_enable", True):
-            raise cp.SolverError("stalled")
-        return solved(problem, **options)
-
-    monkeypatch.setattr(cp.Problem, "solve", stalls)
-    assert 45 < centres(feasible)[feasible.study.quantity("throughput[system=b, guests=3]")] < 55

@@ -28,11 +28,10 @@ def runs(measured: LoadedStudy) -> pd.DataFrame:
 
 
 @pytest.fixture
-def simulated(toy_data: Path) -> pd.DataFrame:
-    """What only a rehearsal reads."""
-    frame = frames.runs(load("toy", toy_data, rehearsal=True), "figure-2")
-    assert set(frame["provenance"]) == {"simulated"}
-    return frame
+def examples(toy_data: Path) -> pd.DataFrame:
+    """What is read on request only."""
+    frame = frames.runs(load("toy", toy_data, examples=True), "figure-2")
+    return frame[frame["provenance"] == "example"].reset_index(drop=True)
 
 
 def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, runs: pd.DataFrame) -> None:
@@ -40,29 +39,11 @@ def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, runs: pd.Data
     assert shown.record.provenance == (Provenance.MEASURED,)
 
 
-def test_nothing_is_estimated_from_simulated_runs(
-    loaded: LoadedStudy, simulated: pd.DataFrame
-) -> None:
-    fits = models.line("value ~ guests", simulated, by="series")
-    assert fits[HOSTILE].available
-    for show in (
-        lambda: loaded.estimates(fits.estimates("slope"), title="Slopes"),
-        lambda: loaded.show("figure-2", fits),
-        lambda: loaded.computed(simulated, title="Values", note="as they are"),
-    ):
-        with pytest.raises(
-            ProvenanceError, match=r"simulated runs, which say nothing about the paper.*study\.runs"
-        ):
-            show()
-
-
-def test_simulated_runs_pass_for_nothing_else(loaded: LoadedStudy, simulated: pd.DataFrame) -> None:
+def test_examples_pass_for_nothing_else(loaded: LoadedStudy, examples: pd.DataFrame) -> None:
     for word in ("measured", "example", "published", "reconstructed"):
-        with pytest.raises(
-            ProvenanceError, match=r"ratio: the study has no run 'simulated-a-2-r1'"
-        ):
+        with pytest.raises(ProvenanceError, match=r"the study has no run 'example-a-2-r1'"):
             loaded.estimates(
-                {"ratio": estimate(origin_of(simulated.assign(provenance=word)))}, title="Ratio"
+                {"ratio": estimate(origin_of(examples.assign(provenance=word)))}, title="Ratio"
             )
 
 
@@ -89,11 +70,11 @@ def test_values_of_runs_name_their_runs(loaded: LoadedStudy, runs: pd.DataFrame)
 @pytest.mark.parametrize(
     ("origin", "problem"),
     [
-        (Origin(Provenance.MEASURED, "toy", ("simulated-a-4-r1",)), "no run 'simulated-a-4-r1'"),
-        (Origin(Provenance.MEASURED, "", ("simulated-a-4-r1",)), "no run 'simulated-a-4-r1'"),
+        (Origin(Provenance.MEASURED, "toy", ("example-a-4-r1",)), "no run 'example-a-4-r1'"),
+        (Origin(Provenance.MEASURED, "", ("example-a-4-r1",)), "no run 'example-a-4-r1'"),
         (
-            Origin(Provenance.MEASURED, "toy", ("measured-a-4-r1", "simulated-a-4-r1")),
-            "no run 'simulated-a-4-r1'",
+            Origin(Provenance.MEASURED, "toy", ("measured-a-4-r1", "example-a-4-r1")),
+            "no run 'example-a-4-r1'",
         ),
         (
             Origin(Provenance.MEASURED, "toy", ("measured-a-4-r9",)),

@@ -89,8 +89,6 @@ exhibits:
       - {label: "<script>alert(1)</script>", metric: page_element_throughput, entity_kind: driver, unit: 1/s}
       - {label: Memory, metric: resident_memory, entity_kind: guest, unit: MiB}
     marks: [throughput]
-runs:
-  - {name: "simulated-{system}-{guests}", at: {system: a}, over: {guests: [2, 4, 8]}}
 errata:
   - "18 test are 18 guests: a word <i>slipped</i>"
 derived:
@@ -277,9 +275,6 @@ RANGES = [
 
 # provenance, system, guests, cipher, quantity, values of three replicates
 RUNS = [
-    ("simulated", "a", 2, "none", "throughput", (51, 52, 53)),
-    ("simulated", "a", 4, "none", "throughput", (99, 100, 101)),
-    ("simulated", "a", 8, "none", "throughput", (164, 166, 168)),
     ("measured", "a", 4, "none", "throughput", (98, 100, 102)),
     ("measured", "a", 8, "none", "throughput", (150, 152, 154)),
     ("measured", "b", 4, "none", "utilization", (44, 45, 46)),
@@ -313,14 +308,6 @@ def _stages(data: Path) -> None:
     )
     write(stage_tables.RANGES, [_range(row) for row in RANGES], reconstructed)
     none = math.nan
-    write(
-        stage_tables.TRUTH_VALUES,
-        [
-            (f"throughput[system=a, guests={guests}, storage=all, cipher=none]", value)
-            for guests, value in ((2, 52.5), (4, 100.0), (8, 190.0))
-        ],
-        reconstructed,
-    )
     write(
         stage_tables.CLAIMS,
         [

@@ -83,17 +83,15 @@ def test_one_run_keeps_its_own_degrees_of_freedom(made):
 def test_conditions_and_provenances_stay_apart(made):
     rows = [
         observation("r1", 100.0),
-        observation("s1", 50.0, "simulated"),
+        observation("s1", 50.0, "example"),
         observation("r2", 10.0, guests=2),
     ]
     study, table = made(*rows, observation("r3", math.nan, relative=math.nan))
     means = means_by_quantity(study, table)
     at = study.quantity("throughput[system=a, guests=1]")
-    assert (
-        means[at, "measured", "own"].value == 100.0 and means[at, "simulated", "own"].value == 50.0
-    )
+    assert means[at, "measured", "own"].value == 100.0 and means[at, "example", "own"].value == 50.0
     assert means[at, "measured", "own"].origin.runs == ("r1",)  # r3 saw nothing
-    assert str(means[at, "simulated", "own"].origin.provenance) == "simulated"
+    assert str(means[at, "example", "own"].origin.provenance) == "example"
     assert len(means) == 6
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rawperf.core.errors import StudyError
-from virtperf.study.definition import load_study, run_levels
+from virtperf.study.definition import load_study
 
 STUDY = """\
 study: toy
@@ -77,7 +77,6 @@ def test_points_of_a_figure_follow_its_series(tmp_path):
         for s, level, q in study.points(study.exhibit("figure-1"))
     ]
     assert points == [("A", 1, "a"), ("A", 2, "a"), ("A", 4, "a"), ("B", 1, "b"), ("B", 4, "b")]
-    assert run_levels(study.runs[0]) == [{"system": "b", "guests": 1}, {"system": "b", "guests": 4}]
 
 
 def test_bounds_and_resolution_default_to_not_negative_and_none(tmp_path):

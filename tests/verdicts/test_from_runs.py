@@ -105,9 +105,8 @@ def test_the_level_decides(tiny):
     assert verdicts(tiny, frame, 0.99).loc["b-half", "measured_verdict"] == "undecided"
 
 
-@pytest.mark.parametrize("provenance", ["simulated", "example"])
-def test_only_measured_runs_are_read(tiny, provenance):
-    made_up = means([200.0, 200.5, 199.5], provenance)
+def test_only_measured_runs_are_read(tiny):
+    made_up = means([200.0, 200.5, 199.5], "example")
     assert set(verdicts(tiny, made_up)["measured_verdict"]) == {"no measurement"}
     measured = means([300.0, 301.0, 299.0])
     both = pd.concat([measured, made_up], ignore_index=True)

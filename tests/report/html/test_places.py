@@ -26,7 +26,6 @@ PAGE = Place(known=frozenset({"claim-busy", "figure-2", "here"}))
             "trace-other.html#figure-2-a-b-4",
             "../reports/trace-other.html#figure-2-a-b-4",
         ),
-        ("rehearsal:toy", "rehearsal-toy.html", "../reports/rehearsal-toy.html"),
         ("run:r 1", "quality-toy.html#run-r%201", "../reports/quality-toy.html#run-r%201"),
         ("https://example.org/a:b", "https://example.org/a:b", "https://example.org/a:b"),
         ("", "", ""),

@@ -27,7 +27,7 @@ def test_the_record_holds_samples_levels_and_provenance(loaded: LoadedStudy) -> 
 
 def test_without_a_measured_run_the_stated_levels_are_shown_and_no_course(tmp_path: Path) -> None:
     data = toy.build(tmp_path)
-    toy.change(data, stage_tables.TIMELINES, {}, provenance="simulated")
+    toy.change(data, stage_tables.TIMELINES, {}, provenance="example")
     record = load_study("toy", data).show("figure-5").record
     assert (
         record.caption

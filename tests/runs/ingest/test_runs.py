@@ -99,9 +99,6 @@ def test_a_wrong_field_is_refused_with_its_line(tmp_path, study, fields, line_of
     [
         ("measured", "measured", True),
         ("measured", "example", True),
-        ("measured", "simulated", False),
-        ("simulated", "simulated", True),
-        ("simulated", "measured", False),
         ("example", "measured", False),
         ("example", "example", True),
     ],

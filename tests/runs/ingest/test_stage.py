@@ -22,7 +22,7 @@ def place(tmp_path, root):
 
     class Place:
         study = toy_study(tmp_path / "studies")
-        roots = {"simulated": tmp_path / "made", "measured": tmp_path / "measured"}
+        roots = {"example": tmp_path / "made", "measured": tmp_path / "measured"}
         measured, made = tmp_path / "measured", tmp_path / "made"
         metrics = tmp_path / "metrics.yaml"
         out, cache = tmp_path / "out", tmp_path / "cache"
@@ -50,7 +50,7 @@ def warnings_of(index):
 
 def test_both_roots_are_read_alike(place):
     write_run(place.measured, "m1")
-    write_run(place.made, "s1", provenance="simulated")
+    write_run(place.made, "s1", provenance="example")
     done = place.ingest()
     assert (done.n_ok, done.n_read, done.quarantined) == (2, 2, [])
     assert not warnings_of(place.index)
@@ -62,7 +62,7 @@ def test_both_roots_are_read_alike(place):
     assert (runs["m1"]["provenance"], runs["m1"]["root"], runs["s1"]["root"]) == (
         "measured",
         "measured",
-        "simulated",
+        "example",
     )
     file = runs["m1"]["files"][0]
     assert file["format"] == "iwl-console" and len(file["sha256"]) == 64
@@ -185,8 +185,8 @@ def test_a_truncated_last_sample_is_kept_with_a_warning(place):
     assert "breaks off" in warning
 
 
-def test_simulated_files_do_not_pass_as_measured(place):
-    write_run(place.made, "scaling", provenance="simulated")
+def test_example_files_do_not_pass_as_measured(place):
+    write_run(place.made, "scaling", provenance="example")
     write_run(
         place.measured,
         "a-copy",
@@ -199,7 +199,7 @@ def test_simulated_files_do_not_pass_as_measured(place):
 
 
 def test_a_name_that_is_given_twice(place):
-    write_run(place.made, "r1", provenance="simulated")
+    write_run(place.made, "r1", provenance="example")
     write_run(place.measured, "r1", raw={"d1.log": console(50)})
     place.ingest()
     assert [(q["run"], q["root"]) for q in place.index["quarantined"]] == [("r1", "measured")]

@@ -101,8 +101,8 @@ def test_of_every_provenance_the_first_run_at_the_condition(tmp_path):
         }
 
     study = study_with(tmp_path)
-    runs = [run("s1", "simulated"), run("e1", "example"), run("r2"), run("r1"), run("r0", guests=2)]
-    assert chosen_runs(study, study.exhibits[0], runs) == ["r1", "s1", "e1"]
+    runs = [run("e1", "example"), run("r2"), run("r1"), run("r0", guests=2)]
+    assert chosen_runs(study, study.exhibits[0], runs) == ["r1", "e1"]
     assert chosen_runs(study, study.exhibits[0], runs[-1:]) == []
 
 

@@ -28,7 +28,7 @@ def pages(layout: Layout, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 def test_the_pages_of_the_navigation_and_of_the_study(pages: dict[str, str]) -> None:
-    own = {f"{name}-toy.html" for name in ("claims", "quality", "rehearsal", "trace")}
+    own = {f"{name}-toy.html" for name in ("claims", "quality", "trace")}
     assert set(pages) == {*templating.PAGES, *own, "trace-toy.json"}
     assert json.loads(pages["trace-toy.json"])[0]["key"].startswith("toy/figure-2/")
 
