@@ -84,7 +84,7 @@ class Recovered(NamedTuple):
     study: Study
     folder: Path
     done: IngestSummary
-    index: dict
+    listed: dict
     means: dict[Key, Mean]
     audits: pd.DataFrame
     truth: dict[Key, float]
@@ -137,8 +137,8 @@ def tolerance(mean: Mean, scale: str) -> float:
 def test_every_run_is_read_without_a_warning(recovered: Recovered):
     folders = {path.name for path in recovered.folder.iterdir() if path.is_dir()}
     assert recovered.done.quarantined == []
-    assert {run["run_id"] for run in recovered.index["runs"]} == folders
-    parts = [part for run in recovered.index["runs"] for part in (run, *run["files"])]
+    assert {run["run_id"] for run in recovered.listed["runs"]} == folders
+    parts = [part for run in recovered.listed["runs"] for part in (run, *run["files"])]
     assert [warning for part in parts for warning in part["warnings"]] == []
 
 
@@ -153,7 +153,7 @@ def test_every_run_says_that_it_is_made_up(recovered: Recovered):
 
 
 def test_the_papers_formats_are_all_there(recovered: Recovered):
-    found = {file["format"] for run in recovered.index["runs"] for file in run["files"]}
+    found = {file["format"] for run in recovered.listed["runs"] for file in run["files"]}
     assert found == FORMATS[recovered.study.id]
 
 
@@ -183,7 +183,7 @@ def test_audits_find_what_is_wrong_and_little_else(recovered: Recovered):
 def law_breakers(recovered: Recovered) -> set[str]:
     """Runs whose true throughput and response time do not make up the number of their clients."""
     found = set()
-    for run in recovered.index["runs"]:
+    for run in recovered.listed["runs"]:
         throughput, response = (
             recovered.truth[recovered.study.quantity_at(name, run["factors"]).key(), "own"]
             for name in ("throughput", "response_time")
@@ -201,7 +201,7 @@ def test_the_repository_stays_small(recovered: Recovered):
 
 def test_the_campaign_has_every_condition_of_its_figures(campaign: Recovered):
     study = campaign.study
-    runs = Counter(tuple(run["factors"].items()) for run in campaign.index["runs"])
+    runs = Counter(tuple(run["factors"].items()) for run in campaign.listed["runs"])
     planned = {
         tuple(quantity.at) for figure in CAMPAIGN_FIGURES for _, _, quantity in study.points(study.exhibit(figure))
     }
