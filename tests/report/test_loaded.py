@@ -106,10 +106,10 @@ def test_a_readers_own_picture_takes_the_place_of_the_default(loaded: LoadedStud
         loaded.show("figure-2", 3.0)
 
 
-def test_no_exhibit_names_an_example_run(loaded: LoadedStudy) -> None:
-    shown = [loaded.show(exhibit.id) for exhibit in loaded.study.exhibits]
+def test_no_exhibit_names_an_example_run(measured: LoadedStudy) -> None:
+    shown = [measured.show(exhibit.id) for exhibit in measured.study.exhibits]
     shown += [
-        getattr(loaded, name)()
+        getattr(measured, name)()
         for name in ("claims", "summary", "contradictions", "assumptions", "quality")
     ]
     for item in shown:
@@ -117,9 +117,9 @@ def test_no_exhibit_names_an_example_run(loaded: LoadedStudy) -> None:
         assert Provenance.EXAMPLE not in item.record.provenance
         assert "example-" not in item.record.model_dump_json(), item.record.id
     for exhibit in ("figure-2", "figure-3", "figure-4"):
-        for frame in (loaded.runs(exhibit), loaded.means(exhibit)):
+        for frame in (measured.runs(exhibit), measured.means(exhibit)):
             assert set(frame["provenance"]) <= {"measured"}
-    assert set(frames.timeline(loaded.data, "figure-5")["provenance"]) == {"measured"}
+    assert set(frames.timeline(measured.data, "figure-5")["provenance"]) == {"measured"}
 
 
 def test_a_study_without_measured_runs_has_no_data_quality_to_report(tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def test_what_a_frame_says_reaches_the_reader(loaded: LoadedStudy, runs: pd.Data
     assert shown.record.provenance == (Provenance.MEASURED,)
 
 
-def test_examples_pass_for_nothing_else(loaded: LoadedStudy, examples: pd.DataFrame) -> None:
+def test_examples_pass_for_nothing_else(measured: LoadedStudy, examples: pd.DataFrame) -> None:
     for word in ("measured", "example", "published", "reconstructed"):
         with pytest.raises(ProvenanceError, match=r"the study has no run 'example-a-2-r1'"):
-            loaded.estimates(
+            measured.estimates(
                 {"ratio": estimate(origin_of(examples.assign(provenance=word)))}, title="Ratio"
             )
 
