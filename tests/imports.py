@@ -27,7 +27,11 @@ def imported(node: ast.AST) -> set[str]:
         elif isinstance(child, ast.ImportFrom) and child.module:
             names.add(child.module)
             names |= {f"{child.module}.{alias.name}" for alias in child.names}
-    return {name for name in names if name.split(".")[0] == "virtperf" and module_path(name)}
+    return {
+        name
+        for name in names
+        if name.split(".")[0] in ("rawperf", "virtperf") and module_path(name)
+    }
 
 
 @cache
@@ -49,3 +53,43 @@ def closure(names: set[str], without: frozenset[str] = frozenset()) -> set[str]:
             found.add(name)
             todo |= _direct(name)
     return found
+
+
+def _loaded(node: ast.stmt) -> set[str]:
+    """Modules that one import statement loads: of `from package import module` the module."""
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names if module_path(alias.name)}
+    if not isinstance(node, ast.ImportFrom) or not node.module:
+        return set()
+    names = {f"{node.module}.{alias.name}" for alias in node.names}
+    modules = {name for name in names if module_path(name)}
+    return modules or ({node.module} if module_path(node.module) else set())
+
+
+def cycles() -> list[list[str]]:
+    """Groups of modules that import each other when they are loaded; imports in functions and for
+    type checkers only are left out.
+    """
+    graph: dict[str, set[str]] = {}
+    for house in ("rawperf", "virtperf"):
+        for path in (SOURCE / house).rglob("*.py"):
+            name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(
+                ".__init__"
+            )
+            body = ast.parse(path.read_text(encoding="utf-8")).body
+            graph[name] = {found for node in body for found in _loaded(node)} - {name}
+    groups = []
+    while True:
+        leaves = {name for name, found in graph.items() if not found & graph.keys()}
+        if not leaves:
+            break
+        graph = {name: found for name, found in graph.items() if name not in leaves}
+    # what is left imports a circle or is part of one
+    while graph:
+        imported_by_rest = {found for names in graph.values() for found in names}
+        roots = graph.keys() - imported_by_rest
+        if not roots:
+            groups.append(sorted(graph))
+            break
+        graph = {name: found for name, found in graph.items() if name not in roots}
+    return groups

@@ -7,32 +7,33 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.imports import SOURCE, cycles, imported, module_path
 
-from tests.imports import SOURCE, imported, module_path
-
-# Each module imports only what stands in an earlier row (or its own package); `models` know neither studies nor formats.
+# Packages of virtperf; each imports only what stands in an earlier row (or itself).
 LAYERS = [
     {"core"},
-    {"formats", "models"},
-    {"study"},
-    {"simulate", "ingest"},
-    {"reconstruct", "summarize"},
-    {"verdicts"},
-    {"exhibits"},
-    {"synthesis"},
-    {"render"},
-    {"new_study", "intake", "pipeline", "measure"},
+    {"models", "study"},
+    {"reconstruct", "runs"},
+    {"verdicts", "measure"},
+    {"report"},
+    {"pipeline"},
     {"verify"},
     {"crate"},
     {"check"},
     {"cli"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
-MODULES = sorted(p for p in (SOURCE / "virtperf").rglob("*.py") if p.stat().st_size)
-ONLY = {"models": {"core", "models"}, "formats": {"core", "formats"}}
-# A notebook's display of an exhibit needs the template that pages use; it imports it within the method that displays.
-UPWARDS = {"virtperf/report/show.py": {"render"}}
+# What a package may import at most, of this package and of the readers.
+ONLY = {
+    "core": {"core", "rawperf.core"},
+    "models": {"core", "models", "rawperf.core"},
+    "study": {"core", "study", "rawperf.core"},
+    "reconstruct": {"core", "study", "models", "reconstruct", "rawperf.core"},
+    "verdicts": {"core", "study", "verdicts", "rawperf.core"},
+}
+MODULES = sorted(
+    p for name in ("rawperf", "virtperf") for p in (SOURCE / name).rglob("*.py") if p.stat().st_size
+)
 
 
 def tracked(root: Path) -> list[Path]:
@@ -42,14 +43,21 @@ def tracked(root: Path) -> list[Path]:
     return [root / name for name in out.split("\0") if name and (root / name).is_file()]
 
 
-def part(path: Path) -> str:
-    """The layer's name: the first part below the package."""
-    return path.relative_to(SOURCE / "virtperf").parts[0].removesuffix(".py")
+def package(path: Path) -> str:
+    """The package of virtperf that a module belongs to, or `rawperf.core` or `rawperf`."""
+    house, first, *_ = path.relative_to(SOURCE).parts
+    if house == "rawperf":
+        return "rawperf.core" if first == "core" else "rawperf"
+    return first.removesuffix(".py")
 
 
-def code_alone(path: Path) -> str:
-    """A module without docstrings and comments."""
-    tree = ast.parse(path.read_text())
+def used(path: Path) -> set[str]:
+    names = imported(ast.parse(path.read_text(encoding="utf-8")))
+    return {package(found) for name in names if (found := module_path(name))} - {"__init__"}
+
+
+def without_docstrings(path: Path) -> str:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
@@ -59,58 +67,43 @@ def code_alone(path: Path) -> str:
     return ast.unparse(tree)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_layers_only_look_up(path):
-    if part(path) == "__init__":
-        return
-    assert part(path) in ROW, f"give {part(path)} a row in LAYERS"
-    used = {
-        part(found)
-        for name in imported(ast.parse(path.read_text()))
-        if (found := module_path(name))
-    } - {"__init__"}
-    allowed = UPWARDS.get(path.relative_to(SOURCE).as_posix(), set())
-    if allowed:
-        at_once = [
-            node
-            for node in ast.parse(path.read_text()).body
-            if isinstance(node, ast.Import | ast.ImportFrom)
-        ]
-        first = {
-            part(found)
-            for node in at_once
-            for name in imported(node)
-            if (found := module_path(name))
-        }
-        assert not allowed & first, f"{path.name} may import {sorted(allowed)} in a function only"
-    below = {name for name in used if name != part(path) and ROW[name] >= ROW[part(path)]} - allowed
-    assert not below, f"{path.name} imports {sorted(below)}, which stand below it"
-    if part(path) in ONLY:
-        assert used <= ONLY[part(path)]
+def test_packages_import_only_what_stands_above_them():
+    wrong = []
+    for path in MODULES:
+        own = package(path)
+        if own in ("__init__", "rawperf", "rawperf.core"):
+            continue
+        assert own in ROW, f"give {own} a row in LAYERS"
+        others = used(path) - {own}
+        below = {n for n in others if not n.startswith("rawperf") and ROW[n] >= ROW[own]}
+        if below or not others <= ONLY.get(own, others):
+            wrong.append(f"{path.relative_to(SOURCE)} imports {sorted(others)}")
+    assert not wrong
 
 
-def test_modules_fit_in_the_head():
-    long = {
-        str(p.relative_to(SOURCE)): n
-        for p in MODULES
-        if (n := len(p.read_text().splitlines())) > 300
-    }
-    assert not long
+def test_readers_know_nothing_of_studies():
+    readers = [path for path in MODULES if path.is_relative_to(SOURCE / "rawperf")]
+    assert len(readers) > 20
+    assert not [p for p in readers if used(p) - {"rawperf", "rawperf.core"}]
+    shared = [path for path in readers if package(path) == "rawperf.core"]
+    assert not [p for p in shared if used(p) - {"rawperf.core"}]
+
+
+def test_no_modules_import_each_other():
+    assert cycles() == []
 
 
 def test_library_code_names_no_study(root):
-    studies = [p.parent.name for p in (root / "data" / "published").glob("*/study.yaml")]
+    studies = [p.parent.name for p in (root / "data").glob("*/*/study.yaml")]
     assert studies
-    for path in (
-        p
-        for p in (SOURCE / "virtperf").rglob("*")
-        if p.suffix in {".py", ".j2", ".css", ".js", ".json", ".yaml"}
-    ):
-        text = (
-            code_alone(path) if path.name == "cli.py" else path.read_text()
-        )  # its help shows an example
-        for study in studies:
-            assert study not in text, f"{path} names {study}"
+    kinds = {".py", ".j2", ".css", ".js", ".json", ".yaml"}
+    files = [p for p in SOURCE.rglob("*") if p.suffix in kinds]
+    assert not [(p, s) for p in files for s in studies if s in p.read_text(encoding="utf-8")]
+
+
+def test_the_formatter_decides(root):
+    marks = re.compile(r"#\s*fmt:\s*(skip|off)")
+    assert not [p for p in MODULES if marks.search(p.read_text(encoding="utf-8"))]
 
 
 def test_tracked_files_are_small(root):
@@ -130,8 +123,9 @@ def test_no_registry_host_and_no_path_of_one_machine(root):
     machine = re.compile(
         rf"(^|[^A-Za-z0-9_.-])/{printed}(work|root|home|tmp|opt|Users)/[A-Za-z0-9.]", re.M
     )
+    raw = [root / "data" / "measured", root / "tests" / "rawperf" / "samples"]
     for path in tracked(root):
-        if path.is_relative_to(root / "data" / "measured"):  # raw files say what their tools say
+        if any(path.is_relative_to(place) for place in raw):  # raw files say what their tools say
             continue
         try:
             text = path.read_text(encoding="utf-8")
@@ -142,34 +136,21 @@ def test_no_registry_host_and_no_path_of_one_machine(root):
 
 
 TAGS = (
-    "a abbr article b blockquote body br button caption code dd del details div dl dt em figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 head header hr html i img input ins label li link main meta nav ol option p path pre rect "
-    "script section select small span strong style sub summary sup svg table tbody td text th thead title tr ul wbr"
+    "a abbr article b blockquote body br button caption code dd del details div dl dt em "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins label li "
+    "link main meta nav ol option p path pre rect script section select small span strong style "
+    "sub summary sup svg table tbody td text th thead title tr ul wbr"
 ).replace(" ", "|")
 # A tag as it stands, or its beginning with an attribute; not a named group of a regular expression.
 MARKUP = re.compile(rf"(?<!\?P)<(/?({TAGS})(\s[^<>]*|/)?>|({TAGS})\s+[a-z-]+=)")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_markup_is_written_in_render_only(path):
-    if part(path) == "render":
-        return
-    tree = ast.parse(code_alone(path))
-    texts = [
-        n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)
-    ]
-    found = [text for text in texts if MARKUP.search(text)]
-    assert not found, "templates in render make HTML of records"
-
-
-@pytest.mark.parametrize(
-    "path", sorted((SOURCE / "virtperf" / "render").rglob("*.py")), ids=lambda p: p.name
-)
-def test_what_makes_pages_has_tests_of_its_own(path, root):
-    if path.name == "__init__.py":
-        return
-    folder = root / "tests" / path.relative_to(SOURCE / "virtperf").parent
-    name = path.relative_to(SOURCE).with_suffix("").as_posix().replace("/", ".")
-    assert any(name in imported(ast.parse(test.read_text())) for test in folder.glob("*.py")), (
-        f"{folder}: test {name}"
-    )
+def test_markup_is_written_by_templates_only():
+    found = []
+    for path in MODULES:
+        if path.is_relative_to(SOURCE / "virtperf" / "report" / "html"):
+            continue
+        tree = ast.parse(without_docstrings(path))
+        texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+        found += [(path, text) for text in texts if isinstance(text, str) and MARKUP.search(text)]
+    assert not found

@@ -34,8 +34,6 @@ exhibits:
       - {label: A, at: {system: a}, levels: [1, 2, 4]}
       - {label: B, at: {system: b}, levels: [1, 4]}
   - {id: table-1, title: Loads, kind: table}
-runs:
-  - {name: "{system}-{guests}", at: {system: b}, over: {guests: [1, 4]}}
 segments:
   - {name: S, gb: 1, pages: [0-FF], where: Set-up}
 """
