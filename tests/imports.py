@@ -1,4 +1,4 @@
-"""Which of the package's modules import which, read from the source."""
+"""Which of the packages' modules import which, read from the source."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
+PACKAGES = ("rawperf", "virtperf")
 
 
 def module_path(name: str) -> Path | None:
@@ -27,11 +28,7 @@ def imported(node: ast.AST) -> set[str]:
         elif isinstance(child, ast.ImportFrom) and child.module:
             names.add(child.module)
             names |= {f"{child.module}.{alias.name}" for alias in child.names}
-    return {
-        name
-        for name in names
-        if name.split(".")[0] in ("rawperf", "virtperf") and module_path(name)
-    }
+    return {name for name in names if name.split(".")[0] in PACKAGES and module_path(name)}
 
 
 @cache
@@ -71,7 +68,7 @@ def cycles() -> list[list[str]]:
     type checkers only are left out.
     """
     graph: dict[str, set[str]] = {}
-    for house in ("rawperf", "virtperf"):
+    for house in PACKAGES:
         for path in (SOURCE / house).rglob("*.py"):
             name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(
                 ".__init__"

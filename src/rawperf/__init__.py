@@ -2,17 +2,21 @@
 programmed (`declared`).
 
 A format knows a tool's files and nothing of studies. `read` gives the tool's own field names and
-units; ingest translates them with the metric dictionary (`data/metrics.yaml`). `write`, of those
-that are simulated, is its exact inverse.
+units; ingest translates them with the metric dictionary (`data/metrics.yaml`).
 
 A third party adds a format by a declaration, or through the entry-point group ``rawperf``; see
-``docs/formats/``.
+``docs/formats/``. The names of this module are imported when they are first used: what needs only
+`rawperf.core` starts without the readers.
 """
 
 from __future__ import annotations
 
-from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
-from rawperf.registry import all_formats, blocks_of, get_format, get_writer, head_of, ranking, sniff
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rawperf.base import RECORD_COLUMNS, Format, Outside, Reading, by_sample
+    from rawperf.registry import all_formats, blocks_of, get_format, head_of, ranking, sniff
 
 __all__ = [
     "RECORD_COLUMNS",
@@ -23,8 +27,16 @@ __all__ = [
     "blocks_of",
     "by_sample",
     "get_format",
-    "get_writer",
     "head_of",
     "ranking",
     "sniff",
 ]
+
+_BASE = {"RECORD_COLUMNS", "Format", "Outside", "Reading", "by_sample"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'rawperf' has no attribute {name!r}")
+    home = "rawperf.base" if name in _BASE else "rawperf.registry"
+    return getattr(importlib.import_module(home), name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from virtperf.cli._terminal import say
+from virtperf.cli._progress import progress
 from virtperf.core.paths import Layout
 
 
@@ -24,15 +24,16 @@ def pipeline(layout: Layout, studies: Sequence[str], force: bool, jobs: int | No
     """Run what is out of date, as `dvc repro` does, with the studies side by side.
 
     Only one runs at a time in a repository: a second one waits and says for which process. DVC's
-    own files that an interrupted run left broken are put back. Nothing is printed but what went
-    wrong.
+    own files that an interrupted run left broken are put back. On a terminal a table shows what
+    runs; elsewhere there is a line for each stage that ended.
     """
-    from virtperf.pipeline.run import run
+    from virtperf.pipeline.run import run_pipeline
 
-    run(
-        layout,
-        studies,
-        lambda line: say(line, err=True),
-        jobs=jobs or os.cpu_count() or 1,
-        force=force,
-    )
+    with progress() as shown:
+        run_pipeline(layout, studies, shown.tell, jobs=jobs or os.cpu_count() or 1, force=force)
+    for study in studies or layout.studies():
+        click.echo(f"report: {layout.report(study)}")
+    if not studies:
+        click.echo(f"report: {layout.root / 'reports' / 'index.html'} (all studies)")
+    did = f"{shown.stages} stages ran" if shown.stages else "nothing was out of date"
+    click.echo(f"{did}, {shown.elapsed_s:.0f} s")

@@ -117,12 +117,12 @@ in force: a claim (kind "verdict") or a plotted point's quantity ("range"), as i
 it would be read. Infinite ends are open; what a row of the other kind would have is empty or
 missing."""
 
-# ---- ingest: data/samples/<study>/<run_id>.parquet
+# ---- runs: data/samples/<study>/<run_id>.parquet
 # ------------------------------------------------------------------
 
 SAMPLES = Table(
     "<run_id>.parquet",
-    "ingest",
+    "runs",
     {
         "run_id": TEXT,
         "source": TEXT,
@@ -141,12 +141,12 @@ total of the run;
 `file` within the run's folder; `line` the line that holds the number, 0 where the format does not
 say. A rate has the line of its later counter, a sum that of its first part."""
 
-# ---- summarize: data/runs/<study>
+# ---- runs: data/runs/<study>
 # -----------------------------------------------------------------------------------
 
 SERIES = Table(
     "series.parquet",
-    "summarize",
+    "runs",
     {
         "run_id": TEXT,
         "provenance": TEXT,
@@ -175,7 +175,7 @@ SERIES = Table(
 
 OBSERVATIONS = Table(
     "observations.parquet",
-    "summarize",
+    "runs",
     {
         "run_id": TEXT,
         "provenance": TEXT,
@@ -207,7 +207,7 @@ and `note` says why."""
 
 MEANS = Table(
     "means.parquet",
-    "summarize",
+    "runs",
     {
         "quantity": TEXT,
         "provenance": TEXT,
@@ -230,7 +230,7 @@ quantity's reference points)."""
 
 LINEAGE = Table(
     "lineage.parquet",
-    "summarize",
+    "runs",
     {
         "run_id": TEXT,
         "quantity": TEXT,
@@ -253,7 +253,7 @@ total has the declared window. Lines are 0 where the format does not say."""
 
 TIMELINES = Table(
     "timelines.parquet",
-    "summarize",
+    "runs",
     {
         "exhibit": TEXT,
         "series": TEXT,
@@ -269,7 +269,7 @@ run at the figure's condition, in the order measured, example."""
 
 THUMBNAILS = Table(
     "thumbnails.parquet",
-    "summarize",
+    "runs",
     {
         "run_id": TEXT,
         "metric": TEXT,
@@ -284,7 +284,7 @@ observe in it.
 
 AUDITS = Table(
     "audits.parquet",
-    "summarize",
+    "runs",
     {
         "run_id": TEXT,
         "provenance": TEXT,
@@ -299,12 +299,12 @@ AUDITS = Table(
 )
 """One row a run and audit: what was found, what was expected, between which limits it may lie."""
 
-# ---- judge: data/verdicts/<study>
+# ---- runs: data/verdicts/<study>
 # -----------------------------------------------------------------------------------
 
 VERDICTS = Table(
     "verdicts.parquet",
-    "judge",
+    "runs",
     {
         "claim": TEXT,
         "text_verdict": TEXT,

@@ -20,7 +20,7 @@ from typing import Any
 
 from rawperf.core.errors import VirtperfError
 from rawperf.core.files import json_text, write_atomically
-from virtperf.core.turn import turn
+from virtperf.core.locks import exclusive_lock
 from virtperf.measure.commands import calls
 from virtperf.measure.definition import PHASES, Definition
 from virtperf.measure.disturbance import uncounted
@@ -146,7 +146,7 @@ class Harness:
             A signal came. The run under way was stopped and removed.
         """
         outcome = Outcome()
-        with turn(self.root / LOCK, str, _taken), _signals() as check:
+        with exclusive_lock(self.root / LOCK, _taken), _signals() as check:
             try:
                 self._recover(say)
                 if missing := self.missing_programs(runs):

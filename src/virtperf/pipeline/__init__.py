@@ -1,1 +1,1 @@
-"""Running DVC so that it recovers: one run at a time, broken lock files repaired, errors shown."""
+"""Running DVC so that it recovers: one run at a time, broken DVC files repaired, progress shown."""

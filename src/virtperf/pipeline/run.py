@@ -1,139 +1,170 @@
-"""The pipeline: every study's stages side by side, then what all studies share."""
+"""The pipeline: one `dvc repro` a study, side by side, then one for what all studies share."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from rawperf.core.errors import VirtperfError
+from virtperf.core.environment import FIXED_VARIABLES
+from virtperf.core.locks import exclusive_lock
 from virtperf.core.paths import Layout
-from virtperf.core.turn import turn
-from virtperf.core.warm import ask, warm
-from virtperf.pipeline.lockfiles import mend, settle
-from virtperf.pipeline.stages import in_order, load_stages
-from virtperf.pipeline.state import keep, kept, state
-
-Say = Callable[[str], None]
+from virtperf.pipeline.dvc_files import repair_dvc_files, sort_lock_files, wait_for_dvc
 
 LOCK = Path(".dvc", "tmp", "virtperf.lock")
-FORKS = "virtperf.cli._warm"
-ALONE = "--single-item"
-"""Stages of one file as they are listed: DVC need not look for others in all folders, a second for
-each study.
-"""
-# The same bytes on every machine: no hash seed, no thread count decides, nor which kernels suit the
-# processor best (numpy has others for exp, log, cos and powers where there is AVX-512; their last
-# bits differ).
-FIXED = {
-    "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OPENBLAS_CORETYPE": "Haswell",
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    "DVC_NO_ANALYTICS": "1",
-    # Large arrays come and go: memory that the C library gives back each time costs a tenth of the
-    # time.
-    "MALLOC_MMAP_THRESHOLD_": str(256 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
-}
+SHARED = "all studies"
+"""What the stages of the root's `dvc.yaml` belong to."""
+_RUNNING = re.compile(r"Running stage '(?:.*:)?([^':]+)'")
+_LAST_LINES = 5
 
 
-def run(
-    layout: Layout, studies: Sequence[str], say: Say, *, jobs: int, force: bool = False
+@dataclass(frozen=True)
+class Event:
+    """What happens while the pipeline runs.
+
+    `message` has words of DVC, of a stage or of the pipeline itself; stages begin and end, after
+    `seconds`. The study is "" for messages of the pipeline, `SHARED` for what all studies share.
+    """
+
+    kind: Literal["message", "begin", "end", "failed"]
+    study: str
+    stage: str = ""
+    text: str = ""
+    seconds: float = 0.0
+
+
+Tell = Callable[[Event], None]
+
+
+def run_pipeline(
+    layout: Layout, studies: Sequence[str], tell: Tell, *, jobs: int, force: bool = False
 ) -> None:
     """Run what is out of date by DVC; with `force` everything.
+
+    Only one runs at a time in a repository; another one waits. What DVC's own files lack after an
+    interruption is repaired first.
 
     Parameters
     ----------
     studies : sequence of str
         Only these, and nothing that all studies share; none: everything.
-    say : callable
-        Takes what DVC and the stages say on standard error, and what was repaired, a line at a
-        time.
     jobs : int
         Studies that run at the same time.
+    tell : callable
+        Told of every event; from several threads.
 
     Raises
     ------
     VirtperfError
-        A stage failed; what it and DVC said of it has been said.
+        DVC can't say what is out of date; a stage failed, of which DVC's words were told.
     """
-
-    def words() -> str:
-        return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
-
-    with turn(layout.root / LOCK, words, lambda who: say(f"waiting for {who}")) as lock:
-        mend(layout.root, say)
-        # DVC starts `virtperf` by its name: the one of this environment.
-        path = os.pathsep.join(
-            [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-        )
-        environment = {**os.environ, **FIXED, "PATH": path}
-        before, last = state(layout.root), kept(layout.root)
-        if not force and not studies and last is not None:
-            if last == before:
-                return
-            if _up_to_date(layout.root, environment):
-                keep(layout.root, before)
-                return
-        how = ("--force",) if force else ()
-        try:
-            with warm(FORKS, layout.root, environment, lock) as address:
-                _lanes(layout, studies or layout.studies(), say, address, jobs, how)
-                settle(layout.root)  # what all studies share depends on the studies' lock files
-                # those that they depend on have just been run
-                if not studies and not _dvc(
-                    layout.root, [*how, ALONE, "dvc.yaml"], "", say, address
-                ):
-                    raise _failed(["the pages over all studies"])
-        finally:
-            settle(layout.root)
-        if not studies:
-            keep(layout.root, before)
-
-
-def _up_to_date(root: Path, environment: Mapping[str, str]) -> bool:
-    """Whether DVC, asked once for all stages, finds nothing to run: study by study that takes five
-    times as long.
-    """
-    command = [sys.executable, "-m", "dvc", "status", "--quiet"]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)  # noqa: S603
-    return done.returncode == 0
-
-
-def _lanes(
-    layout: Layout, studies: Sequence[str], say: Say, address: str, jobs: int, how: Sequence[str]
-) -> None:
-    """Run the studies' stages, each study in a process of its own; one that fails does not stop the
-    others.
-    """
-
-    def lane(study: str) -> bool:
-        file = str(layout.pipeline(study).relative_to(layout.root))
-        alone = (ALONE,) if in_order(stages, study) else ()
-        return _dvc(layout.root, [*how, *alone, file], study, say, address)
-
     for study in studies:
-        file = layout.pipeline(layout.known(study).name)
-        if not file.is_file():
+        layout.known(study)
+    chosen = list(studies or layout.studies())
+    for study in chosen:
+        if not layout.pipeline(study).is_file():
             raise VirtperfError(
                 "the study's stages are missing",
-                file=file,
+                file=layout.pipeline(study),
                 remedy="`virtperf check` says what to do.",
             )
-    stages = load_stages(layout.root)
-    longest_first = sorted(
-        studies, key=lambda study: -_bytes(layout, study)
-    )  # the last one runs alone
+
+    def say(text: str) -> None:
+        tell(Event("message", "", text=text))
+
+    def since() -> str:
+        return f", which has run the pipeline since {time.strftime('%H:%M:%S')}"
+
+    with exclusive_lock(layout.root / LOCK, lambda who: say(f"waiting for {who}"), since):
+        wait_for_dvc(layout.root, say)
+        repair_dvc_files(layout.root, say)
+        shared = not studies
+        if not force:
+            changed = out_of_date(layout, chosen, shared=shared)
+            if not changed:
+                return
+            chosen = [study for study in chosen if study in changed]
+        arguments = ["--force"] if force else []
+        try:
+            failed = _run_studies(layout, chosen, tell, jobs, arguments)
+            sort_lock_files(layout.root)  # what all studies share depends on the studies' lock files
+            if shared and not failed and not _repro(layout.root, SHARED, arguments, tell):
+                failed = [SHARED]
+        finally:
+            sort_lock_files(layout.root)
+    if failed:
+        raise VirtperfError(
+            f"the pipeline stopped in {', '.join(failed)}",
+            remedy="the lines above say why; what had ended before is kept.",
+        )
+
+
+def out_of_date(layout: Layout, studies: Sequence[str], *, shared: bool) -> set[str]:
+    """The studies with stages that DVC would run, `SHARED` among them for what all studies share.
+
+    DVC is asked once for all stages. Raises `VirtperfError` with its words where it fails.
+    """
+    names = {layout.pipeline(study).relative_to(layout.root).as_posix(): study for study in studies}
+    command = ["status", "--json", *(() if shared else names)]
+    done = subprocess.run(  # noqa: S603 - this interpreter
+        dvc_command(*command),
+        cwd=layout.root,
+        env=dvc_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        words = [line for line in done.stderr.splitlines() if line.strip()] or ["no words"]
+        raise VirtperfError(
+            "DVC can't say what is out of date", found=" ".join(words[-_LAST_LINES:])
+        )
+    stages: Iterable[str] = json.loads(done.stdout)
+    return {names.get(name.rpartition(":")[0], SHARED) for name in stages}
+
+
+def dvc_command(*arguments: str) -> list[str]:
+    """A command line of the DVC of this environment, which waits for another one to end."""
+    return [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
+
+
+def dvc_environment(source: Path | None = None) -> dict[str, str]:
+    """The variables of DVC and of the stages that it runs.
+
+    Stages start `virtperf` by its name: that of this environment. With a `source` folder they run
+    the package in it.
+    """
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    variables = {**os.environ, **FIXED_VARIABLES, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    if source is not None:
+        before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+        variables["PYTHONPATH"] = os.pathsep.join([str(source), *before])
+    return variables
+
+
+def _run_studies(
+    layout: Layout, studies: Sequence[str], tell: Tell, jobs: int, arguments: Sequence[str]
+) -> list[str]:
+    """Run the studies' stages side by side; returns those that failed, which stop no others."""
+
+    def run(study: str) -> bool:
+        file = str(layout.pipeline(study).relative_to(layout.root))
+        return _repro(layout.root, study, [*arguments, file], tell)
+
+    largest_first = sorted(studies, key=lambda study: -_bytes(layout, study))
     with ThreadPoolExecutor(max(1, min(jobs, len(studies)))) as pool:
-        ended = dict(zip(longest_first, pool.map(lane, longest_first), strict=True))
-    if not all(ended.values()):
-        raise _failed([study for study in studies if not ended[study]])
+        ended = dict(zip(largest_first, pool.map(run, largest_first), strict=True))
+    return [study for study in studies if not ended[study]]
 
 
 def _bytes(layout: Layout, study: str) -> int:
@@ -144,28 +175,36 @@ def _bytes(layout: Layout, study: str) -> int:
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-def _failed(names: Sequence[str]) -> VirtperfError:
-    return VirtperfError(
-        f"the pipeline stopped in {', '.join(names)}",
-        remedy="the lines above say why; what had ended before is kept.",
-    )
+def _repro(root: Path, study: str, arguments: Sequence[str], tell: Tell) -> bool:
+    """`dvc repro` with these arguments; tells what it says, and returns whether it ended well."""
+    stage, begun = "", time.monotonic()
+    with subprocess.Popen(  # noqa: S603 - this interpreter
+        dvc_command("repro", *arguments),
+        cwd=root,
+        env=dvc_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        errors = threading.Thread(target=_pass_on, args=(process.stderr, study, tell))
+        errors.start()
+        for line in process.stdout:
+            if found := _RUNNING.match(line):
+                if stage:
+                    tell(Event("end", study, stage, seconds=time.monotonic() - begun))
+                stage, begun = found[1], time.monotonic()
+                tell(Event("begin", study, stage))
+        errors.join()
+        well = process.wait() == 0
+    if stage:
+        tell(Event("end" if well else "failed", study, stage, seconds=time.monotonic() - begun))
+    return well
 
 
-def _dvc(root: Path, arguments: Sequence[str], label: str, say: Say, address: str) -> bool:
-    """`dvc repro` with these arguments; says what comes on standard error, and returns whether it
-    ended well.
-    """
-    command = ["dvc", "--wait-for-lock", "repro", *arguments]
-    reading, writing = os.pipe()
-    with (
-        Path(os.devnull).open("wb") as unheard,
-        os.fdopen(reading, encoding="utf-8", errors="replace") as said,
-    ):
-        try:
-            asked = ask(address, command, root, {}, unheard.fileno(), writing)
-        finally:
-            os.close(writing)
-        for line in said:
-            if line.strip():
-                say(f"{label}: {line.rstrip()}" if label else line.rstrip())
-        return asked.wait() == 0
+def _pass_on(lines: Iterable[str], study: str, tell: Tell) -> None:
+    for line in lines:
+        if line.strip():
+            tell(Event("message", study, text=line.rstrip()))

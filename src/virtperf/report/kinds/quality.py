@@ -58,7 +58,7 @@ def record(context: Context) -> Record:
         blocks += _titled("Excluded runs", tuple(name.capitalize() for name in names), excluded)
         if (more := len(quarantined) - MOST) > 0:
             blocks.append(
-                Paragraph(words=f"{plural(more, 'run')} more; `virtperf ingest` names all of them.")
+                Paragraph(words=f"{plural(more, 'run')} more; `virtperf runs` names all of them.")
             )
     if len(warned):
         grouped = [

@@ -168,5 +168,5 @@ def _index(samples: Path) -> Mapping[str, Any]:
             "the index of the samples is missing or can't be read",
             file="index.json",
             found=str(err),
-            remedy="run `virtperf ingest` first.",
+            remedy="run `virtperf runs STUDY`.",
         ) from err

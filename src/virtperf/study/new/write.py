@@ -86,15 +86,20 @@ def write_study(
         undo.callback(notebook.unlink, missing_ok=True)
         write_atomically(notebook, notebook_text(load_study(folder), parameters))
         undo.callback(shutil.rmtree, pipeline.parent, ignore_errors=True)
-        write_atomically(pipeline, pipeline_text(study_id, measured=measured))
+        examples = layout.examples(study_id).is_dir()
+        write_atomically(pipeline, pipeline_text(study_id, measured=measured, examples=examples))
         undo.pop_all()
     return [*written, notebook, pipeline]
 
 
-def pipeline_text(study_id: str, *, measured: bool = False) -> str:
-    """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind."""
-    home = "measured" if measured else "published"
-    return _rendered("stages.yaml.j2", {"id": study_id, "measured": measured, "home": home})
+def pipeline_text(study_id: str, *, measured: bool = False, examples: bool = False) -> str:
+    """The text of `pipelines/<study>/dvc.yaml`: the same stages for all studies of a kind.
+
+    `examples`: whether there is a folder of example runs, which is then a dependency; DVC allows
+    none that is absent.
+    """
+    values = {"id": study_id, "measured": measured, "examples": examples}
+    return _rendered("stages.yaml.j2", values)
 
 
 def _rendered(name: str, values: Mapping[str, object]) -> str:

@@ -1,0 +1,106 @@
+"""Progress of the pipeline: a table that changes on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from virtperf.cli._terminal import clean, console, say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from virtperf.pipeline.run import Event
+
+SILENCE_S = 9.0
+"""After so long without a line, one says what runs."""
+
+
+class Progress:
+    """What has happened and what runs; events may come from several threads."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self.begun = time.monotonic()
+        self.stages = 0
+        self.running: dict[str, tuple[str, float]] = {}
+        self._lock = threading.Lock()
+        self._last_line = self.begun
+
+    @property
+    def elapsed_s(self) -> float:
+        return time.monotonic() - self.begun
+
+    def tell(self, event: Event) -> None:
+        """Take an event, and print a line for each stage that ended and each message."""
+        with self._lock:
+            if event.kind == "begin":
+                self.running[event.study] = (event.stage, time.monotonic())
+            elif event.kind == "message":
+                self._line(f"{event.study}: {event.text}" if event.study else event.text)
+            else:
+                self.running.pop(event.study, None)
+                self.stages += event.kind == "end"
+                words = "" if event.kind == "end" else " FAILED"
+                self._line(f"{event.study} {event.stage} {event.seconds:.1f} s{words}", timed=True)
+
+    def say_if_silent(self) -> None:
+        """Say what runs where nothing was said for a while."""
+        with self._lock:
+            if time.monotonic() - self._last_line >= SILENCE_S:
+                now = time.monotonic()
+                running = ", ".join(
+                    f"{study} {stage} ({now - since:.0f} s)"
+                    for study, (stage, since) in sorted(self.running.items())
+                )
+                self._line(f"running: {running or 'DVC compares files'}", timed=True)
+
+    def table(self) -> Table:
+        """What runs now."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 2))
+        with self._lock:
+            rows = sorted(self.running.items())
+        for study, (stage, since) in rows:
+            table.add_row(study, stage, f"{time.monotonic() - since:.0f} s")
+        now = "" if rows else "DVC compares files"
+        table.add_row(Text(f"[{self.elapsed_s:4.0f} s]", style="dim"), now)
+        return table
+
+    def _line(self, text: str, *, timed: bool = False) -> None:
+        self._last_line = time.monotonic()
+        self._write(f"[{self.elapsed_s:4.0f} s] {text}" if timed else text)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Progress on standard error for the length of a block, never silent for long."""
+    if sys.stderr.isatty():
+        from rich.live import Live
+        from rich.text import Text
+
+        terminal = console(err=True)
+        shown = Progress(lambda text: terminal.print(Text(clean(text)), soft_wrap=True))
+        with Live(get_renderable=shown.table, console=terminal, transient=True):
+            yield shown
+        return
+    shown = Progress(lambda text: say(text, err=True))
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(1):
+            shown.say_if_silent()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield shown
+    finally:
+        ended.set()
+        watcher.join()

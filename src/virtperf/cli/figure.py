@@ -1,0 +1,28 @@
+"""`virtperf figure`: one figure as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from virtperf.core.paths import Layout
+
+
+@click.command()
+@click.argument("study_id", metavar="STUDY")
+@click.argument("exhibit")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The SVG file.",
+)
+@click.pass_obj
+def figure(layout: Layout, study_id: str, exhibit: str, output: Path) -> None:
+    """Write one figure, such as figure-5, as an SVG file of its own."""
+    from virtperf.report.figure_file import write_figure
+
+    layout.known(study_id)
+    write_figure(study_id, exhibit, layout.root / "data", output)

@@ -1,0 +1,29 @@
+"""`virtperf reconstruct`: the first stage of a paper's study."""
+
+from __future__ import annotations
+
+import click
+
+from virtperf.cli._stage import stage
+from virtperf.cli._terminal import status
+from virtperf.core.paths import Layout
+
+
+@stage
+@click.command()
+def reconstruct(layout: Layout, study_id: str) -> None:
+    """Compute what the paper's text pins down: ranges, contradictions, verdicts of claims.
+
+    Reads data/published/STUDY, writes data/reconstructed/STUDY: points.parquet, ranges.parquet,
+    claims.parquet, readings.parquet and contradictions.json. Nothing of it is a measurement.
+    """
+    from virtperf.core.params import load_parameters
+    from virtperf.reconstruct.stage import reconstruct as run
+    from virtperf.study.claims import load_claims
+    from virtperf.study.definition import load_study
+
+    study = load_study(layout.known(study_id))
+    parameters = load_parameters(layout.parameters)
+    with status(f"reconstructing {study_id}") as progress:
+        claims = load_claims(study, reading=parameters.reconstruct.readings)
+        run(study, claims, parameters, layout.reconstructed(study_id).absolute(), progress)

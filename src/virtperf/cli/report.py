@@ -1,0 +1,24 @@
+"""`virtperf report`: the last stage of a study."""
+
+from __future__ import annotations
+
+import click
+
+from virtperf.cli._stage import stage
+from virtperf.cli._terminal import status
+from virtperf.core.paths import Layout
+
+
+@stage
+@click.command()
+def report(layout: Layout, study_id: str) -> None:
+    """Execute the study's notebook and write its report, its other pages and its metrics.
+
+    Reads notebooks/STUDY.ipynb and what the other stages wrote. Writes build/STUDY.ipynb,
+    reports/STUDY.html with the pages of claims, data quality and traces beside it, and
+    metrics/STUDY.json and .csv, the study in a few numbers for `dvc metrics` and `dvc plots`.
+    """
+    from virtperf.report.stage import make_report
+
+    with status(f"reporting {study_id}") as progress:
+        make_report(layout, study_id, progress)

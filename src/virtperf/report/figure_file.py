@@ -1,0 +1,29 @@
+"""A figure as an SVG file of its own, which needs no page around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.files import write_atomically
+from virtperf.report import plot
+from virtperf.report.loaded import load_study
+
+
+def write_figure(study_id: str, exhibit: str, data: Path, out: Path) -> None:
+    """Draw one exhibit of a study below the folder `data` into the file `out`.
+
+    Raises `VirtperfError` where the study or the exhibit is unknown, or the exhibit has no drawing.
+    """
+    shown = load_study(study_id, data).show(exhibit)
+    if shown.figure is None or shown.record is None:
+        raise VirtperfError(f"{exhibit} has no drawing", expected="a line, bar or time figure")
+    record = shown.record
+    svg = plot.svg(
+        shown.figure,
+        exhibit,
+        title=f"{record.name}: {record.title}",
+        description=record.caption,
+        background="#ffffff",
+    )
+    write_atomically(out, f"{svg}\n")

@@ -1,0 +1,48 @@
+"""The report stage: the notebook executed, then the study's pages and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rawperf.core.files import json_text, write_atomically
+from virtperf.core.params import load_parameters, notebook_parameters
+from virtperf.core.paths import Layout
+from virtperf.report.data import load
+from virtperf.report.html.execute import execute
+from virtperf.report.html.report import render
+from virtperf.report.html.site.build import build_study_pages
+from virtperf.report.key_numbers import key_numbers, width_table
+from virtperf.study.definition import load_study
+
+
+def make_report(
+    layout: Layout, study_id: str, progress: Callable[[str], None] = lambda _: None
+) -> None:
+    """Execute a study's notebook and write everything that is shown of the study.
+
+    Files: the executed notebook in build/; the report, and the pages of claims, data quality and
+    traces in reports/; the study in a few numbers in metrics/. Raises `VirtperfError` where a cell
+    of the notebook fails or a table that it shows can't be read.
+    """
+    study = load_study(layout.known(study_id))
+    parameters = load_parameters(layout.parameters)
+    values = notebook_parameters(
+        {"level": parameters.level, "seed": parameters.seed, **parameters.report.model_dump()}
+    )
+    progress("executing the notebook")
+    executed = execute(layout.notebook(study_id), layout.executed(study_id), values.model_dump())
+    progress("writing pages")
+    render(executed, layout.report(study_id), title=study.data["title"])
+    build_study_pages(layout, parameters, study_id, layout.root / "reports")
+    data = load(study_id, layout.root / "data")
+    numbers = layout.key_numbers(study_id)
+    write_atomically(numbers, json_text(key_numbers(data)))
+    table = width_table(data).to_csv(index=False, lineterminator="\n")
+    write_atomically(numbers.with_suffix(".csv"), table)
+
+
+def make_synthesis(layout: Layout, name: str = "synthesis") -> None:
+    """Execute the notebook over all studies and render its page; raises as `make_report` does."""
+    parameters = load_parameters(layout.parameters)
+    executed = execute(layout.notebook(name), layout.executed(name), {"level": parameters.level})
+    render(executed, layout.report(name))

@@ -1,0 +1,67 @@
+"""The runs stage: from run folders to samples, means and verdicts, in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from virtperf.core.params import load_parameters
+from virtperf.core.paths import Layout
+from virtperf.runs.ingest.stage import IngestSummary, ingest
+from virtperf.runs.summarize.stage import summarize
+from virtperf.study.definition import load_study
+from virtperf.verdicts.stage import judge_claims
+
+
+def process_runs(
+    layout: Layout,
+    study_id: str,
+    *,
+    jobs: int | None = None,
+    scheduler: str = "",
+    progress: Callable[[str], None] = lambda _: None,
+) -> IngestSummary:
+    """Read, summarize and judge all runs of a study: data/samples, data/runs, data/verdicts.
+
+    Parameters
+    ----------
+    jobs, scheduler
+        As `core.parallel.workers` takes them.
+    progress : callable, optional
+        Told in words what is being done.
+
+    Returns
+    -------
+    IngestSummary
+        With the runs that can't be read: they are quarantined, and the others go on.
+
+    Raises
+    ------
+    VirtperfError
+        The study, the parameters or the metric dictionary is wrong; runs changed while they were
+        read; what `reconstruct` writes is missing.
+    """
+    study = load_study(layout.known(study_id))
+    parameters = load_parameters(layout.parameters)
+    at = Layout(layout.root.absolute())  # workers may run in another folder
+    summary = ingest(
+        study,
+        {"measured": at.measured(study_id), "example": at.examples(study_id)},
+        at.metrics,
+        at.samples(study_id),
+        at.cache,
+        jobs=jobs,
+        scheduler=scheduler,
+        progress=lambda words: progress(f"reading: {words}"),
+    )
+    summarize(
+        study,
+        at.samples(study_id),
+        at.runs(study_id),
+        level=parameters.level,
+        jobs=jobs,
+        scheduler=scheduler,
+        progress=lambda words: progress(f"summarizing: {words}"),
+    )
+    progress("judging claims")
+    judge_claims(at, study, parameters)
+    return summary

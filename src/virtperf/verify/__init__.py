@@ -1,1 +1,0 @@
-"""Replays compared with what is stored: every number, every drawing."""
