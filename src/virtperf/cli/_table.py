@@ -89,8 +89,8 @@ def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
     if column.dtype == bool:
         bad = pd.Series(True, index=column.index)
     if bad.any():
-        place = bad.idxmax()
-        found = text[place]
+        at = int(np.argmax(bad))
+        place, found = int(column.index[at]), text.iloc[at]
         comma = "," in found and "." not in found
         raise VirtperfError(
             f"column {name!r} holds something that is no finite number in row {place + 1}",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-CURVES: Mapping[str, str] = {
+CURVES = {
     "usl": "Universal Scalability Law",
     "amdahl": "Amdahl's law",
     "scaling": "the simplest of linear scaling, Amdahl's law and the USL that fits",
@@ -15,7 +15,7 @@ CURVES: Mapping[str, str] = {
     "robust_line": "straight line that outliers hardly move (Huber)",
     "segmented": "two straight pieces and their breakpoint",
 }
-COMPARISONS: Mapping[str, str] = {
+COMPARISONS = {
     "ratios": "ratio of the means of two groups of independent runs",
     "pairs": "ratio of runs that belong together, for example of one load or one block",
     "differences": "difference of the means of two groups of independent runs",

@@ -587,8 +587,7 @@ class USLResult(FitResult):
             )
         if self.misfit < MISFIT_LEVEL:
             table = self.means()
-            gap = (table["fitted"] / table["mean"] - 1).abs()
-            worst = table.loc[gap.idxmax()]
+            worst = table.iloc[int((table["fitted"] / table["mean"] - 1).abs().argmax())]
             p = "below 0.0001" if self.misfit < 1e-4 else f"= {self.misfit:.2g}"
             raise ModelError(
                 "lack of fit: the curve misses the means by more than the spread of the runs "
