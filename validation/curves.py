@@ -1,4 +1,4 @@
-"""Cases of `coverage` whose model is a scalability curve: USL, Amdahl's law, cost."""
+"""Cases of `coverage` whose model is a scalability curve: USL, Amdahl's law."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ import numpy as np
 from rawperf.core.errors import ModelError
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import GLMCurve
-from virtperf.models.profile import Question
+from virtperf.models.profile import ProfileConstraint
 from virtperf.models.result import Estimate, t_quantile
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_cost import fit_usl_cost
 from virtperf.models.usl_result import USLResult
 
 NEAR = 3.0
@@ -56,7 +54,7 @@ def rows_of(cell: Cell, x: list[float]) -> Array:
 
 
 def inside(
-    fit: GLMCurve, asked: Mapping[str, tuple[Question, float]]
+    fit: USLResult, asked: Mapping[str, tuple[ProfileConstraint, float]]
 ) -> dict[str, tuple[bool, ...]]:
     """Whether the profile intervals of several quantities contain their truths, at all levels.
 
@@ -64,7 +62,7 @@ def inside(
     at the truth decides, and no limit has to be searched for. One batch of fits serves all
     quantities.
     """
-    truths = [(question, np.array([c])) for question, c in asked.values()]
+    truths = [(constraint, np.array([c])) for constraint, c in asked.values()]
     rows, targets = (
         np.vstack([q.row(c) for q, c in truths]),
         np.concatenate([q.target(c) for q, c in truths]),
@@ -150,18 +148,18 @@ class Scalability:
         fit = fit_usl(self.load, y, kind=self.kind, noise=noise)
         # The equation of gamma is in terms of one over it.
         asked = {
-            name: (fit.question(name), c if name != "gamma" else 1 / c)
+            name: (fit.constraint(name), c if name != "gamma" else 1 / c)
             for name, c in self.truth.items()
         }
         if "peak load" in self.defaults:
             # beta / (1 - alpha), which is one over the squared peak
-            peak = Question(
+            peak = ProfileConstraint(
                 lambda c: np.stack((-c, 0 * c, c**0), 1), np.zeros_like, math.nan, (0.0, math.inf)
             )
             asked["peak load"] = peak, float(self.theta[1] / (1 - self.theta[0]))
         for x, words in self.words.items():
             asked[f"mean at {words}"] = (
-                fit.at(x),
+                fit.throughput_constraint(x),
                 1 / float(throughput(np.array([x]), self.theta)[0]),
             )
         out = [Outcome(name, noise, found) for name, found in inside(fit, asked).items()]
@@ -183,42 +181,7 @@ class Scalability:
         ]
 
 
-class Cost:
-    """Cost of a transaction: coefficients, and the capacity that follows, by profile likelihood."""
-
-    measures = COVERAGE
-
-    def __init__(self, cell: Cell) -> None:
-        self.load = rows_of(cell, cell.settings["x"])
-        truth = cell.settings["truth"]
-        a, b, d = truth["alpha"], truth["beta"], truth["demand"]
-        self.truth = {"alpha": a, "beta": b, "demand": d}
-        more = self.load - 1
-        self.mean = d * (1 + more * (a + b * self.load))
-        self.sd = noise_sd(cell, self.mean)
-        self.spread = cell.settings["spread"]
-        top = float(self.load.max())
-        self.beyond = {f"capacity at {k} x the largest": k * top for k in BEYOND}
-        self.costs = {name: d * (1 + (x - 1) * (a + b * x)) for name, x in self.beyond.items()}
-        self.defaults = dict.fromkeys((*self.truth, *self.beyond), self.spread)
-        jacobian = np.column_stack((d * more, d * more * self.load, self.mean / d))
-        self.boundary = near_bound(
-            jacobian, self.sd, np.array([a, b, d]), ("alpha", "beta", "demand")
-        )
-
-    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        y = self.mean + self.sd * rng.standard_normal(len(self.load))
-        out = []
-        for noise in dict.fromkeys((self.spread, "constant")):
-            fit = fit_usl_cost(self.load, y, noise=noise)
-            asked = {name: (fit.question(name), c) for name, c in self.truth.items()}
-            asked |= {name: (fit.at(x), self.costs[name]) for name, x in self.beyond.items()}
-            out += [Outcome(name, noise, found) for name, found in inside(fit, asked).items()]
-        return out
-
-
 CASES: dict[str, Callable[[Cell], Case]] = {
     "scalability": Scalability,
     "amdahl": Scalability,
-    "cost": Cost,
 }

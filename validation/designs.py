@@ -28,7 +28,6 @@ KNOWN = {
     "form",
     "ratio",
     "shared",
-    "margin",
     "correlation",
     "shape",
     "depth",
@@ -37,6 +36,7 @@ KNOWN = {
     "predict",
     "slopes",
     "second_replicates",
+    "second_noise",
     "slow",
     "relations",
 }
@@ -53,27 +53,22 @@ CURVE = ("x", "noise", "spread", "truth")
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "scalability": CURVE,
     "amdahl": CURVE,
-    "cost": CURVE,
     "line": CURVE,
-    "plane": CURVE,
     "breakpoint": (*CURVE, "form"),
     "ratio": ("noise", "spread", "ratio"),
     "paired ratio": ("noise", "spread", "ratio", "shared"),
-    "equivalence": ("noise", "spread", "margin"),
     "steady mean": ("samples", "correlation"),
     "warm-up": ("samples", "correlation", "shape"),
     "verdict": ("noise", "spread", "form", "relations"),
 }
 """What a cell of each model or its design has to say."""
-SPREADS = dict.fromkeys(("ratio", "paired ratio", "equivalence", "verdict"), "proportional")
+SPREADS = dict.fromkeys(("ratio", "paired ratio", "verdict"), "proportional")
 """Models whose case draws one kind of noise only."""
 LAW, LINE = ("alpha", "beta", "gamma"), ("intercept", "slope")
 TRUTHS: Mapping[str, tuple[str, ...]] = {
     "scalability": LAW,
     "amdahl": ("alpha", "gamma"),
-    "cost": ("alpha", "beta", "demand"),
     "line": LINE,
-    "plane": ("intercept", "slope 1", "slope 2"),
     "free": ("breakpoint", "level", "slope1", "slope2"),
     "rise-plateau": ("breakpoint", "level", "slope1"),
     "plateau-decline": ("breakpoint", "level", "slope2"),
@@ -176,7 +171,7 @@ def conditions(cell: Cell) -> str:
     """
     s = cell.settings
     parts = [str(s[name]) for name in ("form", "shape") if name in s]
-    parts += [f"{name} {s[name]:g}" for name in ("depth", "length", "ratio", "margin") if name in s]
+    parts += [f"{name} {s[name]:g}" for name in ("depth", "length", "ratio") if name in s]
     parts += [
         ", ".join(f"{name} {value:g}" for name, value in s[key].items())
         for key in ("truth",)
@@ -196,5 +191,6 @@ def conditions(cell: Cell) -> str:
     else:
         runs = f"{s['replicates']} run{'s' if s['replicates'] > 1 else ''}"
         runs += f" against {s['second_replicates']}" if "second_replicates" in s else ""
-        parts.append(f"{100 * cell.noise:g} % noise, {s['spread']}; {runs}")
+        other = f" against {100 * s['second_noise']:g} %" if "second_noise" in s else ""
+        parts.append(f"{100 * cell.noise:g}{other} % noise, {s['spread']}; {runs}")
     return "; ".join(parts)

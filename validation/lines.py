@@ -1,4 +1,4 @@
-"""Cases of `calibrate` for straight and broken lines, ratios and equivalence."""
+"""Cases of `calibrate` for straight and broken lines and for ratios."""
 
 from __future__ import annotations
 
@@ -7,85 +7,77 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from scipy import special
 
-from rawperf.core.errors import ModelError
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
 from validation.curves import intervals, noise_sd, rows_of, within
+from virtperf.models.breakpoint_search import FORMS, search
 from virtperf.models.checks import Array
-from virtperf.models.linear import LinearResult, fit_linear
+from virtperf.models.linear import LineResult, fit_line
 from virtperf.models.ratio import ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate
-from virtperf.models.segmented import fit_segmented
-from virtperf.models.tost import tost_difference, tost_ratio
+from virtperf.models.segmented import SIMULATIONS, SegmentedResult, fit_segmented
 
 
 class Line:
-    """Straight line over one factor, or plane over two: t intervals of the coefficients and their
-    joint F region.
-    """
+    """Straight line: t intervals of the coefficients, of the line and of a new run."""
 
     measures = COVERAGE
 
     def __init__(self, cell: Cell) -> None:
         s = cell.settings
-        grid = np.array(s["x"], dtype=float)
-        points = np.repeat(grid if grid.ndim == 2 else grid[:, None], s["replicates"], axis=0)
-        if s.get("scale") == "log2":
-            points = np.log2(points)
-        self.design = np.column_stack((np.ones(len(points)), points))
-        self.names = (
-            ("intercept", "slope") if points.shape[1] == 1 else ("intercept", "slope 1", "slope 2")
-        )
-        self.truth = {name: float(s["truth"][name]) for name in self.names}
-        self.mean = self.design @ np.array(list(self.truth.values()))
+        self.x = rows_of(cell, s["x"])
+        self.truth = {name: float(s["truth"][name]) for name in ("intercept", "slope")}
+        self.mean = self._line(self.x)
         self.sd = noise_sd(cell, self.mean)
-        self.spread = s["spread"]
-        usual = self.spread
-        ends = [
-            f"{kind} at {end}"
-            for end in ("smallest x", "largest x")
-            for kind in ("mean", "observation")
-        ]
-        self.ends = points[[0, -1]] if points.shape[1] == 1 else None
-        self.defaults = dict.fromkeys(
-            (*self.names, "joint", *(ends if self.ends is not None else [])), usual
-        )
-        self.noise = cell.noise
+        self.noise, self.spread = cell.noise, s["spread"]
+        self.ends = {"smallest x": self.x.min(), "largest x": self.x.max()}
+        more = [f"{kind} at {end}" for end in self.ends for kind in ("mean", "observation")]
+        self.defaults = dict.fromkeys((*self.truth, *more), self.spread)
         self.boundary = ""
+
+    def _line(self, x: Array) -> Array:
+        return self.truth["intercept"] + self.truth["slope"] * x
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.mean))
-        out = self._of(self._fit(y, noise=self.spread), self.spread, rng)
-        if self.spread == "proportional":
-            out += self._of(self._fit(y), "constant", None) + self._of(
-                self._fit(y, cov_type="HC3"), "HC3", None
-            )
-        return out
-
-    def _fit(self, y: Array, **options: str) -> LinearResult:
-        return fit_linear(self.design, y, self.names, **options)
-
-    def _of(self, fit: LinearResult, method: str, rng: np.random.Generator | None) -> list[Outcome]:
-        out = [
-            Outcome(name, method, intervals(partial(fit.estimate, name), truth))
-            for name, truth in self.truth.items()
-        ]
-        p = fit.joint_test(**self.truth).pvalue
-        out.append(Outcome("joint", method, tuple(p > 1 - level for level in LEVELS)))
-        if self.ends is None or rng is None:
-            return out
-        new = np.column_stack((np.ones(2), self.ends))
-        truth = new @ np.array(list(self.truth.values()))
+        fit = fit_line(self.x, y, noise=self.spread)
+        out = self._coefficients(fit, self.spread)
+        at = np.array(list(self.ends.values()))
+        truth = self._line(at)
         sd = self.noise * truth if self.spread == "proportional" else np.full(2, self.sd[0])
         wanted = {"mean": truth, "observation": truth + sd * rng.standard_normal(2)}
         for kind, value in wanted.items():
-            bands = [fit.predict(new, kind, 1 - level) for level in LEVELS]
-            hits = [within(b, value) for b in bands]
+            hits = [within(fit.predict(at, kind, 1 - level), value) for level in LEVELS]
             out += [
-                Outcome(f"{kind} at {end}", method, tuple(bool(h[k]) for h in hits))
-                for k, end in enumerate(("smallest x", "largest x"))
+                Outcome(f"{kind} at {end}", self.spread, tuple(bool(h[k]) for h in hits))
+                for k, end in enumerate(self.ends)
             ]
+        if self.spread == "proportional":
+            out += self._coefficients(fit_line(self.x, y), "constant")
         return out
+
+    def _coefficients(self, fit: LineResult, method: str) -> list[Outcome]:
+        return [
+            Outcome(name, method, intervals(partial(fit.estimate, name), truth))
+            for name, truth in self.truth.items()
+        ]
+
+
+def place_pvalue(fit: SegmentedResult, psi: float, *, seed: int) -> float:
+    """P-value of a breakpoint at `psi`: it belongs to the simulated interval of a level if it is
+    not rejected there.
+
+    The statistic is ``(RSS(psi) - RSS) / s**2``. It is compared with F(1, df), and with data sets
+    that are simulated around the best curve with its break at psi; the larger p-value counts.
+    """
+    kinks = search(fit.x, fit.y, fit.weights, fit.form)
+    at = FORMS[fit.form].sign * psi
+    observed = float(kinks.excess(at, fit.df_resid)[0])
+    noise = np.random.default_rng(seed).standard_normal((SIMULATIONS, fit.nobs))
+    drawn = kinks.excess(at, fit.df_resid, noise)
+    share = (1 + int(np.sum(drawn >= observed))) / (1 + len(drawn))
+    return max(float(special.fdtrc(1, fit.df_resid, observed)), share)
 
 
 class Broken:
@@ -122,9 +114,7 @@ class Broken:
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
         y = self.mean + self.sd * rng.standard_normal(len(self.x))
         fit = fit_segmented(self.x, y, form=self.form, noise=self.spread)
-        # A breakpoint belongs to the simulated interval of a level if its test does not reject it
-        # there.
-        p = fit.place_test(self.truth, seed=int(rng.integers(2**31))).pvalue
+        p = place_pvalue(fit, self.truth, seed=int(rng.integers(2**31)))
         out = [
             Outcome("breakpoint", "simulated", tuple(p > 1 - level for level in LEVELS)),
             Outcome(
@@ -151,96 +141,48 @@ class Ratio:
         s = cell.settings
         self.n = (s["replicates"], s.get("second_replicates", s["replicates"]))
         self.log = s.get("shape") == "log-normal"
-        self.noise, self.ratio, self.shared = (
-            cell.noise,
-            float(s["ratio"]),
-            float(s.get("shared", 0.0)),
-        )
-        self.defaults = {"ratio": "Fieller, paired" if self.shared else "log link"}
+        self.noise = (cell.noise, float(s.get("second_noise", cell.noise)))
+        self.ratio, self.shared = float(s["ratio"]), float(s.get("shared", 0.0))
+        self.defaults = {"ratio": "log-ratio of pairs" if self.shared else "log-ratio"}
         self.boundary = ""
 
     def __call__(self, rng: np.random.Generator) -> list[Outcome]:
+        means = (100 * self.ratio, 100.0)
         if self.shared:
-            together = self.shared * rng.standard_normal(self.n[0])
+            in_common = self.shared * rng.standard_normal(self.n[0])
             a, b = (
-                m * (1 + together + self.noise * rng.standard_normal(self.n[0]))
-                for m in (100 * self.ratio, 100.0)
+                m * (1 + in_common + noise * rng.standard_normal(self.n[0]))
+                for m, noise in zip(means, self.noise, strict=True)
             )
-            return self._of(
-                {
-                    "Fieller, paired": lambda alpha: ratio_of_means(a, b, paired=True, alpha=alpha),
-                    "log-ratio, paired": lambda alpha: ratio_of_means(
-                        a, b, method="log", paired=True, alpha=alpha
-                    ),
-                    "log-ratio of pairs": lambda alpha: ratio_of_pairs(a, b, alpha=alpha),
-                }
-            )
+            return self._of({"log-ratio of pairs": partial(ratio_of_pairs, a, b)})
         a, b = (
-            m * self._shares(rng, n) for m, n in zip((100 * self.ratio, 100.0), self.n, strict=True)
+            m * self._shares(rng, n, noise)
+            for m, n, noise in zip(means, self.n, self.noise, strict=True)
         )
         return self._of(
             {
-                "log link": lambda alpha: ratio_of_means(a, b, alpha=alpha),
-                "Fieller": lambda alpha: ratio_of_means(a, b, method="fieller", alpha=alpha),
-                "log-ratio": lambda alpha: ratio_of_means(a, b, method="log", alpha=alpha),
+                "log-ratio": partial(ratio_of_means, a, b),
+                "Fieller": partial(ratio_of_means, a, b, method="fieller"),
+                "pooled": partial(ratio_of_means, a, b, method="pooled"),
             }
         )
 
-    def _shares(self, rng: np.random.Generator, n: int) -> Array:
+    def _shares(self, rng: np.random.Generator, n: int, noise: float) -> Array:
         if not self.log:
-            return 1 + self.noise * rng.standard_normal(n)
-        s2 = math.log1p(self.noise**2)
+            return 1 + noise * rng.standard_normal(n)
+        s2 = math.log1p(noise**2)
         return np.exp(math.sqrt(s2) * rng.standard_normal(n) - s2 / 2)
 
-    def _of(self, ways: dict[str, Callable[[float], Estimate]]) -> list[Outcome]:
-        return [Outcome("ratio", name, intervals(way, self.ratio)) for name, way in ways.items()]
-
-
-class Equivalent:
-    """Equivalence tests at the margin itself, where none may be found: "inside" means that none
-    was.
-    """
-
-    measures = COVERAGE
-
-    def __init__(self, cell: Cell) -> None:
-        s = cell.settings
-        self.n, self.margin, self.noise = s["replicates"], float(s["margin"]), cell.noise
-        self.defaults = {"difference": "Welch", "ratio": "log link"}
-        self.boundary = ""
-
-    def __call__(self, rng: np.random.Generator) -> list[Outcome]:
-        a, b = (
-            mean * (1 + self.noise * rng.standard_normal(self.n))
-            for mean in (100 * (1 + self.margin), 100.0)
-        )
-        difference, factor = 100 * self.margin, 1 + self.margin
-        tests = {
-            ("difference", "Welch"): lambda alpha: tost_difference(a, b, difference, alpha=alpha),
-            ("difference", "pooled"): lambda alpha: tost_difference(
-                a, b, difference, equal_var=True, alpha=alpha
-            ),
-            ("ratio", "log link"): lambda alpha: tost_ratio(a, b, factor, alpha=alpha),
-            ("ratio", "Fieller"): lambda alpha: tost_ratio(
-                a, b, factor, method="fieller", alpha=alpha
-            ),
-            ("ratio", "log"): lambda alpha: tost_ratio(a, b, factor, method="log", alpha=alpha),
-        }
-        out = []
-        for (estimate, method), test in tests.items():
-            try:
-                inside = tuple(test(1 - level).verdict != "equivalent" for level in LEVELS)
-            except ModelError:
-                inside = None
-            out.append(Outcome(estimate, method, inside))
-        return out
+    def _of(self, ways: dict[str, Callable[..., Estimate]]) -> list[Outcome]:
+        return [
+            Outcome("ratio", name, intervals(lambda alpha, way=way: way(alpha=alpha), self.ratio))
+            for name, way in ways.items()
+        ]
 
 
 CASES: dict[str, Callable[[Cell], Case]] = {
     "line": Line,
-    "plane": Line,
     "breakpoint": Broken,
     "ratio": Ratio,
     "paired ratio": Ratio,
-    "equivalence": Equivalent,
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from validation.coverage import COVERAGE, LEVELS, Case, Cell, Outcome
-from virtperf.runs.summarize.means import Mean, ar1_mean, batch_means, cosine_mean
+from virtperf.runs.summarize.means import Mean, ar1_mean, cosine_mean
 from virtperf.runs.summarize.series import STATISTICS
 from virtperf.runs.summarize.steady import Warmup, mser, warmup
 
@@ -36,7 +36,6 @@ class SteadyMean:
     ways: Mapping[str, Callable[[np.ndarray, float], Mean]] = {
         "cosines": cosine_mean,
         "AR(1)": ar1_mean,
-        "batch means": batch_means,
     }
 
     def __init__(self, cell: Cell) -> None:

@@ -14,20 +14,15 @@ from validation.designs import conditions
 TITLES = {
     "scalability": "Universal Scalability Law",
     "amdahl": "Amdahl's law",
-    "cost": "Cost of a transaction",
     "line": "Straight line",
-    "plane": "Plane over two factors",
     "breakpoint": "Breakpoint of two pieces",
     "ratio": "Ratio of two means",
     "paired ratio": "Ratio of two means from pairs",
-    "equivalence": "Equivalence at the margin",
     "steady mean": "Mean of a steady state",
     "warm-up": "End of a warm-up",
     "verdict": "Verdicts of measured runs",
 }
 NOTES = {
-    "equivalence": "At the margin itself equivalence may be found in 5 % (10 %) of the data sets; the numbers are the "
-    "shares in which it is not.",
     "warm-up": "How late the cut is (mean ± standard deviation, in samples), which error it leaves in the mean (bias "
     "and root mean square, in standard deviations of the noise), and in how many series the method says that they do "
     "not settle. All methods look at the first half for the cut.",

@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from virtperf.models.usl_cost import fit_usl_cost
 
 from rawperf.core.errors import ModelError
 from validation.coverage import LEVELS
 from validation.curves import inside, throughput
 from virtperf.models.usl import fit_usl
-from virtperf.models.usl_cost import fit_usl_cost
 
 LOAD = np.array([1, 18, 36, 72, 108, 144, 216.0])
 RATE = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])

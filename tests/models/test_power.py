@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import over_runs
+from virtperf.core.mean import CAP, over_runs
 from virtperf.models.power import power, power_table, relative_spread, runs_needed
 from virtperf.verdicts.regions import Comparison, Outcome, decide
 
@@ -17,8 +17,9 @@ def simulated(n, cv, effect, decide):
     a = math.log1p(effect) + sd * rng.standard_normal((40_000, n))
     b = sd * rng.standard_normal((40_000, n))
     d = a.mean(axis=1) - b.mean(axis=1)
-    se = np.sqrt((a.var(axis=1, ddof=1) + b.var(axis=1, ddof=1)) / n)
-    return float(np.mean(decide(d, se, 2 * n - 2)))
+    u, v = a.var(axis=1, ddof=1), b.var(axis=1, ddof=1)
+    df = (n - 1) * np.minimum((u + v) ** 2 / (u**2 + v**2), CAP)
+    return float(np.mean(decide(d, np.sqrt((u + v) / n), df)))
 
 
 @pytest.mark.parametrize("n", [3, 8])

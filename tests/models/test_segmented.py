@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawperf.core.errors import ModelError
-from virtperf.models.pieces import FORMS
-from virtperf.models.segmented import fit_segmented
+from validation.lines import place_pvalue
+from virtperf.models.breakpoint_search import FORMS
+from virtperf.models.segmented import SEED, fit_segmented
 
 X = np.arange(1.0, 8)
 FLAT_THEN_DOWN = np.array([10, 10.1, 9.9, 10, 9, 8.1, 6.9])
@@ -233,8 +234,8 @@ def test_the_simulated_interval_is_where_the_test_of_a_place_rejects(seed):
     for limit in (e.low, e.high):
         if math.isfinite(limit) and 7 < limit < 11:
             # the last round may move the threshold by one per cent, about one in a thousand of the p-value
-            assert fit.place_test(limit).pvalue == pytest.approx(0.05, abs=0.004)
-    assert fit.place_test(e.value).pvalue == pytest.approx(1.0, abs=1e-6)
+            assert place_pvalue(fit, limit, seed=SEED) == pytest.approx(0.05, abs=0.004)
+    assert place_pvalue(fit, e.value, seed=SEED) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -243,7 +244,6 @@ def test_the_order_of_rows_does_not_matter():
     other = fit_segmented(fit.x[order], fit.y[order], form="rise-plateau")
     a, b = fit.breakpoint(), other.breakpoint()
     assert (b.low, b.high) == pytest.approx((a.low, a.high), rel=1e-9)
-    assert other.place_test(9.0).pvalue == fit.place_test(9.0).pvalue
 
 
 def least(fit, constraint):
@@ -274,10 +274,8 @@ def least(fit, constraint):
     [
         (lambda fit: fit.estimate("slope2"), lambda t: t[1]),
         (lambda fit: fit.estimate("plateau"), lambda t: t[0]),
-        (lambda fit: fit.loss(0.05), lambda t: t[2] - 0.05 * t[0] / t[1]),
-        (lambda fit: fit.loss(0.2), lambda t: t[2] - 0.2 * t[0] / t[1]),
     ],
-    ids=["slope", "plateau", "loss of 5 %", "loss of 20 %"],
+    ids=["slope", "plateau"],
 )
 def test_limits_with_a_free_breakpoint_lie_on_the_threshold(ask, value):
     fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
@@ -297,24 +295,14 @@ def test_slopes_know_that_the_breakpoint_is_not_known():
     assert list(fit.results.model.exog_names) == ["1", "x", f"max(x - {fit.params[-1]:.6g}, 0)"]
 
 
-def test_predictions_and_losses_of_two_pieces():
+def test_predictions_of_two_pieces():
     fit = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline")
     band, new = (fit.predict([1, 4, 9], interval=kind) for kind in ("mean", "observation"))
     assert (new["low"] < band["low"]).all() and (band["high"] < new["high"]).all()
     assert band["extrapolated"].tolist() == [False, False, True]
-    assert any("beyond the tested range, which ends at 7" in w for w in fit.loss(0.4).warnings)
     weighted = fit_segmented(X, FLAT_THEN_DOWN, form="plateau-decline", weights=X)
     with pytest.raises(ModelError, match="noise of a new observation is not known"):
         weighted.predict([3], interval="observation")
-    with pytest.raises(ModelError, match="does not fall"):
-        fit_segmented(X, -FLAT_THEN_DOWN, form="plateau-decline").loss(0.1)
-    with pytest.raises(ModelError, match="a loss is a share"):
-        fit.loss(5)
-    with pytest.raises(ModelError, match="a plateau loses nothing"):
-        fit_segmented(-X, FLAT_THEN_DOWN, form="rise-plateau").loss(0.1)
-    free = fit_segmented(X, FLAT_THEN_DOWN)
-    a, b, c, psi = free.params
-    assert free.loss(0.1).value == pytest.approx(psi - 0.1 * (a + b * psi) / c)
 
 
 def test_proportional_noise_weighs_by_the_fitted_values():

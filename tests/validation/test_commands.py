@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from click.testing import CliRunner
 
 from validation.calibrate import calibrate
-from validation.certify import certify
 
 DESIGNS = """\
 replicates: 3
@@ -53,7 +50,7 @@ def test_the_page_has_a_row_for_each_cell_and_method(repository):
     assert "20 simulated data sets a cell" in page
     assert page.count("| sizes | intercept 2, slope 10; 2 % noise, constant; 3 runs |") == 1
     assert page.count("| **constant** |") == 2
-    assert "| **log link** |" in page
+    assert "| **log-ratio** |" in page
     assert "| runs |  | made up as well |" in page
     assert result.stdout.startswith("3 cells, ")
     assert result.stdout.rstrip().endswith("page.md")
@@ -92,29 +89,3 @@ def test_bad_designs_are_errors_that_name_the_cell_and_write_nothing(
 def test_without_designs_the_missing_file_is_named(repository):
     (repository / "calibration.yaml").unlink()
     assert "calibration.yaml" in calibrated(repository, status=1).output
-
-
-@pytest.fixture
-def references(root, tmp_path):
-    folder = tmp_path / "few"
-    folder.mkdir()
-    for name in ("linear-norris", "linear-wampler5", "usl-synthetic"):
-        shutil.copy(root / "tests" / "reference" / f"{name}.json", folder)
-    return folder
-
-
-def test_certified_digits_of_a_folder(references, tmp_path):
-    said = call(certify, "--reference", references, "-o", tmp_path / "there" / "digits.md").output
-    assert "digits.md: 2 certified sets" in said
-    page = (tmp_path / "there" / "digits.md").read_text()
-    assert page.startswith("# Certified digits\n")
-    assert "| Norris | lower | 36 | 2 | 13." in page and "2 of 2 sets" in page
-    assert "- Wampler5: The noise is up to a million times" in page and "synthetic" not in page
-
-
-def test_a_folder_without_references(tmp_path):
-    (tmp_path / "empty").mkdir()
-    said = call(
-        certify, "--reference", tmp_path / "empty", "-o", tmp_path / "digits.md", status=1
-    ).output
-    assert "no certified reference is there" in said and not (tmp_path / "digits.md").exists()

@@ -1,85 +1,50 @@
-"""`virtperf fit`: any model on any table."""
+"""`virtperf fit`: a model of `virtperf.models` on any table."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from virtperf.cli._columns import Columns
-    from virtperf.models.catalog import Options, Sample
-    from virtperf.models.reports import Report
-    from virtperf.models.result import Estimate
+CURVES = {
+    "usl": "Universal Scalability Law",
+    "amdahl": "Amdahl's law",
+    "scaling": "the simplest of linear scaling, Amdahl's law and the USL that fits",
+    "line": "straight line",
+    "robust_line": "straight line that outliers hardly move (Huber)",
+    "segmented": "two straight pieces and their breakpoint",
+}
+COMPARISONS = {
+    "ratios": "ratio of the means of two groups of independent runs",
+    "pairs": "ratio of runs that belong together, for example of one load or one block",
+    "differences": "difference of the means of two groups of independent runs",
+}
 
-SCHEMA = "virtperf-fit/2"
-DIGITS = 10
-"""Significant digits in JSON: fewer than where processors may differ."""
-SHARE = click.FloatRange(0, 1, True, True)
+
+def _list_models(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from virtperf.cli._terminal import show
+
+        show(("model", "what it is"), (CURVES | COMPARISONS).items())
+        context.exit()
 
 
 @click.command()
-@click.argument("model", required=False)
-@click.argument("file", type=click.Path(allow_dash=True), required=False)
-@click.option("--x", metavar="COLUMN", help="Load, time, size: what the curve is over.")
-@click.option("--y", metavar="COLUMN", help="What was observed.")
-@click.option(
-    "--weights", metavar="COLUMN", help="Proportional to one over the variance of each row."
-)
-@click.option(
-    "--group",
-    "groups",
-    multiple=True,
-    metavar="COLUMN",
-    help="One fit a group; or the column that tells groups apart; or a factor, up to two.",
-)
-@click.option(
-    "--of", "first", metavar="GROUP", help="The first of two groups (a ratio's numerator)."
-)
-@click.option("--to", "second", metavar="GROUP", help="The second one.")
-@click.option(
-    "--noise",
-    type=click.Choice(["proportional", "constant"]),
-    default="proportional",
-    show_default=True,
-    help="Deviations between runs: a share of the mean, or the same everywhere.",
-)
-@click.option(
-    "--at",
-    multiple=True,
-    type=float,
-    metavar="X",
-    help="Predict there; may be given several times.",
-)
-@click.option(
-    "--processors", type=click.FloatRange(0, min_open=True), help="How many there are (model cost)."
-)
-@click.option(
-    "--response",
-    type=click.FloatRange(0, min_open=True),
-    help="The largest load whose response time is not longer (scaling laws).",
-)
-@click.option("--think", type=click.FloatRange(0), default=0.0, help="Think time of each load.")
-@click.option(
-    "--efficiency",
-    type=SHARE,
-    help="The load at which efficiency has fallen so far (scaling laws).",
-)
-@click.option(
-    "--loss",
-    type=SHARE,
-    help="The x at which this share of the value at the break is lost (two pieces).",
-)
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="COLUMN=VALUE",
-    help="Only these rows; may be given several times.",
-)
-@click.option("--margin", type=float, help="Of an equivalence, declared beforehand.")
-@click.option("--paired", is_flag=True, help="Rows of the two groups belong together, in order.")
+@click.argument("model", type=click.Choice([*CURVES, *COMPARISONS]))
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.option("--x", metavar="COLUMN", help="Load, time, size: what a curve is over.")
+@click.option("--y", metavar="COLUMN", required=True, help="What was observed.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="One result for each of its levels.")
+@click.option("--noise", type=click.Choice(["proportional", "counts", "constant"]))
+@click.option("--weights", metavar="COLUMN", help="Proportional to one over the variance of a row.")
+@click.option("--form", type=click.Choice(["free", "plateau-decline", "rise-plateau"]))
+@click.option("--at", multiple=True, type=float, metavar="X", help="Predict there.")
+@click.option("--group", metavar="COLUMN", help="The column that tells two groups apart.")
+@click.option("--of", metavar="LEVEL", help="The first group (a ratio's numerator).")
+@click.option("--to", metavar="LEVEL", help="The second group.")
+@click.option("--on", multiple=True, metavar="COLUMN", help="What runs of a pair have in common.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
 @click.option(
     "--level",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
@@ -88,339 +53,102 @@ SHARE = click.FloatRange(0, 1, True, True)
     help="Confidence level of intervals.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document, whose layout is stable."
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_models,
+    help="List the models.",
 )
-@click.option("--list", "list_models", is_flag=True, help="List the models.")
-def fit(
-    model: str | None,
-    file: str | None,
-    x: str | None,
-    y: str | None,
-    weights: str | None,
-    groups: Sequence[str],
-    first: str | None,
-    second: str | None,
-    noise: str,
-    at: tuple[float, ...],
-    processors: float | None,
-    response: float | None,
-    think: float,
-    efficiency: float | None,
-    loss: float | None,
-    where: Sequence[str],
-    margin: float | None,
-    paired: bool,
-    level: float,
-    as_json: bool,
-    list_models: bool,
-) -> None:
-    """Fit MODEL to the table FILE (CSV, Parquet or JSON; - is standard input).
+def fit(model: str, file: str, y: str, level: float, where: Sequence[str], **named: Any) -> None:
+    """Fit MODEL to the table FILE (CSV, Parquet or JSON; - is CSV from standard input).
 
-    Prints parameters and derived quantities with their intervals, tests and warnings. `virtperf fit
-    --list` names the models. Works anywhere; no study is needed.
+    Prints the summary of the function of the same name in `virtperf.models`, with the same
+    defaults. Works anywhere; no study is needed.
 
     \b
-        virtperf fit usl load.csv --x guests --y throughput --group system --at 48 --at 64
-        virtperf fit ratio load.csv --y throughput --group system --of zvm --to xen
+        virtperf fit usl load.csv --x guests --y throughput --by system --at 48
+        virtperf fit ratios load.csv --y throughput --group system --of zvm --to xen --by guests
     """
-    from rawperf.core.near import near
-    from virtperf.models.catalog import CATALOG, FACTORS, MEANS, SERIES, TAKES, Options
+    from virtperf.cli._table import read_table, with_numbers
+    from virtperf.cli._terminal import warn
 
-    if list_models:
-        from virtperf.cli._terminal import show
-
-        show(
-            ("model", "takes", "what it is"),
-            [(name, _takes(m), m.title) for name, m in CATALOG.items()],
-        )
-        return
-    if model is None or file is None:
-        raise click.UsageError(
-            "a model and a table are needed: virtperf fit MODEL FILE; --list names the models."
-        )
-    if model not in CATALOG:
-        raise click.UsageError(
-            f"there is no model {model!r}; {near(model, CATALOG)} --list names them all."
-        )
-    chosen = CATALOG[model]
-    takes_x, fewest, most = TAKES[chosen.takes]
-    missing = [*([] if y else ["--y"]), *(["--x"] if takes_x and x is None else [])]
-    missing += ["--group"] * max(0, fewest - len(groups))
-    if missing:
-        raise click.UsageError(f"{model} needs {', '.join(missing)}.")
-    if len(groups) > most:
-        raise click.UsageError(f"{model} takes --group at most {'once' if most == 1 else 'twice'}.")
-    assert y is not None
-    used_x = x if takes_x else None
-    series = chosen.takes == SERIES
-    table, warnings = _whole(
-        _table(file, where), [n for n in (None if series else used_x, y, weights) if n]
-    )
-    asked: list[tuple[str, tuple[float, ...]]]
-    asked = [("load_within_response", (response, think))] if response is not None else []
-    asked += [
-        (name, (v,))
-        for name, v in (("load_at_efficiency", efficiency), ("loss", loss))
-        if v is not None
-    ]
-    options = Options(
-        1 - level,
-        noise,
-        margin,
-        paired,
-        at,
-        processors,
-        tuple(asked),
-        {MEANS: second}.get(chosen.takes),
-    )
-    if chosen.takes == FACTORS:
-        jobs = [[_all_rows(table, y, groups)]]
-    else:
-        samples = _samples(table, used_x, y, weights, groups[0] if groups else None, series)
-        if chosen.takes == MEANS:
-            jobs = [samples]
-        else:
-            jobs = (
-                [_pair(samples, first, second, groups[0], file)]
-                if fewest
-                else [[s] for s in samples]
-            )
-    reports = [_named(model, job, options) for job in jobs]
-    if as_json:
-        head = {
-            "schema": SCHEMA,
-            "file": file,
-            "model": model,
-            "title": chosen.title,
-            "x": used_x,
-            "y": y,
-            "weights": weights,
-            "noise": noise,
-            "group": list(groups),
-            "level": level,
-        }
-        _print_json({**head, "fits": [_document(r) for r in reports], "warnings": warnings})
-    else:
-        _print(reports, chosen.title, warnings)
-
-
-def _takes(model: Any) -> str:
-    from virtperf.models.catalog import TAKES
-
-    takes_x, fewest, most = TAKES[model.takes]
-    groups = ["--group"] * fewest + ["[--group]"] * (most - fewest)
-    return " ".join(
-        [*(["--x"] if takes_x else []), "--y", *groups, *(["--margin"] if model.margin else [])]
-    )
-
-
-def _table(file: str, where: Sequence[str]) -> Columns:
-    from virtperf.cli._columns import parse_columns
-    from virtperf.runs.ingest.tidy import file_bytes
-
-    table = parse_columns(file_bytes(file), file=file)
-    for condition in where:
-        name, equals, level = condition.partition("=")
-        if not equals:
-            raise click.UsageError(f"--where {condition}: expected COLUMN=VALUE.")
-        table = table.where(name, level)
-    return table
-
-
-def read_samples(
-    file: str, y: str, group: str | None, where: Sequence[str], x: str | None = None
-) -> tuple[list[Sample], list[str]]:
-    """The rows of each group that have a number in y (and x), and what was left out."""
-    table, warnings = _whole(_table(file, where), [name for name in (x, y) if name])
-    return _samples(table, x, y, None, group, False), warnings
-
-
-def _whole(table: Columns, names: Sequence[str]) -> tuple[Columns, list[str]]:
-    """The rows that have a number in each of these columns, and what was left out."""
-    import numpy as np
-
-    from rawperf.core.errors import VirtperfError
-
-    whole = np.all([np.isfinite(table.numbers(name)) for name in names], axis=0)
-    if whole.all():
-        return table, []
-    if not whole.any():
-        raise VirtperfError(f"no row has a number in {' and '.join(names)}", file=table.file)
-    places = [table.lines[i] for i in np.flatnonzero(~whole).tolist()]
-    shown = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
-    return table.rows(whole), [
-        f"{len(places)} row(s) without a number were left out: {table.unit} {shown}"
-    ]
-
-
-def _samples(
-    table: Columns, x: str | None, y: str, weights: str | None, group: str | None, series: bool
-) -> list[Sample]:
-    """The rows of each group, in the order of the file; the x of a series only names its values."""
-    import numpy as np
-
-    from virtperf.models.catalog import Sample
-
-    labels = np.array(table.labels(group) if group else [""] * len(table), dtype=object)
-    names = np.array(table.labels(x) if x and series else [""] * len(table), dtype=object)
-    roles = (("y", y), ("x", None if series else x), ("weights", weights))
-    columns = {role: table.numbers(name) for role, name in roles if name}
-    return [
-        Sample(
-            label,
-            name=y,
-            order=names[labels == label].tolist(),
-            **{role: values[labels == label] for role, values in columns.items()},
-        )
-        for label in dict.fromkeys(labels.tolist())
-    ]
-
-
-def _all_rows(table: Columns, y: str, factors: Sequence[str]) -> Sample:
-    """All rows together, each with its levels."""
-    from virtperf.models.catalog import Sample
-    from virtperf.study.quantities import parse_level
-
-    levels = {name: [parse_level(level) for level in table.labels(name)] for name in factors}
-    return Sample("", table.numbers(y), factors=levels, name=y)
-
-
-def _pair(
-    samples: list[Sample], first: str | None, second: str | None, group: str, file: str
-) -> list[Sample]:
-    from rawperf.core.errors import VirtperfError
-
-    by_label = {s.label: s for s in samples}
-    wanted = (first, second)
-    if first is None and second is None and len(samples) == 2:
-        return samples
-    if first is None or second is None or first == second or not {first, second} <= set(by_label):
-        raise VirtperfError(
-            f"two groups of {group} are compared",
-            file=file,
-            expected=f"--of and --to, two of {', '.join(by_label)}",
-            found=", ".join(str(w) for w in wanted if w is not None) or f"{len(samples)} groups",
-        )
-    return [by_label[first], by_label[second]]
-
-
-def _named(model: str, job: list[Sample], options: Options) -> Report:
-    """Run a model; its errors say of which group they are."""
-    from rawperf.core.errors import ModelError
-    from virtperf.models.reports import run
-
-    try:
-        return run(model, job, options)
-    except ModelError as err:
-        label = " and ".join(s.label for s in job if s.label) if len(job) <= 2 else ""
-        raise err.restated(
-            ModelError, problem=f"{label}: {err.problem}" if label else err.problem
-        ) from err
-
-
-def _number(value: float) -> float | None:
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-
-
-def _estimate(name: str, found: Estimate, se: float | None = None) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": name, "value": _number(found.value)}
-    entry |= {} if se is None else {"se": _number(se)}
-    low, high = _number(found.low), _number(found.high)
-    return entry | {
-        "low": low,
-        "high": high,
-        "method": found.method,
-        "warnings": list(found.warnings),
-    }
-
-
-def _document(report: Report) -> dict[str, Any]:
-    plain = {
-        name: {k: _number(float(v)) if isinstance(v, int | float) else v for k, v in test.items()}
-        for name, test in report.tests.items()
-    }
-    return {
-        "groups": list(report.groups),
-        "rows": report.rows,
-        "formula": report.formula,
-        "parameters": [_estimate(n, e, report.errors[n]) for n, e in report.parameters.items()],
-        "quantities": [_estimate(n, e) for n, e in report.quantities.items()],
-        "tests": [{"name": name, **test} for name, test in plain.items()],
-        "measures": {name: _number(float(v)) for name, v in report.measures.items()},
-        "table": [{k: _plain(v) for k, v in row.items()} for row in report.table],
-        "verdict": report.verdict,
-        "warnings": list(report.warnings),
-    }
-
-
-def _plain(value: Any) -> Any:
-    return (
-        _number(float(value))
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else str(value)
-    )
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    from rawperf.core.files import json_text
-
-    click.echo(json_text(document), nl=False)
-
-
-def _print(reports: Sequence[Report], title: str, warnings: Sequence[str]) -> None:
-    from virtperf.cli._terminal import say, show, warn
-    from virtperf.report.wording import number
-
-    say(title, style="bold")
+    alpha, call = round(1 - level, 12), _curve if model in CURVES else _comparison
+    given = {name: value for name, value in named.items() if value not in (None, ())}
+    _check_options(model, given)
+    numbers = [name for name in (given.get("x"), y, given.get("weights")) if name]
+    frame, warnings = with_numbers(read_table(file, where), numbers, file)
     warn(warnings)
-    for report in reports:
-        where = " and ".join(report.groups) if len(report.groups) <= 2 else ", ".join(report.groups)
-        formula = report.formula if report.formula != title else ""
-        if where or formula:
-            say(": ".join(part for part in (where, formula) if part), before=1 if where else 0)
-        facts = ", ".join(f"{name} {number(float(v))}" for name, v in report.measures.items())
-        say(f"{report.rows} rows; {facts}" if facts else f"{report.rows} rows")
-        rows = [_line(n, e, number(report.errors[n])) for n, e in report.parameters.items()]
-        rows += [_line(n, e, "") for n, e in report.quantities.items()]
-        if rows:
-            right = ("estimate", "std err", "low", "high")
-            show(("", *right, "interval"), rows, right=right)
-        if report.table:
-            names = list(report.table[0])
-            show(
-                names,
-                [[_cell(row.get(name)) for name in names] for row in report.table],
-                right=names[1:],
-            )
-        for name, test in report.tests.items():
-            say(f"test of {name}: p = {number(test['pvalue'])}{_speaks(test)}")
-        if report.verdict:
-            say(f"verdict: {report.verdict}", style="bold")
-        warn(report.warnings)
-        warn(
-            f"{n}: {w}"
-            for n, e in (report.parameters | report.quantities).items()
-            for w in e.warnings
-        )
+    call(model, file, frame, y, alpha, given)
 
 
-def _speaks(test: dict[str, Any]) -> str:
-    """What a p-value says of its null hypothesis, at the usual 5 %."""
-    if "null" not in test:
-        return ""
-    return (
-        f"; it {'speaks' if test['pvalue'] < 0.05 else 'does not speak'} against {test['null']!r}"
+def _check_options(model: str, given: Mapping[str, Any]) -> None:
+    needed = (
+        ["x"] if model in CURVES else ["group", "of", "to", *(["on"] if model == "pairs" else [])]
     )
+    if missing := [f"--{name}" for name in needed if name not in given]:
+        raise click.UsageError(f"{model} needs {', '.join(missing)}.")
+    known = {"by", *needed}
+    if model in CURVES:
+        known |= {"at"} | (set() if model == "robust_line" else {"noise", "weights"})
+        known |= {"form"} if model == "segmented" else set()
+    if unknown := [f"--{name}" for name in given if name not in known]:
+        raise click.UsageError(f"{model} takes no {', '.join(unknown)}.")
+    if "noise" in given and "weights" in given:
+        raise click.UsageError("--weights and --noise exclude each other: choose one of them.")
 
 
-def _cell(value: Any) -> str:
-    from virtperf.report.wording import number
+def _curve(
+    model: str, file: str, frame: Any, y: str, alpha: float, given: Mapping[str, Any]
+) -> None:
+    from rawperf.core.errors import ModelError
+    from virtperf import models
+    from virtperf.cli._table import require_columns
+    from virtperf.models import Missing
 
-    return number(float(value)) if isinstance(value, int | float) else str(value or "")
+    by = list(given.get("by", ())) or None
+    require_columns(frame, by or [], file)
+    options = {name: given[name] for name in ("noise", "weights", "form") if name in given}
+    function: Callable[..., models.Fits] = getattr(models, model)
+    fits = function(f"{y} ~ {given['x']}", frame, by=by, **options)
+    if not any(fit.available for fit in fits.values()):
+        reasons = [f"{label}: {fit.reason}" if by else fit.reason for label, fit in fits.items()]
+        raise ModelError("; ".join(reasons), file=file)
+    click.echo(fits.summary(alpha) if by else fits.only.summary(alpha=alpha), nl=False)
+    # The noise of a new row is not known where the rows have weights.
+    intervals = ("mean",) if "weights" in given else ("mean", "observation")
+    for interval in intervals if "at" in given else ():
+        table = fits.predict(list(given["at"]), interval=interval, alpha=alpha)
+        if len(table):
+            click.echo(
+                f"\n{interval}\n{table.to_string(index=False, float_format='{:.6g}'.format)}"
+            )
+    for label, fit in fits.items():
+        if isinstance(fit, Missing):
+            click.echo(f"warning: {label}: {fit.reason}", err=True)
 
 
-def _line(name: str, found: Estimate, se: str) -> tuple[str, ...]:
-    from virtperf.report.wording import number
+def _comparison(
+    model: str, file: str, frame: Any, y: str, alpha: float, given: Mapping[str, Any]
+) -> None:
+    from rawperf.core.errors import ModelError
+    from virtperf import models
+    from virtperf.cli._table import at_level, require_columns
 
-    ends = ["none" if math.isinf(v) else number(v) for v in (found.low, found.high)]
-    return (name, number(found.value), se, *ends, f"{100 * found.level:g} % {found.method}")
+    group, by = given["group"], list(given.get("by", ())) or None
+    require_columns(frame, [group, *(by or []), *given.get("on", ())], file)
+    levels = {
+        side: {group: at_level(frame, group, given[side], file)[group].iloc[0]}
+        for side in ("of", "to")
+    }
+    options: dict[str, Any] = {**levels, "by": by, "alpha": alpha}
+    if "on" in given:
+        options["on"] = list(given["on"])
+    found = getattr(models, model)(y, frame, **options)
+    if not any(e.available for e in found.values()):
+        raise ModelError("; ".join(f"{name}: {e.reason}" for name, e in found.items()), file=file)
+    for name, e in found.items():
+        click.echo(f"{name}: {e}")
+    warnings = dict.fromkeys(w for e in found.values() for w in e.warnings)
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)

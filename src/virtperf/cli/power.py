@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
+LISTED_RUNS = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 
 
 @click.command()
@@ -101,7 +101,7 @@ def power(
     question, asked = _question(effect, margin, low, high)
     options: dict[str, Any] = {"cv": spread, "alpha": 1 - level, **question}
     needed = runs_needed(target=target, **options)
-    counts = sorted({*SHOWN, *([needed] if needed else [])})
+    counts = sorted({*LISTED_RUNS, *([needed] if needed else [])})
     table = power_table([n for n in counts if needed is None or n <= 2 * needed + 2], **options)
     say(asked, style="bold")
     say(f"standard deviation between runs: {number(100 * spread)} % of the mean ({source})")
@@ -123,7 +123,7 @@ def power(
 def _spread(
     file: str | None, y: str | None, group: str | None, where: tuple[str, ...], cv: float | None
 ) -> tuple[float, str]:
-    from virtperf.cli.fit import read_samples
+    from virtperf.cli._table import read_table, require_columns, with_numbers
     from virtperf.models.power import relative_spread
 
     if (file is None) == (cv is None):
@@ -132,8 +132,10 @@ def _spread(
         return cv / 100, "stated"
     if y is None:
         raise click.UsageError("pilot runs need --y, the column of what they observed.")
-    samples, _ = read_samples(str(file), y, group, where)
-    found, df = relative_spread(*(s.y for s in samples))
+    frame, _ = with_numbers(read_table(str(file), where), [y], str(file))
+    require_columns(frame, [group] if group else [], str(file))
+    samples = [rows for _, rows in frame.groupby(group, sort=False)[y]] if group else [frame[y]]
+    found, df = relative_spread(*samples)
     return (
         found,
         f"{df + len(samples)} pilot runs of {len(samples)} condition{'s' if len(samples) > 1 else ''}",

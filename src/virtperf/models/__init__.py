@@ -1,20 +1,15 @@
 """Statistical models: every estimate with an interval, every interval with its method.
 
-The functions below take tidy frames (`frames`); the modules beside them take arrays and hold the
-methods.
+The functions of frames (`usl`, `line`, `ratios`, ...) take a tidy frame and names of its columns;
+those of arrays (`fit_usl`, `fit_line`, `ratio_of_means`, ...) hold the methods.
 """
 
 from virtperf.models.fits import Fit, Fits
 from virtperf.models.frames import (
     amdahl,
-    anova,
-    changepoints,
-    cost,
-    equivalence,
-    families,
+    differences,
     line,
     pairs,
-    pairwise,
     ratio_of_printed,
     ratios,
     robust_line,
@@ -22,9 +17,13 @@ from virtperf.models.frames import (
     segmented,
     usl,
 )
+from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.power import power, power_table, runs_needed
+from virtperf.models.ratio import difference_of_means, ratio_of_means, ratio_of_pairs
 from virtperf.models.result import Estimate, Missing
+from virtperf.models.segmented import fit_segmented
 from virtperf.models.shares import shares
+from virtperf.models.usl import compare_usl, fit_usl
 
 __all__ = [
     "Estimate",
@@ -32,16 +31,19 @@ __all__ = [
     "Fits",
     "Missing",
     "amdahl",
-    "anova",
-    "changepoints",
-    "cost",
-    "equivalence",
-    "families",
+    "compare_usl",
+    "difference_of_means",
+    "differences",
+    "fit_line",
+    "fit_robust_line",
+    "fit_segmented",
+    "fit_usl",
     "line",
     "pairs",
-    "pairwise",
     "power",
     "power_table",
+    "ratio_of_means",
+    "ratio_of_pairs",
     "ratio_of_printed",
     "ratios",
     "robust_line",

@@ -24,15 +24,17 @@ def column(
     name: str,
     *,
     positive: bool = False,
+    nonnegative: bool = False,
     remedy: str = "drop rows in which nothing was measured",
 ) -> Array:
-    """Return `values` as a one-dimensional float array that is finite, and positive if asked.
+    """Return `values` as a one-dimensional float array that is finite, and positive or not negative
+    if asked.
 
     Raises
     ------
     ModelError
         Naming the values and the first row (counted from 1) that breaks the rule; `remedy` is what
-        to do about values that are not positive.
+        to do about values that break it.
     """
     # Strings that look like numbers are refused too: np.asarray(["1", "2"], float) would take them
     # in silence.
@@ -58,6 +60,8 @@ def column(
     )
     if positive:
         _refuse(array <= 0, array, name, "not positive", remedy)
+    if nonnegative:
+        _refuse(array < 0, array, name, "negative", remedy)
     return array
 
 
@@ -84,18 +88,6 @@ def weights_or_ones(weights: ArrayLike | None, rows: int) -> Array:
     checked = column(weights, "weight", positive=True)
     same_length(("weight", checked), ("observation", np.empty(rows)))
     return checked
-
-
-def noise(word: str, weights: ArrayLike | None = None) -> str:
-    """Return `word`, "constant" or "proportional"; weights of one's own go with constant noise
-    alone.
-    """
-    one_of(word, ("proportional", "constant"), "kind of noise")
-    if word == "proportional" and weights is not None:
-        raise ArgumentError(
-            "weights and proportional noise exclude each other", remedy="choose one of them"
-        )
-    return word
 
 
 def same_length(one: tuple[str, Sized], other: tuple[str, Sized]) -> None:

@@ -4,6 +4,7 @@ none.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,6 @@ from rawperf.core.near import near
 from virtperf.core.provenance import Origin, origin_of
 from virtperf.models.checks import ArgumentError
 from virtperf.models.result import Estimate, FTest, Missing
-from virtperf.models.tost import Equivalence
 
 Levels = Mapping[str, Any]
 """Column to level: the rows that are meant, for example ``{"series": "z/VM", "guests": 6}``."""
@@ -50,10 +50,14 @@ class Fit:
             raise AttributeError(
                 f"the fit has no {name!r}; {near(name, [n for n in names if n[0] != '_'])}"
             ) from None
-        return self._asked(found) if callable(found) else attributed(self.origin, lambda: found)
+        if not callable(found):
+            return attributed(self.origin, lambda: found)
 
-    def _asked(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *arguments, **named: attributed(self.origin, method, *arguments, **named)
+        @functools.wraps(found)  # Jupyter shows the signature and docstring of the fit's method
+        def method(*arguments: Any, **named: Any) -> Any:
+            return attributed(self.origin, found, *arguments, **named)
+
+        return method
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*super().__dir__(), *dir(self.fit)})
@@ -181,8 +185,6 @@ def attributed(
         return Missing(str(err), origin)
     if isinstance(found, Estimate | FTest):
         return replace(found, origin=origin)
-    if isinstance(found, Equivalence):
-        return replace(found, origin=origin, estimate=replace(found.estimate, origin=origin))
     if isinstance(found, dict):
         return {key: attributed(origin, lambda value=value: value) for key, value in found.items()}
     return found

@@ -1,24 +1,23 @@
 """Models of tidy frames: ``usl("value ~ guests", runs, by="series")`` and the like.
 
-Each function takes a frame with one row a run (or a point), and formulas of its columns. The result
+Each function takes a frame with one row a run (or a point), and names of its columns. A result
 knows what it rests on (`core.provenance`); a group whose rows allow no fit gives a `Missing` that
-says why. A frame without rows gives an empty mapping, or None where one result is asked for.
+says why. A frame without rows gives an empty mapping.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from virtperf.core.provenance import Origin, together
-from virtperf.models import linear, ratio, tost, usl_cost, variance
-from virtperf.models import segmented as _segmented
-from virtperf.models import usl as _usl
-from virtperf.models.changepoints import find_changepoints
+from virtperf.core.provenance import together
+from virtperf.models import ratio
 from virtperf.models.checks import ArgumentError
-from virtperf.models.families import compare_families
 from virtperf.models.fits import (
     By,
     Fit,
@@ -32,11 +31,25 @@ from virtperf.models.fits import (
     rows_at,
     source,
 )
-from virtperf.models.pairwise import compare_means
+from virtperf.models.linear import fit_line, fit_robust_line
 from virtperf.models.result import Missing
+from virtperf.models.segmented import fit_segmented
+from virtperf.models.usl import compare_usl, fit_usl
+
+Weights = str | ArrayLike | None
+"""A column, or an array with one number a row: proportional to one over the variance."""
 
 
-def usl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+def usl(
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    weights: Weights = None,
+    kind: str = "usl",
+    bounded: bool = True,
+    noise: str | None = None,
+) -> Fits:
     """The Universal Scalability Law of each group: ``usl("value ~ guests", runs, by="series")``.
 
     Parameters
@@ -47,93 +60,85 @@ def usl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> 
         One row a run.
     by : str or sequence of str, optional
         One fit for each level (or combination of levels).
-    **options
-        Of `virtperf.models.usl.fit_usl`.
+    weights : str or array_like, optional
+        A column, or one number a row: proportional to one over the variance; in place of `noise`.
+    kind, bounded, noise
+        As in `virtperf.models.fit_usl`; the default noise is proportional.
     """
-    return _fits(_usl.fit_usl, formula, frame, by, options)
+    options = {"kind": kind, "bounded": bounded, "noise": noise}
+    return _fits(fit_usl, formula, frame, by, weights, options)
 
 
-def amdahl(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
+def amdahl(
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    weights: Weights = None,
+    bounded: bool = True,
+    noise: str | None = None,
+) -> Fits:
     """Amdahl's law of each group; see `usl`."""
-    return _fits(_usl.fit_usl, formula, frame, by, {**options, "kind": "amdahl"})
+    options = {"kind": "amdahl", "bounded": bounded, "noise": noise}
+    return _fits(fit_usl, formula, frame, by, weights, options)
 
 
 def scaling(
-    formula: str, frame: pd.DataFrame, *, by: By = None, alpha: float = 0.05, **options: Any
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    weights: Weights = None,
+    bounded: bool = True,
+    noise: str | None = None,
+    alpha: float = 0.05,
 ) -> Fits:
     """The simplest scaling law that fits each group: linear, Amdahl's or the USL, by F tests at
-    `alpha`; see `usl`.
+    `alpha`; see `usl` and `virtperf.models.compare_usl`.
     """
 
-    def preferred(x: Any, y: Any, **named: Any) -> Any:
-        return _usl.compare_usl(x, y, **named).preferred(alpha)
+    def preferred(x: ArrayLike, y: ArrayLike, **named: Any) -> Any:
+        return compare_usl(x, y, **named).preferred(alpha)
 
-    return _fits(preferred, formula, frame, by, options)
-
-
-def line(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """A straight line through each group; see `usl` and `virtperf.models.linear.fit_line`."""
-    return _fits(linear.fit_line, formula, frame, by, options)
+    return _fits(preferred, formula, frame, by, weights, {"bounded": bounded, "noise": noise})
 
 
-def segmented(
-    formula: str, frame: pd.DataFrame, *, by: By = None, form: str = "free", **options: Any
+def line(
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    weights: Weights = None,
+    noise: str | None = None,
 ) -> Fits:
-    """Two straight pieces for each group; see `usl` and
-    `virtperf.models.segmented.fit_segmented`.
-    """
-    return _fits(_segmented.fit_segmented, formula, frame, by, {**options, "form": form})
+    """A straight line through each group; see `usl` and `virtperf.models.fit_line`.
 
-
-def cost(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Processors for each unit of throughput against the load; see `usl` and
-    `virtperf.models.usl_cost`.
+    The default noise is constant: ordinary least squares.
     """
-    return _fits(usl_cost.fit_usl_cost, formula, frame, by, options)
+    return _fits(fit_line, formula, frame, by, weights, {"noise": noise})
 
 
 def robust_line(formula: str, frame: pd.DataFrame, *, by: By = None) -> Fits:
     """A straight line that outliers hardly move, for each group; see `usl` and
-    `virtperf.models.linear`.
+    `virtperf.models.fit_robust_line`.
     """
-    return _fits(linear.fit_robust_line, formula, frame, by, {})
+    return _fits(fit_robust_line, formula, frame, by, None, {})
 
 
-def changepoints(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Fits:
-    """Where each series changes, in the order of its rows: ``changepoints("score ~ revision",
-    results)``.
+def segmented(
+    formula: str,
+    frame: pd.DataFrame,
+    *,
+    by: By = None,
+    weights: Weights = None,
+    form: str = "free",
+    noise: str | None = None,
+) -> Fits:
+    """Two straight pieces for each group; see `usl` and `virtperf.models.fit_segmented`.
+
+    The default noise is constant.
     """
-    return _fits(find_changepoints, formula, frame, by, options)
-
-
-def families(formula: str, frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    """One table of AICc and lack of fit across families of curves; see
-    `virtperf.models.families`.
-    """
-    y, x = _sides(formula)
-    columns(frame, y, x)
-    source(frame)
-    return compare_families(frame[x], frame[y], **options)
-
-
-def pairwise(formula: str, frame: pd.DataFrame, **options: Any) -> dict[Hashable, Any]:
-    """All pairs of means at one level: ``pairwise("value ~ series", runs)``; see
-    `virtperf.models.pairwise`.
-
-    Gives ``"a / b"`` (``"a - b"`` with ``noise="constant"``) to `Estimate` or `Missing`.
-    """
-    y, by = _sides(formula)
-    columns(frame, y, by)
-    if frame.empty:
-        return {}
-    samples = {label: rows[y] for label, rows in groups(frame, by)}
-    found = attributed(source(frame), compare_means, samples, **options)
-    sign = "-" if options.get("noise") == "constant" else "/"
-    return (
-        {formula: found}
-        if isinstance(found, Missing)
-        else {f"{a} {sign} {b}": e for (a, b), e in found.items()}
-    )
+    return _fits(fit_segmented, formula, frame, by, weights, {"form": form, "noise": noise})
 
 
 def ratios(
@@ -144,28 +149,49 @@ def ratios(
     to: Levels,
     by: By = None,
     label: str | None = None,
-    **options: Any,
+    method: str = "log-ratio",
+    alpha: float = 0.05,
 ) -> dict[Hashable, Any]:
     """Ratios of two means: ``ratios("value", runs, of={"series": "z/VM"}, to={"series": "Xen"},
     by="guests")``.
 
+    Rows of one side are independent replicates; rows that belong together, say of one block of
+    runs, have `pairs`.
+
     Parameters
     ----------
     value : str
-        The column of the values; rows of one side are replicates.
+        The column of the values.
     of, to : mapping
         The rows of the numerator and of the denominator: column to level.
     by : str or sequence of str, optional
         One ratio for each level; `Missing` where one side has no rows.
     label : str, optional
         How the results are named: a format of the columns of `by` and of ``of`` and ``to``, for
-        example
-        ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} / {to}"``
-            without `by`.
-    **options
-        Of `virtperf.models.ratio.ratio_of_means`: ``alpha``, ``method``, ...
+        example ``"{of} / {to} at {guests} guests"``. Default: the level of `by`, or ``"{of} /
+        {to}"`` without `by`.
+    method, alpha
+        As in `virtperf.models.ratio_of_means`.
     """
-    return _compared(ratio.ratio_of_means, value, frame, of, to, by, label, options)
+    function = functools.partial(ratio.ratio_of_means, method=method, alpha=alpha)
+    return _compared(function, value, frame, of, to, by, label)
+
+
+def differences(
+    value: str,
+    frame: pd.DataFrame,
+    *,
+    of: Levels,
+    to: Levels,
+    by: By = None,
+    label: str | None = None,
+    alpha: float = 0.05,
+) -> dict[Hashable, Any]:
+    """Differences of two means, `of` less `to`; see `ratios` and
+    `virtperf.models.difference_of_means`.
+    """
+    function = functools.partial(ratio.difference_of_means, alpha=alpha)
+    return _compared(function, value, frame, of, to, by, label or (None if by else "{of} - {to}"))
 
 
 def pairs(
@@ -177,18 +203,18 @@ def pairs(
     on: By,
     by: By = None,
     label: str | None = None,
-    **options: Any,
+    alpha: float = 0.05,
 ) -> dict[Hashable, Any]:
-    """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`;
-    see `ratios`.
+    """Typical ratio of pairs: rows belong together that have the same levels of the columns `on`,
+    for example a replicate, which is a block of runs; see `ratios`.
     """
 
-    def paired(a: pd.DataFrame, b: pd.DataFrame, **named: Any) -> Any:
+    def paired(a: pd.DataFrame, b: pd.DataFrame) -> Any:
         both = a.merge(b, on=list(names_of(on)), suffixes=("", " below"), validate="one_to_one")
-        return ratio.ratio_of_pairs(both[value], both[f"{value} below"], **named)
+        return ratio.ratio_of_pairs(both[value], both[f"{value} below"], alpha=alpha)
 
     columns(frame, *names_of(on))
-    return _compared(paired, [value, *names_of(on)], frame, of, to, by, label, options)
+    return _compared(paired, [value, *names_of(on)], frame, of, to, by, label)
 
 
 def ratio_of_printed(
@@ -213,75 +239,36 @@ def ratio_of_printed(
         top, bottom = (tuple(map(float, rows.iloc[0])) for rows in (a, b))
         return ratio.ratio_of_printed((top[0], top[1]), (bottom[0], bottom[1]))
 
-    return _compared(printed, [value, half_width], frame, of, to, by, label, {})
-
-
-def equivalence(
-    value: str,
-    frame: pd.DataFrame,
-    *,
-    of: Levels,
-    to: Levels,
-    margin: float | tuple[float, float],
-    by: By = None,
-    **options: Any,
-) -> Any:
-    """Test whether a ratio of means lies within a margin; see `ratios` and
-    `virtperf.models.tost.tost_ratio`.
-
-    Gives an `Equivalence`, `Missing`, or None for a frame without rows; with `by` a dict of them by
-    level.
-
-    Parameters
-    ----------
-    margin : float or (low, high)
-        Of the ratio; a number m above 1 stands for (1/m, m).
-    """
-    found = _compared(
-        tost.tost_ratio, value, frame, of, to, by, None, {**options, "margin": margin}
-    )
-    return found if by is not None else next(iter(found.values()), None)
-
-
-def anova(formula: str, frame: pd.DataFrame, *, by: By = None, **options: Any) -> Any:
-    """Analysis of variance: ``anova("value ~ processors * memory", runs)``; see
-    `virtperf.models.variance`.
-    """
-    y, right = _sides(formula)
-    interaction = "*" in right or ":" in right
-    factors = [part.strip() for part in right.replace("*", "+").split("+")]
-    columns(frame, y, *factors)
-
-    def fitted(rows: pd.DataFrame) -> Any:
-        return variance.fit_anova(rows, y, factors, interaction=interaction, **options)
-
-    fits = {
-        y if label is None else label: _fit(fitted, source(rows), rows)
-        for label, rows in groups(frame, by)
-    }
-    return fits[y] if by is None else Fits(fits, formula, y, right, names_of(by))
+    return _compared(printed, [value, half_width], frame, of, to, by, label)
 
 
 def _fits(
-    function: Callable[..., Any], formula: str, frame: pd.DataFrame, by: By, options: dict[str, Any]
+    function: Callable[..., Any],
+    formula: str,
+    frame: pd.DataFrame,
+    by: By,
+    weights: Weights,
+    options: dict[str, Any],
 ) -> Fits:
     y, x = _sides(formula)
+    if isinstance(weights, str):
+        columns(frame, weights)
+        weights = frame[weights]
     columns(frame, y, x, *names_of(by))
+    if weights is not None:
+        if len(np.atleast_1d(np.asarray(weights))) != len(frame):
+            raise ArgumentError("there is not one weight a row", expected=f"{len(frame)} numbers")
+        weights = pd.Series(np.asarray(weights), index=frame.index)
+    rows = pd.DataFrame({"x": frame[x], "y": frame[y]})
     fits: dict[Hashable, Fit | Missing] = {}
-    for label, rows in groups(frame, by) if len(frame) else ():
-        fits[y if label is None else label] = _fit(
-            function, source(rows), rows[x], rows[y], **options
-        )
+    for label, group in groups(frame.reset_index(drop=True), by) if len(frame) else ():
+        places = group.index.to_numpy()
+        given = options if weights is None else {**options, "weights": weights.iloc[places]}
+        x_of, y_of = rows["x"].iloc[places], rows["y"].iloc[places]
+        found = attributed(source(group), function, x_of, y_of, **given)
+        missing = isinstance(found, Missing)
+        fits[y if label is None else label] = found if missing else Fit(found, source(group))
     return Fits(fits, formula, y, x, names_of(by))
-
-
-def _fit(
-    function: Callable[..., Any], origin: Origin | None, *arguments: Any, **options: Any
-) -> Fit | Missing:
-    if not len(arguments[0]):
-        return Missing("there are no rows", origin)
-    found = attributed(origin, function, *arguments, **options)
-    return found if isinstance(found, Missing) else Fit(found, origin)
 
 
 def _sides(formula: str) -> tuple[str, str]:
@@ -303,7 +290,6 @@ def _compared(
     to: Levels,
     by: By,
     label: str | None,
-    options: dict[str, Any],
 ) -> dict[Hashable, Any]:
     """A comparison of two sides at each level of `by`; `Missing` where one of them has no rows."""
     columns(frame, *([value] if isinstance(value, str) else value), *names_of(by), *of, *to)
@@ -326,5 +312,5 @@ def _compared(
             )
             continue
         origin = together([source(above), source(below)])
-        found[name] = attributed(origin, function, above[value], below[value], **options)
+        found[name] = attributed(origin, function, above[value], below[value])
     return found

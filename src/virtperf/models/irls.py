@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from virtperf.models.checks import Array
 
@@ -28,19 +29,15 @@ EXACT = 1e-26  # of the data's size: less than this in a deviance is rounding
 
 
 @dataclass(frozen=True)
-class Mean:
-    """How the mean and the variance of an observation follow from ``eta = design @ b``.
+class Family:
+    """The GLM family with inverse link: the mean is ``1 / eta``, the variance a power of it.
 
     Parameters
     ----------
-    inverse : bool
-        The mean is ``1 / eta`` (throughput), else ``eta`` itself (cost).
-    power : {0, 2}
-        Variance ``scale * mean**power / weight``: constant (Gaussian) or proportional (Gamma)
-        noise.
+    power : {0, 1, 2}
+        Variance ``scale * mean**power / weight``: Gaussian, (quasi-)Poisson or Gamma.
     """
 
-    inverse: bool
     power: int
 
     def deviance(self, y: Array, weights: Array, eta: Array) -> Array:
@@ -49,34 +46,26 @@ class Mean:
         """
         with np.errstate(all="ignore"):
             if self.power == 0:
-                gap = y - (1 / eta if self.inverse else eta)
+                gap = y - 1 / eta
                 found = np.einsum("ij,ij->j", weights, gap * gap)
+            elif self.power == 1:
+                found = 2 * np.einsum("ij,ij->j", weights, special.xlogy(y, y * eta) - y + 1 / eta)
             else:
-                more = (y * eta if self.inverse else y / eta) - 1
+                more = y * eta - 1
                 found = 2 * np.einsum("ij,ij->j", weights, more - np.log1p(more))
-        bad = ~np.isfinite(found)
-        if self.inverse or self.power:
-            bad |= eta.min(axis=0) <= 0
+        bad = ~np.isfinite(found) | (eta.min(axis=0) <= 0)
         return np.where(bad, np.inf, found)
 
     def score(self, y: Array, weights: Array, eta: Array) -> tuple[Array, Array]:
         """Derivative of half the deviance in eta, and its expected second derivative, both (n,
         B).
         """
-        mu = 1 / eta if self.inverse else eta
-        if self.inverse and self.power == 0:
-            return weights * (y - mu) * mu * mu, weights * mu**4
-        if self.inverse:
-            return weights * (y - mu), weights * mu * mu
-        return (
-            (weights * (mu - y), weights)
-            if self.power == 0
-            else (weights * (mu - y) / mu**2, weights / mu**2)
-        )
+        mu = 1 / eta
+        return weights * (y - mu) * mu ** (2 - self.power), weights * mu ** (4 - self.power)
 
     def size(self, y: Array, weights: Array) -> Array:
         """What a deviance is compared with to tell rounding, shape (B,)."""
-        return np.einsum("ij,ij->j", weights, y * y if self.power == 0 else np.ones_like(y))
+        return np.einsum("ij,ij->j", weights, y ** (2 - self.power))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +80,7 @@ class Solution:
 
 
 def solve(
-    mean: Mean,
+    family: Family,
     design: Array,
     y: Array,
     weights: Array,
@@ -107,7 +96,7 @@ def solve(
 
     The optimum with all coefficients comes first. Where one of its coefficients is negative, the
     best one among the optima with some coefficients at zero counts: the deviance is convex for the
-    Gamma family with inverse link, so that the optimum under the bounds is one of these.
+    Gamma family, so that the optimum under the bounds is one of these.
 
     Parameters
     ----------
@@ -123,7 +112,9 @@ def solve(
 
     def face(used: NDArray[np.bool_], items: NDArray[np.intp]) -> Solution:
         limit = None if row is None or target is None else (row[items].T, target[items])
-        return _newton(mean, design, y[items].T, weights[items].T, used, limit, tolerance, bounded)
+        return _newton(
+            family, design, y[items].T, weights[items].T, used, limit, tolerance, bounded
+        )
 
     first = face(free, np.arange(len(y)))
     if not bounded:
@@ -146,7 +137,7 @@ def solve(
                 found.deviance[better],
                 found.converged[better],
             )
-            slope = mean.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
+            slope = family.score(y[chosen].T, weights[chosen].T, design @ b[chosen].T)[0]
             best = _cannot_improve(
                 design, slope, used, free & ~used, None if row is None else row[chosen].T
             )
@@ -178,7 +169,7 @@ def _cannot_improve(
 
 
 def _newton(
-    mean: Mean,
+    family: Family,
     design: Array,
     y: Array,
     weights: Array,
@@ -187,17 +178,17 @@ def _newton(
     tolerance: float,
     bounded: bool,
 ) -> Solution:
-    """Fisher scoring from ``mean = y``, halving steps that do not improve; arrays (n, B), b as (q,
+    """Fisher scoring from the least-squares line, halving steps that do not improve; arrays (n, B), b as (q,
     B).
     """
     size, z = y.shape[1], design[:, used]
     if limit is not None:
         limit = limit[0][used], limit[1]
     found = Solution(np.zeros((size, len(used))), np.full(size, np.inf), np.zeros(size, dtype=bool))
-    b = _start(mean, z, y, weights, limit, bounded)
+    b = _start(family, z, y, weights, limit, bounded)
     place = np.arange(size)
-    deviance = mean.deviance(y, weights, z @ b)
-    negligible = EXACT * mean.size(y, weights)
+    deviance = family.deviance(y, weights, z @ b)
+    negligible = EXACT * family.size(y, weights)
 
     def keep(rows: NDArray[np.bool_], converged: bool) -> None:
         at = place[rows]
@@ -209,7 +200,7 @@ def _newton(
 
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
-            slope, curvature = mean.score(y, weights, z @ b)
+            slope, curvature = family.score(y, weights, z @ b)
             gradient = z.T @ slope
             step = _constrained(_gram(z, curvature), -gradient, limit, b)
             gain = -np.einsum("ij,ij->j", step, gradient)
@@ -234,7 +225,7 @@ def _newton(
                 step = step[:, kept]
                 limit = None if limit is None else (limit[0][:, kept], limit[1][kept])
             new = b + step
-            reached = mean.deviance(y, weights, z @ new)
+            reached = family.deviance(y, weights, z @ new)
             worse = ~(reached <= deviance * (1 + 1e-12))
             share = 1.0
             for _ in range(HALVINGS):
@@ -242,7 +233,7 @@ def _newton(
                     break
                 share /= 2
                 new[:, worse] = b[:, worse] + share * step[:, worse]
-                reached[worse] = mean.deviance(y[:, worse], weights[:, worse], z @ new[:, worse])
+                reached[worse] = family.deviance(y[:, worse], weights[:, worse], z @ new[:, worse])
                 worse = ~(reached <= deviance * (1 + 1e-12))
             b, deviance = np.where(worse, b, new), np.where(worse, deviance, reached)
     keep(np.ones(len(place), dtype=bool), False)
@@ -250,17 +241,24 @@ def _newton(
 
 
 def _start(
-    mean: Mean, z: Array, y: Array, weights: Array, limit: tuple[Array, Array] | None, bounded: bool
+    family: Family,
+    z: Array,
+    y: Array,
+    weights: Array,
+    limit: tuple[Array, Array] | None,
+    bounded: bool,
 ) -> Array:
-    """The (constrained) least-squares line of 1/y or y; a positive point on the constraint where
+    """The (constrained) least-squares line of 1/y; a positive point on the constraint where
     that is no start.
     """
-    aim = 1 / y if mean.inverse else y
-    _, curvature = mean.score(y, weights, aim)
+    # A throughput of zero has no finite 1/y: the start takes it as half of the smallest other one.
+    floor = np.where(y > 0, y, np.inf).min(axis=0) / 2
+    aim = 1 / np.where(y > 0, y, floor)
+    _, curvature = family.score(y, weights, aim)
     b = np.zeros((z.shape[1], y.shape[1]))
     with np.errstate(all="ignore"):
         b = _constrained(_gram(z, curvature), z.T @ (curvature * aim), limit, b)
-    bad = ~np.isfinite(mean.deviance(y, weights, z @ b))
+    bad = ~np.isfinite(family.deviance(y, weights, z @ b))
     if bad.any() and bounded:
         b[:, bad] = _inside(
             z, aim[:, bad], None if limit is None else (limit[0][:, bad], limit[1][bad])

@@ -10,17 +10,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from virtperf.models.breakpoint_search import Kinks
+from virtperf.models.breakpoint_search import BreakpointSearch
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import FREE
-from virtperf.models.irls import Mean, solve
+from virtperf.models.irls import Family, solve
 from virtperf.models.noise import NOISES
-from virtperf.models.usl_result import coefficients, columns, least_cost
+from virtperf.models.usl_result import FREE, coefficients, columns, least_cost
 
-SAME_FIT = 1e-13
+FIT_TOLERANCE = 1e-13
 """Sums of squares that differ by less than this share of the data's own are equally good."""
 
-PRECISE = 1e-6
+SOLVER_TOLERANCE = 1e-6
 """Relative offset at which a fit stops: below the digits of a range, reached where the law all but
 fits.
 """
@@ -52,12 +51,12 @@ def usl(load: Array, throughput: Array, at: float | None = None) -> Mapping[str,
     """
     design, free = columns(load), np.array(FREE["usl"])
     found = solve(
-        Mean(True, NOISES["proportional"]),
+        Family(NOISES["proportional"]),
         design,
         throughput,
         np.ones_like(throughput),
         free=free,
-        tolerance=PRECISE,
+        tolerance=SOLVER_TOLERANCE,
     )
     b = np.where((np.isfinite(found.deviance) & found.converged)[:, None], found.b, np.nan)
     contention, coherency, _ = coefficients(b).T
@@ -95,18 +94,18 @@ def plateau_decline(x: Array, y: Array) -> Mapping[str, Ends]:
             without a break does;
         ``plateau``: the level before it, at the ends of these breakpoints.
     """
-    kinks = Kinks.of(x, y[0], np.ones(len(x)), sloped=False)
+    search = BreakpointSearch.of(x, y[0], np.ones(len(x)), sloped=False)
     residuals = y - y.mean(axis=1)[:, None]
-    explained = kinks.peaks(residuals)[1].max(axis=1) - SAME_FIT * np.einsum("ij,ij->i", y, y)
-    places, counting = kinks.accepted(residuals, explained)
+    explained = search.peaks(residuals)[1].max(axis=1) - FIT_TOLERANCE * np.einsum("ij,ij->i", y, y)
+    places, counting = search.accepted(residuals, explained)
     low = np.where(counting, places, np.inf).min(axis=(0, 2))
     high = np.where(counting, places, -np.inf).max(axis=(0, 2))
-    # Between the last two x no data can place the break; see `Kinks.limits`.
-    high = np.where(high >= kinks.knots[kinks.last], kinks.knots[-1], high)
+    # Between the last two x no data can place the break; see `BreakpointSearch.limits`.
+    high = np.where(high >= search.knots[search.last], search.knots[-1], high)
     anywhere = explained <= 0
     breaks = np.where(anywhere, x.min(), low), np.where(anywhere, x.max(), high)
     levels = [
-        _plateau(x, y, np.minimum(psi, kinks.knots[-2])) for psi in breaks
+        _plateau(x, y, np.minimum(psi, search.knots[-2])) for psi in breaks
     ]  # in the last gap it is one level
     return {"breakpoint": breaks, "plateau": (np.minimum(*levels), np.maximum(*levels))}
 

@@ -1,38 +1,74 @@
-"""Is the noise of replicates constant, or a share of the mean?"""
+"""Kinds of noise: which power of the mean the variance of an observation is proportional to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from virtperf.models.checks import Array
+from virtperf.models import checks
+from virtperf.models.checks import ArgumentError, Array
 
-NOISES = {"proportional": 2, "constant": 0}
-"""Kinds of noise: the power of the mean that the variance is proportional to."""
-REFUSED = 0.01  # p-value below which the replicates speak against a kind of noise
+NOISES: Mapping[str, int] = {"proportional": 2, "counts": 1, "constant": 0}
+"""Kind of noise to the power of the mean: Gamma, (quasi-)Poisson and Gaussian models."""
+WEIGHTS = "weights"
+"""The kind of noise of a fit whose rows were given weights; their variance does not depend on the
+mean.
+"""
+REJECTION_LEVEL = 0.01
+"""P-value below which replicates speak against a kind of noise."""
+
+
+def resolve_noise(noise: str | None, weights: ArrayLike | None, default: str) -> str:
+    """The kind of noise of a fit: as asked, by weights, or the model's default.
+
+    Raises
+    ------
+    ArgumentError
+        An unknown kind, or a kind beside weights, which would state the variance twice.
+    """
+    if weights is None:
+        return checks.one_of(default if noise is None else noise, tuple(NOISES), "kind of noise")
+    if noise is not None:
+        raise ArgumentError(
+            "weights and a kind of noise exclude each other", remedy="choose one of them"
+        )
+    return WEIGHTS
+
+
+def power_of(noise: str) -> int:
+    """The power of the mean that the variance is proportional to."""
+    return NOISES.get(noise, 0)
 
 
 def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ...]:
     """Return a warning where replicates (rows with equal x) speak against a kind of noise and for
-    the other.
+    another.
 
     The restricted likelihood of normal replicates with variance ``scale * mean**power / weight`` is
     maximised over the power and the scale; each kind of noise is tested against that maximum, its
     statistic being chi-squared with one degree of freedom. Fewer than two means that have a spread,
-    or than four degrees of freedom, say nothing.
+    fewer than four degrees of freedom, or a mean of zero say nothing; neither do weights, which
+    state the variance.
 
     References
     ----------
     Davidian, M., Carroll, R. J. (1987). Variance function estimation. J. Am. Stat. Assoc. 82,
     1079-1091.
     """
+    if noise == WEIGHTS:
+        return ()
     _, group = np.unique(x, return_inverse=True)
     mean = np.bincount(group, weights * y) / np.bincount(group, weights)
     squares = np.bincount(group, weights * (y - mean[group]) ** 2)
     df = np.bincount(group) - 1.0
     total = float(df.sum())
+    if total < 4 or np.sum(df > 0) < 2 or not squares.sum() > 0 or not mean.min() > 0:
+        return ()
     log_mean = np.log(mean)
-    if total < 4 or np.sum(df > 0) < 2 or np.ptp(log_mean[df > 0]) < 1e-6 or not squares.sum() > 0:
+    if np.ptp(log_mean[df > 0]) < 1e-6:
         return ()
 
     def loss(power: float) -> float:
@@ -43,27 +79,13 @@ def check_noise(x: Array, y: Array, weights: Array, noise: str) -> tuple[str, ..
         name: float(special.chdtrc(1, max(loss(power) - least, 0.0)))
         for name, power in NOISES.items()
     }
-    (other,) = NOISES.keys() - {noise}
-    if p[noise] >= REFUSED or p[other] <= p[noise]:
+    other = max(p, key=lambda name: p[name])
+    if p[noise] >= REJECTION_LEVEL or other == noise:
         return ()
-    grows = "grow with the mean" if noise == "constant" else "do not grow with the mean"
+    grows = "grow" if NOISES[other] > NOISES[noise] else "grow less"
+    if other == "constant":
+        grows = "do not grow"
     return (
-        f"the replicates' deviations {grows}: {other} noise describes them better than {noise} noise "
-        f"(p = {p[noise]:.2g})",
+        f"the replicates' deviations {grows} with the mean: {other} noise describes them better than "
+        f"{noise} noise (p = {p[noise]:.2g})",
     )
-
-
-def gamma_llf(y: Array, weights: Array, mean: Array) -> float:
-    """Return the log-likelihood of Gamma observations at the best dispersion, as AICc compares it
-    between models.
-    """
-    ratio = y / mean
-    size = float(np.mean(weights * 2 * (ratio - 1 - np.log(ratio))))
-
-    def loss(log_dispersion: float) -> float:
-        shape = weights / np.exp(log_dispersion)
-        terms = shape * (np.log(shape * ratio) - ratio) - np.log(y) - special.gammaln(shape)
-        return -float(np.sum(terms))
-
-    at = np.log(size)
-    return -float(optimize.minimize_scalar(loss, bounds=(at - 3, at + 3), method="bounded").fun)

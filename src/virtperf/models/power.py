@@ -1,5 +1,7 @@
-"""How many runs are needed: to see an effect, to show equivalence, to decide a claim
-(statsmodels.stats.power).
+"""How many runs are needed: to see an effect, to show equivalence, to decide a claim.
+
+statsmodels.stats.power has t tests with pooled variances alone; intervals of ratios and verdicts
+have the degrees of freedom of Welch and Satterthwaite.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special, stats
-from statsmodels.stats.power import TTestIndPower
 
 from rawperf.core.errors import ModelError
 from virtperf.core.mean import CAP
@@ -19,8 +20,8 @@ from virtperf.models import checks
 from virtperf.models.checks import Array
 
 QUESTIONS = ("difference", "equivalence", "claim")
-MOST = 1000
-NODES, SHARES = 200, 40
+MAX_RUNS = 1000
+DEVIATION_NODES, SHARE_NODES = 200, 40
 """Nodes of the integrals over the pooled variance, and over the share that one condition has in
 it.
 """
@@ -56,9 +57,9 @@ def power(
 ) -> float:
     """Probability that so many runs of each of two conditions answer a question about their ratio.
 
-    The noise is proportional with one coefficient of variation, the ratio is judged on the log
-    scale with ``2 n - 2`` degrees of freedom, as `ratio_of_means` does; for a claim with those of a
-    verdict, which pools no variances (Welch and Satterthwaite, `core.mean.CAP`).
+    The noise is proportional with one coefficient of variation; the ratio is judged on the log
+    scale with the degrees of freedom that `ratio_of_means` and verdicts have, which pool no
+    variances (Welch and Satterthwaite, `core.mean.CAP`).
 
     Parameters
     ----------
@@ -92,18 +93,14 @@ def power(
         )
     shift, sd = math.log1p(effect), math.sqrt(math.log1p(cv * cv))
     if question == "difference":
-        found = float(TTestIndPower().power(abs(shift) / sd, n, alpha)) if shift else alpha
-        return (
-            1.0 if math.isnan(found) else found
-        )  # the noncentral t distribution gives up where nothing is missing
+        return _outside(shift, _nodes(sd, n, alpha), 0.0, 0.0)
     if question == "equivalence":
         if margin is None or margin <= 0:
             raise ModelError(
                 "an equivalence needs a margin", expected="a positive share, such as 0.03"
             )
-        return _inside(
-            shift, _nodes(sd, n, 2 * n - 2, 2 * alpha), -math.log1p(margin), math.log1p(margin)
-        )
+        nodes = _nodes(sd, n, 2 * alpha)
+        return _inside(shift, nodes, -math.log1p(margin), math.log1p(margin))
     if not 0 <= low < high:
         raise ModelError(
             "the claim allows no ratio", expected="0 <= low < high", found=f"{low:g} to {high:g}"
@@ -112,10 +109,7 @@ def power(
         math.log(low) if low > 0 else -math.inf,
         math.log(high) if math.isfinite(high) else math.inf,
     )
-    part = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(
-        _middles(SHARES)
-    )  # of one condition in the sum of the variances
-    nodes = _nodes(sd, n, (n - 1) * np.minimum(1 / (part**2 + (1 - part) ** 2), CAP), alpha)
+    nodes = _nodes(sd, n, alpha)
     return _inside(shift, nodes, *ends) + _outside(shift, nodes, *ends)
 
 
@@ -127,11 +121,11 @@ def runs_needed(*, target: float = 0.8, **question: Any) -> int | None:
         raise checks.ArgumentError(
             "the power is out of range", expected="a number between 0 and 1", found=repr(target)
         )
-    if power(MOST, **question) < target:
+    if power(MAX_RUNS, **question) < target:
         return None
     few, many = 1, 2
     while power(many, **question) < target:
-        few, many = many, min(2 * many, MOST)
+        few, many = many, min(2 * many, MAX_RUNS)
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if power(middle, **question) >= target else (middle, many)
@@ -167,11 +161,13 @@ def _outside(shift: float, nodes: _Nodes, low: float, high: float) -> float:
     )
 
 
-def _nodes(sd: float, n: int, df: ArrayLike, alpha: float) -> _Nodes:
-    """The interval takes its quantile with `df` degrees of freedom, equally likely ones; the
-    deviation has 2 n - 2.
+def _nodes(sd: float, n: int, alpha: float) -> _Nodes:
+    """Equally likely half widths: of the pooled deviation with 2 n - 2 degrees of freedom, and of
+    the share that one condition has in it, which decides the quantile's degrees of freedom.
     """
-    s = sd * np.sqrt(stats.chi2.ppf(_middles(NODES), 2 * n - 2) / (2 * n - 2))
+    share = stats.beta((n - 1) / 2, (n - 1) / 2).ppf(_middles(SHARE_NODES))
+    df = (n - 1) * np.minimum(1 / (share**2 + (1 - share) ** 2), CAP)
+    s = sd * np.sqrt(stats.chi2.ppf(_middles(DEVIATION_NODES), 2 * n - 2) / (2 * n - 2))
     root = math.sqrt(2 / n)
     half = np.outer(special.stdtrit(df, 1 - alpha / 2), root * s).ravel()
     return half, np.full(len(half), 1 / len(half)), sd * root

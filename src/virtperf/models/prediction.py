@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
+from virtperf.models.noise import power_of
 from virtperf.models.result import t_quantile
 
 
@@ -48,7 +49,7 @@ def prediction(
     """
     low, high = ends
     if weights is not None:
-        size = np.abs(value) if fit.noise == "proportional" else 1.0
+        size = np.abs(value) ** (power_of(fit.noise) / 2)
         spread = np.sqrt(fit.scale / weights)
         se, noise = np.hypot(se, spread * size), t_quantile(fit.df_resid, alpha) * spread
         with np.errstate(all="ignore"):
@@ -81,6 +82,6 @@ def weights_of_new(fitted: Array, new: ArrayLike | None, rows: int) -> Array:
     if np.ptp(fitted) > 1e-9 * fitted.max():
         raise ModelError(
             "the noise of a new observation is not known, because the fitted rows have unequal weights",
-            remedy="give the weights of the new rows, or fit proportional noise without weights",
+            remedy="give the weights of the new rows, or fit a kind of noise without weights",
         )
     return np.full(rows, fitted[0])

@@ -1,5 +1,5 @@
-"""Quantities as equations, and their profile-likelihood limits: where the best fit with a value
-becomes too bad.
+"""Profile-likelihood intervals: the values c of a quantity for which the best fit with
+``row(c) @ b == target(c)`` is not significantly worse than the best fit of all.
 
 References
 ----------
@@ -20,7 +20,7 @@ from scipy.optimize import elementwise
 from virtperf.models.checks import Array
 
 MAX_DOUBLINGS = 60
-MOST = 1e6  # stands for "infinitely worse" where a root is bracketed
+EXCESS_CAP = 1e6  # stands for "infinitely worse" where a root is bracketed
 
 Excess = Callable[[Array, Array], Array]
 """``(c, k) -> sqrt((deviance(c) - deviance) / scale)`` of the quantities of index k, both of shape
@@ -29,8 +29,8 @@ Excess = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
-class Question:
-    """A quantity of a curve, as the equation ``row(c) @ b = target(c)``.
+class ProfileConstraint:
+    """A quantity of a curve as a linear constraint on its coefficients, ``row(c) @ b = target(c)``.
 
     Parameters
     ----------
@@ -40,36 +40,36 @@ class Question:
         c of the fitted curve.
     domain : tuple of float
         Smallest and largest c that the model allows.
-    back : callable
-        c to the quantity that a reader asks for; monotone.
+    transform : callable
+        From c to the quantity that is reported; monotone.
     """
 
     row: Callable[[Array], Array]
     target: Callable[[Array], Array]
     value: float
     domain: tuple[float, float] = (0.0, math.inf)
-    back: Callable[[float], float] = float
+    transform: Callable[[float], float] = float
 
     @classmethod
-    def level(
-        cls, row: ArrayLike, value: float, back: Callable[[float], float] = float
-    ) -> Question:
+    def linear(
+        cls, row: ArrayLike, value: float, transform: Callable[[float], float] = float
+    ) -> ProfileConstraint:
         """``row @ b = c``."""
         fixed = np.array(row, dtype=float)
-        return cls(lambda c: np.tile(fixed, (len(c), 1)), lambda c: c, value, back=back)
+        return cls(lambda c: np.tile(fixed, (len(c), 1)), lambda c: c, value, transform=transform)
 
     @classmethod
-    def share(
+    def quotient(
         cls,
         row: ArrayLike,
         of: ArrayLike,
         value: float,
         domain: tuple[float, float] = (0.0, math.inf),
-        back: Callable[[float], float] = float,
-    ) -> Question:
+        transform: Callable[[float], float] = float,
+    ) -> ProfileConstraint:
         """``row @ b = c * of @ b``."""
         fixed, times = np.array(row, dtype=float), np.array(of, dtype=float)
-        return cls(lambda c: fixed - np.outer(c, times), np.zeros_like, value, domain, back)
+        return cls(lambda c: fixed - np.outer(c, times), np.zeros_like, value, domain, transform)
 
 
 def inverse_of(value: float) -> float:
@@ -110,7 +110,10 @@ def limits(
 
     def gap(c: Array, k: Any) -> Array:
         return (
-            np.minimum(np.nan_to_num(excess(c, which[k]), nan=MOST, posinf=MOST), MOST) - quantile
+            np.minimum(
+                np.nan_to_num(excess(c, which[k]), nan=EXCESS_CAP, posinf=EXCESS_CAP), EXCESS_CAP
+            )
+            - quantile
         )
 
     step = np.where(np.isfinite(se) & (se > 0), se, np.maximum(np.abs(value), 1e-3))

@@ -1,55 +1,28 @@
-"""Ratio of two means: a gamma model with log link (statsmodels), Fieller's interval, intervals on
-the log scale.
-"""
+"""Ratios and differences of two means: of independent runs, of pairs, of printed numbers."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import statsmodels.api as sm
 from numpy.typing import ArrayLike
-from scipy import special
-from statsmodels.genmod.families import Gamma
-from statsmodels.genmod.families.links import Log
-from statsmodels.genmod.generalized_linear_model import GLM
 
 from rawperf.core.errors import ModelError
-from virtperf.core.mean import satterthwaite
+from virtperf.core.mean import CAP, Mean, over_runs, satterthwaite
 from virtperf.models import checks
 from virtperf.models.checks import Array
 from virtperf.models.result import Estimate, t_interval, t_quantile
 
-METHODS = ("log link", "fieller", "log")
-SAME = 1e-9
+METHODS = ("log-ratio", "fieller", "pooled")
+EQUAL_REPLICATES = 1e-9
 """Relative differences below which replicates are taken as equal."""
-UNEQUAL = 0.05
-"""P-value of the F test of two relative variances below which a warning says that they differ."""
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean of replicates, its standard error, and the degrees of freedom of that."""
-
-    value: float
-    se: float
-    df: int
-
-    @classmethod
-    def of(cls, sample: Array) -> Mean:
-        """Return the mean of independent replicates; raises `ModelError` where it or its error is
-        not finite.
-        """
-        value, se = float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample)))
-        if not (math.isfinite(value) and math.isfinite(se)):
-            raise ModelError(
-                "the replicates are too large",
-                expected="a finite mean and standard error",
-                found=f"{value}, {se}",
-                remedy="give them in another unit",
-            )
-        return cls(value, se, len(sample) - 1)
+NO_SPREAD = (
+    "the replicates do not differ: an interval without width says nothing about runs that were "
+    "not made"
+)
 
 
 def replicates(sample: ArrayLike, name: str) -> Array:
@@ -63,76 +36,85 @@ def replicates(sample: ArrayLike, name: str) -> Array:
 
 
 def ratio_of_means(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    method: str | None = None,
-    paired: bool = False,
-    alpha: float = 0.05,
+    a: ArrayLike, b: ArrayLike, *, method: str = "log-ratio", alpha: float = 0.05
 ) -> Estimate:
-    """Estimate ``mean(a) / mean(b)`` from replicates.
+    """Estimate ``mean(a) / mean(b)`` from independent replicates.
+
+    Runs that belong together, in pairs or blocks, have `ratio_of_pairs`.
 
     Parameters
     ----------
     a, b : array_like, shape (m,) and (n,)
-    method : {"log link", "fieller", "log"}
-        A gamma model with log link (`fit_log_link`): noise in proportion to the mean, the same
-        share for both, as for the other models; Fieller's set (see `fieller`); or ``exp(log ratio
-        +- t se)`` with the delta-method se of the log ratio. The last two give each sample its own
-        variance, with Welch's degrees of freedom. Default: "log link" for independent samples, else
-        "fieller".
-    paired : bool
-        Rows belong together, in order: their covariance counts, with n - 1 degrees of freedom.
+    method : {"log-ratio", "fieller", "pooled"}
+        ``exp(log ratio +- t se)`` with the delta-method se of the log ratio, or Fieller's set (see
+        `fieller`): both give each sample its own variance, and the degrees of freedom of Welch and
+        Satterthwaite, at most `core.mean.CAP` times the fewest, as verdicts have them. "pooled"
+        takes one coefficient of variation for both samples: the Gamma model with log link
+        (`fit_log_link`).
 
     Raises
     ------
     ModelError
-        For fewer than two replicates, unequal lengths of pairs, a zero denominator, or values that
-        are not positive with "log link" (means, with "log").
+        For fewer than two replicates, a zero denominator, means that are not positive
+        ("log-ratio"), or values that are not ("pooled").
     """
-    method = checks.one_of(
-        method or ("fieller" if paired else "log link"), METHODS, "interval method"
-    )
+    checks.one_of(method, METHODS, "interval method")
     x, y = replicates(a, "numerator"), replicates(b, "denominator")
-    if method == "log link":
-        if paired:
-            raise checks.ArgumentError(
-                "a log link is for independent samples of proportional noise"
-            )
-        return _log_link(x, y, alpha)
-    top, bottom, covariance, df = sides(x, y, paired)
+    if method == "pooled":
+        return _pooled(x, y, alpha)
+    top, bottom = _mean(x), _mean(y)
+    if bottom.value == 0:
+        raise ModelError(
+            "the denominator's mean is zero", remedy="compare differences instead of ratios"
+        )
+    # Those of top - r bottom at the estimated ratio r; on the log scale they are the same.
+    df = _degrees_of_freedom(top, bottom, top.value / bottom.value)
     if method == "fieller":
-        return fieller(top.value, bottom.value, top.se**2, bottom.se**2, covariance, df, alpha)
+        return fieller(top.value, bottom.value, top.se**2, bottom.se**2, 0.0, df, alpha)
     if top.value <= 0 or bottom.value <= 0:
         raise ModelError(
             "the log-ratio interval needs positive means",
             found=f"{top.value:g} and {bottom.value:g}",
             remedy="take Fieller's interval",
         )
-    value, u, v = top.value / bottom.value, top.se / top.value, bottom.se / bottom.value
-    variance = u * u + v * v - 2 * covariance / (top.value * bottom.value)
-    found = t_interval(math.log(value), math.sqrt(max(variance, 0.0)), df, alpha, "log-ratio").map(
-        _exp
-    )
-    return replace(found, value=value)
+    value = top.value / bottom.value
+    se = math.hypot(top.se / top.value, bottom.se / bottom.value)
+    found = t_interval(math.log(value), se, df, alpha, "log-ratio").map(_exp)
+    return replace(found, value=value, warnings=_no_spread(x, y))
 
 
-def sides(x: Array, y: Array, paired: bool) -> tuple[Mean, Mean, float, float]:
-    """Both means, the covariance of the two (of pairs), and the degrees of freedom of their ratio.
-
-    Those of independent samples are Satterthwaite's of ``top - r bottom`` at the estimated ratio r,
-    where the delta method on the log scale has the same.
+def difference_of_means(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
+    """Estimate ``mean(a) - mean(b)`` from independent replicates: Student's t with variances of
+    their own and the degrees of freedom of `ratio_of_means`.
     """
-    top, bottom = Mean.of(x), Mean.of(y)
-    if paired:
-        checks.same_length(("numerator", x), ("denominator", y))
-        return top, bottom, float(np.cov(x, y)[0, 1]) / len(x), float(len(x) - 1)
-    if bottom.value == 0:
+    x, y = replicates(a, "first sample"), replicates(b, "second sample")
+    first, second = _mean(x), _mean(y)
+    df = _degrees_of_freedom(first, second, 1.0)
+    found = t_interval(first.value - second.value, math.hypot(first.se, second.se), df, alpha)
+    return replace(found, warnings=_no_spread(x, y))
+
+
+def _mean(sample: Array) -> Mean:
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = over_runs(list(sample), [], [], level=0.95)
+    if not (math.isfinite(found.value) and math.isfinite(found.se)):
         raise ModelError(
-            "the denominator's mean is zero", remedy="compare differences instead of ratios"
+            "the replicates are too large",
+            expected="a finite mean and standard error",
+            found=f"{found.value}, {found.se}",
+            remedy="give them in another unit",
         )
-    r = top.value / bottom.value
-    return top, bottom, 0.0, satterthwaite((top.se**2, (r * bottom.se) ** 2), (top.df, bottom.df))
+    return found
+
+
+def _degrees_of_freedom(first: Mean, second: Mean, factor: float) -> float:
+    variances, dfs = (first.se**2, (factor * second.se) ** 2), (first.df, second.df)
+    return min(satterthwaite(variances, dfs), CAP * min(dfs))
+
+
+def _no_spread(x: Array, y: Array) -> tuple[str, ...]:
+    spread = max(float(np.ptp(x)) / abs(x.mean() or 1.0), float(np.ptp(y)) / abs(y.mean() or 1.0))
+    return (NO_SPREAD,) if spread < EQUAL_REPLICATES else ()
 
 
 def fit_log_link(x: Array, y: Array) -> Any:
@@ -145,30 +127,21 @@ def fit_log_link(x: Array, y: Array) -> Any:
     """
     design = np.column_stack((np.ones(len(x) + len(y)), np.repeat([1.0, 0.0], (len(x), len(y)))))
     start = [0.0, math.log(x.mean() / y.mean())]  # the estimate itself
-    return GLM(np.concatenate((x, y)) / y.mean(), design, family=Gamma(Log())).fit(
+    family = sm.families.Gamma(sm.families.links.Log())
+    return sm.GLM(np.concatenate((x, y)) / y.mean(), design, family=family).fit(
         start_params=start, scale="X2", use_t=True
     )
 
 
-def _log_link(x: Array, y: Array, alpha: float) -> Estimate:
+def _pooled(x: Array, y: Array, alpha: float) -> Estimate:
     for sample, name in ((x, "numerator"), (y, "denominator")):
         checks.column(sample, name, positive=True)
     value = float(x.mean() / y.mean())
-    if max(np.ptp(x) / x.mean(), np.ptp(y) / y.mean()) < SAME:
-        note = "the replicates do not differ: an interval without width says nothing about runs that were not made"
-        return Estimate(value, value, value, checks.level(alpha), "log link", (note,))
+    if notes := _no_spread(x, y):
+        return Estimate(value, value, value, checks.level(alpha), "log link", notes)
     results = fit_log_link(x, y)
-    found = t_interval(
-        math.log(value), float(results.bse[1]), results.df_resid, alpha, "log link"
-    ).map(_exp)
-    spreads = [float(sample.var(ddof=1) / sample.mean() ** 2) for sample in (x, y)]
-    p = 0.0
-    if min(spreads) > 0:
-        below = float(special.fdtr(len(x) - 1, len(y) - 1, spreads[0] / spreads[1]))
-        p = 2 * min(below, 1 - below)
-    differ = "the relative spreads of the samples differ ({:.2g} and {:.2g} %): Fieller's interval gives each its own"
-    notes = (differ.format(*(100 * math.sqrt(v) for v in spreads)),) if p < UNEQUAL else ()
-    return replace(found, value=value, warnings=notes)
+    se, df = float(results.bse[1]), float(results.df_resid)
+    return replace(t_interval(math.log(value), se, df, alpha, "log link").map(_exp), value=value)
 
 
 def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estimate:
@@ -188,7 +161,7 @@ def ratio_of_pairs(a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05) -> Estima
     checks.same_length(("numerator", x), ("denominator", y))
     checks.column(x, "numerator", positive=True)
     checks.column(y, "denominator", positive=True)
-    found = Mean.of(np.log(x) - np.log(y))
+    found = _mean(np.log(x) - np.log(y))
     return t_interval(found.value, found.se, found.df, alpha, "paired log-ratio").map(_exp)
 
 

@@ -1,46 +1,169 @@
-"""What every model returns: a fit in statsmodels' manner, and estimates (`estimate`)."""
+"""Estimates, tests and fits: what every model returns, and what stands where there is none."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import special
 
 from rawperf.core.errors import ModelError
+from virtperf.core.provenance import Origin
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.estimate import (
-    NO_DF,
-    NO_NOISE,
-    Estimate,
-    FTest,
-    Missing,
-    f_test,
-    t_interval,
-    t_quantile,
-)
-from virtperf.models.noise import gamma_llf
+from virtperf.models.noise import WEIGHTS, power_of
 
-__all__ = [
-    "NO_DF",
-    "NO_NOISE",
-    "Estimate",
-    "FTest",
-    "FitResult",
-    "Missing",
-    "f_test",
-    "inverse_gram",
-    "t_interval",
-    "t_quantile",
-]
+NO_NOISE = "the curve goes through the points exactly: there is no noise to estimate, and the interval has no width"
+NO_DF = "no degrees of freedom are left"
 
-EXACT = 1e-26
-"""Residual sum of squares, as a share of that of y, that is nothing but rounding."""
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+        In the unit of the quantity; a limit of ``-inf`` or ``inf`` means that the data set none
+        there.
+    level : float
+        Confidence level of the interval, e.g. 0.95.
+    method : str
+        How the interval was made, for example "profile likelihood", "Fieller", "log-ratio", "t",
+        "rounding"; docs/methods.md lists them.
+    warnings : tuple of str
+        Not errors, but a reader should see them beside the number.
+    origin : Origin or None
+        What the number was computed from; the frame functions (`virtperf.models.usl` and others)
+        set it.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    warnings: tuple[str, ...] = ()
+    origin: Origin | None = None
+
+    available: ClassVar[bool] = True  # `Missing` says False
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def map(self, function: Callable[[float], float], *warnings: str) -> Estimate:
+        """Return the estimate of a monotone function of the quantity (falling functions swap the
+        limits).
+        """
+        ends = sorted((function(self.low), function(self.high)))
+        notes = (*self.warnings, *warnings)
+        return Estimate(
+            function(self.value), ends[0], ends[1], self.level, self.method, notes, self.origin
+        )
+
+    def __str__(self) -> str:
+        low = "no finite lower limit" if self.low == -math.inf else f"{self.low:.4g}"
+        high = "no finite upper limit" if self.high == math.inf else f"{self.high:.4g}"
+        return f"{self.value:.4g} ({100 * self.level:g} % {self.method}: {low} to {high})"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands where a fit, an estimate or a test could not be had, and says why.
+
+    It has the attributes of an `Estimate` (NaN numbers); any other attribute, and any call, gives
+    the same `Missing` again, so that a cell that asks a missing fit for its peak gets the reason
+    for which there is no fit.
+    """
+
+    reason: str
+    origin: Origin | None = None
+
+    available: ClassVar[bool] = False
+    value: ClassVar[float] = math.nan
+    low: ClassVar[float] = math.nan
+    high: ClassVar[float] = math.nan
+    level: ClassVar[float] = math.nan
+    method: ClassVar[str] = ""
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith(
+            "_"
+        ):  # protocols (pickling, display) ask for these and must hear that there are none
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *arguments: Any, **named: Any) -> Missing:
+        return self
+
+    def __contains__(self, value: float) -> bool:
+        return False
+
+    def __float__(self) -> float:
+        return math.nan
+
+    def __str__(self) -> str:
+        return f"not available: {self.reason}"
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class FTest:
+    """An F test; `null` is what a small p-value speaks against."""
+
+    statistic: float
+    df_num: float
+    df_denom: float
+    pvalue: float
+    null: str
+    origin: Origin | None = None
+
+    available: ClassVar[bool] = True
+
+
+def f_test(explained: float, df_num: float, rss: float, df_denom: float, null: str) -> FTest:
+    """Test whether `explained`, a drop of the residual sum of squares, is more than noise.
+
+    ``F = (explained / df_num) / (rss / df_denom)``, where `rss` belongs to the larger model.
+    """
+    if df_denom <= 0:
+        raise ModelError(
+            "no degrees of freedom are left for the test",
+            remedy="measure more points or replicates",
+        )
+    gain = (
+        max(explained, 0.0) / df_num
+    )  # rounding can make the drop of two nested fits slightly negative
+    noise = rss / df_denom
+    statistic = gain / noise if noise > 0 else (math.inf if gain > 0 else 0.0)
+    pvalue = 0.0 if math.isinf(statistic) else float(special.fdtrc(df_num, df_denom, statistic))
+    return FTest(statistic, df_num, df_denom, pvalue, null)
+
+
+def t_quantile(df: float, alpha: float) -> float:
+    """Return the two-sided t quantile ``t(1 - alpha/2, df)``: infinite without degrees of
+    freedom.
+    """
+    checks.level(alpha)
+    return float(special.stdtrit(df, 1 - alpha / 2)) if df > 0 else math.inf
+
+
+def t_interval(value: float, se: float, df: float, alpha: float, method: str = "t") -> Estimate:
+    """Return ``value +- t(1 - alpha/2, df) * se`` as an estimate."""
+    quantile = t_quantile(df, alpha)
+    if math.isinf(quantile) or math.isnan(se):
+        why = NO_DF if math.isinf(quantile) else "there is no standard error at a bound"
+        return Estimate(value, -math.inf, math.inf, 1 - alpha, method, (why,))
+    return Estimate(value, value - quantile * se, value + quantile * se, 1 - alpha, method)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,9 +186,9 @@ class FitResult(ABC):
         Rows minus freely estimated parameters.
     results : object
         The results of statsmodels (or None): ``results.summary()``, ``results.get_prediction()``.
-    noise : {"constant", "proportional", "weights"}
-        How the variance of a row depends on it; with "proportional" the weights are one over the
-        squared fit.
+    noise : {"proportional", "counts", "constant", "weights"}
+        How the variance of a row depends on its mean: as the square, in proportion, not at all, or
+        as the given weights say. The weights of lines and pieces contain it.
     """
 
     model: str
@@ -115,35 +238,6 @@ class FitResult(ABC):
         """Standard errors of `params`."""
         return np.sqrt(np.diag(self.covariance))
 
-    @property
-    def llf(self) -> float:
-        """Log-likelihood at the optimum (infinite if the fit is exact): normal, or Gamma with
-        proportional noise.
-        """
-        n, rss = self.nobs, self.rss
-        if rss <= EXACT * float(np.sum(self.weights * self.y**2)):
-            return math.inf
-        if self.noise == "proportional":
-            return gamma_llf(
-                self.y, np.asarray(getattr(self, "given", np.ones(n))), self.fittedvalues
-            )
-        return float(
-            -n / 2 * (math.log(2 * math.pi * rss / n) + 1) + np.sum(np.log(self.weights)) / 2
-        )
-
-    @property
-    def aicc(self) -> float:
-        """Akaike's criterion with the small-sample term of Hurvich and Tsai (infinite if ``n <= p +
-        2``); NaN if exact.
-
-        The residual variance is counted as a parameter, as R's AIC does.
-        """
-        k = len(self.params) + 1
-        spare, llf = self.nobs - k - 1, self.llf
-        if not math.isfinite(llf):
-            return math.nan
-        return 2 * k - 2 * llf + 2 * k * (k + 1) / spare if spare > 0 else math.inf
-
     def cov_params(self) -> Array:
         """Return the covariance of `params`, shape (p, p)."""
         return self.covariance.copy()
@@ -165,10 +259,6 @@ class FitResult(ABC):
         given = {} if method is None else {"method": method}
         estimates = [self.estimate(name, alpha, **given) for name in self.param_names]
         return np.array([[e.low, e.high] for e in estimates])
-
-    def get_prediction(self, *arguments: Any, **named: Any) -> Any:
-        """The prediction of statsmodels' results; see `results`."""
-        return self.results.get_prediction(*arguments, **named)
 
     def predict(
         self,
@@ -207,24 +297,22 @@ class FitResult(ABC):
         cov = np.where(np.isnan(self.covariance), 0.0, self.covariance)
         variance = np.einsum("ij,jk,ik->i", gradient, cov, gradient)
         if interval == "observation":
-            variance = variance + self._noise(value, weights)
+            variance = variance + self._noise_variance(value, weights)
         half = t_quantile(self.df_resid, alpha) * np.sqrt(np.maximum(variance, 0.0))
         return pd.DataFrame(
             {"value": value, "se": np.sqrt(variance), "low": value - half, "high": value + half}
         )
 
-    def _noise(self, value: Array, weights: ArrayLike | None) -> Array:
+    def _noise_variance(self, value: Array, weights: ArrayLike | None) -> Array:
         """Variance of new observations around the curve."""
-        if self.noise == "proportional":
-            return self.scale * value**2
-        if self.noise == "weights" and weights is None:
-            raise checks.ArgumentError(
-                "the fit has weights, so a new observation needs one",
-                remedy="give the weights of the new observations",
-            )
-        return self.scale / (
-            np.ones(1) if weights is None else checks.column(weights, "weight", positive=True)
-        )
+        if self.noise == WEIGHTS:
+            if weights is None:
+                raise checks.ArgumentError(
+                    "the fit has weights, so a new observation needs one",
+                    remedy="give the weights of the new observations",
+                )
+            return self.scale / checks.column(weights, "weight", positive=True)
+        return self.scale * value ** power_of(self.noise)
 
     def lack_of_fit(self) -> FTest:
         """Test the curve against the spread of replicates (rows with the same x).
@@ -255,20 +343,53 @@ class FitResult(ABC):
             "the curve goes through the true means",
         )
 
+    def means(self) -> pd.DataFrame:
+        """Mean of the rows at each x beside the curve: columns ``x, rows, mean, fitted``."""
+        frame = pd.DataFrame({"x": self.x, "mean": self.y, "fitted": self.fittedvalues})
+        groups = frame.groupby("x")
+        table = groups.mean()
+        table.insert(0, "rows", groups.size())
+        return table.reset_index()
+
+    def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
+        """What follows from the parameters, by name; see the methods of these names."""
+        return {}
+
+    def tests(self) -> dict[str, FTest]:
+        """The tests that the rows allow, by name."""
+        try:
+            return {"lack of fit": self.lack_of_fit()}
+        except ModelError:
+            return {}
+
     def summary(self, alpha: float = 0.05) -> str:
         """Return the fit as plain text: the same bytes for the same fit."""
-        head = [
+        noise = "weights given" if self.noise == WEIGHTS else f"{self.noise} noise"
+        lines = [
             self.model,
-            f"rows {self.nobs}, residual degrees of freedom {self.df_resid}, residual SD {math.sqrt(self.scale):.6g}, "
-            f"log-likelihood {self.llf:.6g}, AICc {self.aicc:.6g}",
-            f"{'':<14}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  {100 * (1 - alpha):g} % interval",
+            f"rows {self.nobs}, residual degrees of freedom {self.df_resid}, residual SD "
+            f"{math.sqrt(self.scale):.6g}, {noise}",
+            f"{'':<20}{'estimate':>14}{'std err':>14}{'low':>14}{'high':>14}  "
+            f"{100 * (1 - alpha):g} % interval",
         ]
-        for name, se in zip(self.param_names, self.bse, strict=True):
-            e = self.estimate(name, alpha)
-            head.append(
-                f"{name:<14}{e.value:>14.6g}{se:>14.6g}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
+        warnings = list(self.warnings)
+        errors = dict(zip(self.param_names, self.bse, strict=True))
+        found = {name: self.estimate(name, alpha) for name in self.param_names}
+        for name, e in (found | self.quantities(alpha)).items():
+            if isinstance(e, Missing):
+                lines.append(f"{name:<20}  {e}")
+                continue
+            se = f"{errors[name]:.6g}" if name in errors else ""
+            lines.append(
+                f"{name:<20}{e.value:>14.6g}{se:>14}{e.low:>14.6g}{e.high:>14.6g}  {e.method}"
             )
-        return "\n".join([*head, *(f"warning: {w}" for w in self.warnings)]) + "\n"
+            warnings.extend(w if w in self.warnings else f"{name}: {w}" for w in e.warnings)
+        lines += [
+            f"{name}: F({t.df_num:g}, {t.df_denom:g}) = {t.statistic:.4g}, p = {t.pvalue:.4g}"
+            for name, t in self.tests().items()
+        ]
+        lines += [f"warning: {w}" for w in dict.fromkeys(warnings)]
+        return "\n".join(lines) + "\n"
 
     def _new(self, new: ArrayLike) -> Array:
         return checks.column(np.atleast_1d(np.asarray(new)), "new x")

@@ -1,23 +1,39 @@
 """Two straight pieces that meet at a breakpoint: a linear model by statsmodels, whose breakpoint is
-searched for.
+searched for, with intervals that leave the breakpoint free.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
+import pandas as pd
 import statsmodels.api as sm
 from numpy.typing import ArrayLike
 
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
+from virtperf.models.breakpoint_search import (
+    FORMS,
+    BreakpointGrid,
+    BreakpointSearch,
+    curve,
+    design,
+    search,
+)
 from virtperf.models.checks import Array
-from virtperf.models.noise import check_noise
-from virtperf.models.pieces import FORMS, curve, design, search
-from virtperf.models.result import NO_DF, inverse_gram
-from virtperf.models.segmented_result import SegmentedResult
+from virtperf.models.noise import check_noise, power_of, resolve_noise
+from virtperf.models.prediction import prediction, weights_of_new
+from virtperf.models.result import NO_DF, NO_NOISE, Estimate, FitResult, inverse_gram, t_quantile
 
-REWEIGHTINGS = 3  # of proportional noise
+REWEIGHTINGS = 3
+"""Rounds in which the weights of noise that depends on the mean are found."""
+SIMULATED = "likelihood, simulated"
+SIMULATIONS, SEED, THRESHOLD_ROUNDS = 1999, 20, 4
+"""Of the simulated threshold of an interval; it is searched for in so many rounds at most."""
 
 
 def fit_segmented(
@@ -26,7 +42,7 @@ def fit_segmented(
     *,
     weights: ArrayLike | None = None,
     form: str = "free",
-    noise: str = "constant",
+    noise: str | None = None,
 ) -> SegmentedResult:
     """Fit two straight pieces that meet at a breakpoint, by exact least squares.
 
@@ -34,14 +50,14 @@ def fit_segmented(
     ----------
     x, y : array_like, shape (n,)
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance of each row.
+        Proportional to one over the variance of each row; in place of `noise`.
     form : {"free", "plateau-decline", "rise-plateau"}
         Two free slopes; no slope before the break; no slope after it. The sign of a slope is not
         forced, but a warning says if it contradicts the name. The breakpoint is sought where each
         sloping piece has two distinct x.
-    noise : {"constant", "proportional"}
-        As in `usl.fit_usl`; proportional noise (positive y) divides the weights by the squares of
-        the fitted values, which are found in a few rounds.
+    noise : {"constant", "counts", "proportional"}
+        As in `usl.fit_usl`, but constant unless asked. Noise that depends on the mean (positive y)
+        gives weights of one over a power of the fitted values, which are found in a few rounds.
 
     Raises
     ------
@@ -59,16 +75,18 @@ def fit_segmented(
     Stat. Assoc. 61.
     """
     kind = FORMS[checks.one_of(form, tuple(FORMS), "form")]
-    proportional = checks.noise(noise) == "proportional"
-    xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=proportional)
+    noise = resolve_noise(noise, weights, "constant")
+    power = power_of(noise)
+    remedy = "take the noise as constant"
+    xs, ys = checks.column(x, "x"), checks.column(y, "y", positive=power > 0, remedy=remedy)
     checks.same_length(("x", xs), ("y", ys))
     checks.enough(xs, kind.names, name="x")
     given = w = checks.weights_or_ones(weights, len(xs))
-    for _ in range(REWEIGHTINGS if proportional else 0):
-        psi, _ = _best_place(xs, ys, w, form)
+    for _ in range(REWEIGHTINGS if power else 0):
+        psi, _ = _best_breakpoint(xs, ys, w, form)
         fitted = sm.WLS(ys, design(form, xs, psi), weights=w).fit().fittedvalues
-        w = given / np.maximum(fitted, ys.min() / 2) ** 2
-    psi, notes = _best_place(xs, ys, w, form)
+        w = given / np.maximum(fitted, ys.min() / 2) ** power
+    psi, notes = _best_breakpoint(xs, ys, w, form)
     model = sm.WLS(ys, design(form, xs, psi), weights=w)
     hinge = f"max(x - {psi:.6g}, 0)" if kind.sign > 0 else f"max({psi:.6g} - x, 0)"
     model.data.xnames = ["1", "x", hinge] if form == "free" else ["1", hinge]
@@ -108,6 +126,238 @@ def fit_segmented(
     )
 
 
-def _best_place(x: Array, y: Array, weights: Array, form: str) -> tuple[float, list[str]]:
+def _best_breakpoint(x: Array, y: Array, weights: Array, form: str) -> tuple[float, list[str]]:
     psi, notes = search(x, y, weights, form).best()
     return FORMS[form].sign * psi, list(notes)
+
+
+@lru_cache(maxsize=8)
+def _normal_numbers(n_sim: int, rows: int, seed: int) -> Array:
+    return np.random.default_rng(seed).standard_normal((n_sim, rows))
+
+
+def _simulated_pvalue(drawn: Array, observed: float) -> float:
+    return (1 + int(np.sum(drawn >= observed))) / (1 + len(drawn))
+
+
+@dataclass(frozen=True)
+class BreakTest:
+    """A test of one straight line against two pieces, whose null distribution is simulated.
+
+    Parameters
+    ----------
+    statistic : float
+        Largest F statistic over all breakpoints.
+    pvalue : float
+        Share of data sets simulated under the null with a statistic at least as large, ``(1 +
+        count) / (1 + n_sim)``.
+    """
+
+    statistic: float
+    pvalue: float
+    n_sim: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SegmentedResult(FitResult):
+    """A fitted two-piece line; see `FitResult` for the common part. ``params[-1]`` is the
+    breakpoint, in units of x.
+
+    `results` is the linear model with the breakpoint taken as known, which makes its own intervals
+        too narrow.
+
+    Parameters
+    ----------
+    given : ndarray, shape (n,)
+        The caller's weights; ``weights`` has the proportional noise too.
+    """
+
+    form: str
+    given: Array
+
+    @cached_property
+    def _search(self) -> BreakpointSearch:
+        return search(self.x, self.y, self.weights, self.form)
+
+    @property
+    def _sign(self) -> int:
+        return FORMS[self.form].sign
+
+    @property
+    def _exact(self) -> bool:
+        return self.rss <= (1e-13 * float(np.linalg.norm(self._search.root * self.y))) ** 2
+
+    def breakpoint(self, alpha: float = 0.05, method: str = "simulated") -> Estimate:
+        """Return the breakpoint with its interval.
+
+        Parameters
+        ----------
+        method : {"simulated", "profile", "t"}
+            "profile": the range of ``{psi : RSS(psi) <= RSS + s**2 F(1 - alpha; 1, df)}``; an end
+            is infinite if a curve without a break inside the data fits as well. The sum of squares
+            has corners where psi passes an x, so that F is too small a threshold where the noise is
+            large. "simulated": the same with the threshold that data sets ask for that are
+            simulated with the breakpoint at each end. "t": delta method.
+        """
+        return self.estimate("breakpoint", alpha, method)
+
+    def estimate(self, name: str, alpha: float = 0.05, method: str | None = None) -> Estimate:
+        """Return one parameter with its interval.
+
+        Parameters
+        ----------
+        method : str, optional
+            "simulated" where none is given. Of the breakpoint: see `breakpoint`. Of the others:
+            "simulated", all values v for which some curve with any breakpoint has ``RSS(v) <= RSS +
+            s**2 c``, c being the larger of F(1 - alpha; 1, df) and the simulated threshold of the
+            fitted breakpoint's place; or "t", the delta method.
+        """
+        methods = ("simulated", "profile", "t") if name == "breakpoint" else ("simulated", "t")
+        method = checks.one_of(method or "simulated", methods, "interval method")
+        if method == "t":
+            return super().estimate(name, alpha)
+        place = self.index(name)
+        value = float(self.params[place])
+        if name == "breakpoint":
+            return self._breakpoint_interval(value, alpha, method)
+        row = np.array(FORMS[self.form].turn[place], dtype=float)
+        low, high, notes = self._profile(
+            np.array([value]), alpha, lambda psi: np.tile(row, (len(psi), 1, 1))
+        )
+        return Estimate(value, float(low[0]), float(high[0]), 1 - alpha, SIMULATED, notes)
+
+    def _breakpoint_interval(self, value: float, alpha: float, method: str) -> Estimate:
+        label = "profile likelihood" if method == "profile" else SIMULATED
+        quantile = t_quantile(self.df_resid, alpha)
+        if math.isinf(quantile):
+            return Estimate(value, -math.inf, math.inf, 1 - alpha, label, (NO_DF,))
+        low, high, notes = self._search.limits(self.rss + quantile**2 * self.scale)
+        if self._exact:
+            notes = (*notes, NO_NOISE)
+        elif method == "simulated":
+            low, first = self._simulated_limit(0, alpha, quantile**2)
+            high, second = self._simulated_limit(1, alpha, quantile**2)
+            notes = tuple(dict.fromkeys((*notes, *first, *second)))
+        low, high = min(low, self._sign * value), max(high, self._sign * value)
+        if self._sign < 0:
+            low, high = -high, -low
+        return Estimate(value, low, high, 1 - alpha, label, notes)
+
+    def _simulated_limit(
+        self, side: int, alpha: float, least: float
+    ) -> tuple[float, tuple[str, ...]]:
+        """Return the lower (0) or upper (1) limit, whose threshold is simulated with the kink at
+        the limit itself.
+        """
+        threshold = least
+        for _ in range(THRESHOLD_ROUNDS):
+            *ends, notes = self._search.limits(self.rss + threshold * self.scale)
+            at = float(ends[side])
+            wanted = max(self._simulated(at, alpha), least)
+            if abs(wanted - threshold) <= 0.01 * threshold:
+                break
+            threshold = wanted
+        return at, notes
+
+    def _simulated(self, at: float, alpha: float) -> float:
+        """Threshold of the sum of squares that data sets with the kink at `at` ask for."""
+        drawn = self._search.excess(
+            at, self.df_resid, _normal_numbers(SIMULATIONS, self.nobs, SEED)
+        )
+        return float(np.quantile(drawn, 1 - alpha))
+
+    def _quantile(self, alpha: float) -> float:
+        """Root of the threshold of a profile: that of F(1, df), or the one that the breakpoint's
+        own place asks for.
+
+        Where the noise is large, corners of the sum of squares make F too small a threshold for the
+        breakpoint, and for slopes and values, which move with it.
+        """
+        quantile = t_quantile(self.df_resid, alpha)
+        if math.isinf(quantile) or self._exact:
+            return quantile
+        return max(quantile, math.sqrt(self._simulated(self._sign * float(self.params[-1]), alpha)))
+
+    def _profile(
+        self, value: Array, alpha: float, rows: Callable[[Array], Array]
+    ) -> tuple[Array, Array, tuple[str, ...]]:
+        """Limits of m values, whose `rows` at given breakpoints have the shape (G, m, p), and
+        warnings.
+        """
+        quantile = self._quantile(alpha)
+        if math.isinf(quantile):
+            return np.full_like(value, -math.inf), np.full_like(value, math.inf), (NO_DF,)
+        if self._exact:
+            return value, value, (NO_NOISE,)
+        places, notes = self._grid(quantile)
+        low, high = places.interval(rows(places.psi), self.rss + quantile**2 * self.scale)
+        return np.minimum(low, value), np.maximum(high, value), notes
+
+    def _grid(self, quantile: float) -> tuple[BreakpointGrid, tuple[str, ...]]:
+        """Breakpoints that the data allow, and warnings."""
+        kinks = self._search
+        low, high, _ = kinks.limits(self.rss + quantile**2 * self.scale)
+        inside = kinks.knots[kinks.first], kinks.knots[kinks.last]
+        ends = sorted(self._sign * np.clip([low, high], *inside))
+        also = np.append(self._sign * kinks.knots, self.params[-1])
+        endless = math.isinf(low) or math.isinf(high)
+        notes = (
+            ("a curve without a break fits as well: the interval assumes a break among the x",)
+            if endless
+            else ()
+        )
+        return BreakpointGrid.of(
+            self.form, self.x, self.y, self.weights, float(ends[0]), float(ends[1]), also
+        ), notes
+
+    def break_test(self, n_sim: int = SIMULATIONS, seed: int = SEED) -> BreakTest:
+        """Test whether there is a break at all: a straight line against the free form, whatever
+        `form` is.
+
+        The breakpoint does not exist under the null, so the F statistic has no F distribution
+        (Davies 1987). With normal errors the distribution of its maximum depends only on x and the
+        weights: it is simulated.
+
+        Raises
+        ------
+        ModelError
+            With fewer than five rows or four distinct x.
+        """
+        checks.enough(self.x, FORMS["free"].names, name="x")
+        kinks = search(self.x, self.y, self.weights, "free")
+        df = self.nobs - 4
+        if df < 1:
+            raise ModelError(
+                "a test for a break needs more rows", expected="at least 5", found=str(self.nobs)
+            )
+        observed = float(kinks.largest_f(self.y[None, :] * kinks.root, df)[0])
+        if np.linalg.norm(kinks.e) <= 1e-13 * np.linalg.norm(kinks.root * self.y):
+            observed = 0.0  # an exact straight line: what is left is rounding
+        drawn = kinks.largest_f(_normal_numbers(n_sim, self.nobs, seed), df)
+        return BreakTest(observed, _simulated_pvalue(drawn, observed), n_sim, seed)
+
+    def predict(
+        self,
+        new: ArrayLike,
+        interval: str | None = None,
+        alpha: float = 0.05,
+        weights: ArrayLike | None = None,
+    ) -> Array | pd.DataFrame:
+        """Evaluate the fitted curve, as `USLResult.predict` does; intervals are profiles with the
+        breakpoint free.
+        """
+        x = self._new(new)
+        value, gradient = self._curve(x)
+        if interval is None:
+            return value
+        checks.one_of(interval, ("mean", "observation"), "interval")
+        se = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, self.covariance, gradient), 0.0))
+        ends = self._profile(
+            value, alpha, lambda psi: np.array([design(self.form, x, float(p)) for p in psi])
+        )[:2]
+        noise = weights_of_new(self.given, weights, len(x)) if interval == "observation" else None
+        return prediction(self, x, value, se, ends, alpha, weights=noise)
+
+    def _curve(self, new: Array) -> tuple[Array, Array]:
+        return curve(self.form, new, self.params)

@@ -5,19 +5,39 @@ statsmodels.
 from __future__ import annotations
 
 import math
+import warnings as python_warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+import statsmodels.api as sm
+from numpy.typing import ArrayLike, NDArray
 
+from rawperf.core.errors import ModelError
 from virtperf.models import checks
-from virtperf.models.glm_curve import PLACES
-from virtperf.models.glm_fit import fit_curve
-from virtperf.models.irls import solve
-from virtperf.models.result import FTest, f_test
-from virtperf.models.usl_result import USLResult
+from virtperf.models.checks import Array
+from virtperf.models.irls import Family, solve
+from virtperf.models.noise import check_noise, power_of, resolve_noise
+from virtperf.models.result import NO_DF, NO_NOISE, FTest, f_test, t_quantile
+from virtperf.models.usl_result import (
+    FREE,
+    MISFIT_LEVEL,
+    PARAMETERS,
+    PLACES,
+    USLResult,
+    coefficients,
+    columns,
+)
 
-SUPERLINEAR = 0.05  # p-value below which a bound contradicts the data
+FORMULAS = {
+    "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
+    "amdahl": "Amdahl's law: X(N) = gamma N / (1 + alpha (N - 1))",
+    "linear": "Linear scaling: X(N) = gamma N",
+}
+BOUND_LEVEL = 0.05
+"""P-value below which a bound contradicts the data."""
+FAMILIES = {0: sm.families.Gaussian, 1: sm.families.Poisson, 2: sm.families.Gamma}
+"""By the power of the mean that the variance is proportional to."""
 
 
 def fit_usl(
@@ -27,37 +47,39 @@ def fit_usl(
     weights: ArrayLike | None = None,
     kind: str = "usl",
     bounded: bool = True,
-    noise: str = "proportional",
+    noise: str | None = None,
 ) -> USLResult:
     """Fit a scalability curve as a generalized linear model with inverse link.
 
     ``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` with contention ``alpha``, coherency
     ``beta`` and the throughput ``gamma`` of a load of one (Gunther 2007). Replicates are rows with
-        equal load.
+    equal load.
 
     Parameters
     ----------
     load : array_like, shape (n,)
         Clients, processors, guests: positive.
     throughput : array_like, shape (n,)
-        Positive, in any unit; gamma has the same unit per unit of load.
+        In any unit; gamma has the same unit per unit of load. Positive, or with counts or constant
+        noise zero too.
     weights : array_like, shape (n,), optional
-        Proportional to one over the variance (proportional noise: the relative variance) of each
-        throughput.
+        Proportional to one over the variance of each throughput; in place of `noise`.
     kind : {"usl", "amdahl", "linear"}
     bounded : bool
         Keep ``0 <= alpha <= 1`` and ``beta >= 0`` (the default). Where the best coefficient is
         negative, the model is fitted again without its column; ``at_bound`` and ``warnings`` say
         so.
-    noise : {"proportional", "constant"}
-        Standard deviation a share of the mean (Gamma family, whose canonical link this is), as
-        replicates of throughput mostly show, or the same everywhere (Gaussian family). Replicates
-        that speak against it make a warning.
+    noise : {"proportional", "counts", "constant"}
+        Variance as the square of the mean (Gamma family, whose canonical link this is), as
+        replicates of throughput mostly show and the default is; in proportion to the mean (Poisson
+        family with a free dispersion); or the same everywhere (Gaussian family). Replicates that
+        speak against it make a warning.
 
     Raises
     ------
     ModelError
-        For rows that are not positive or not finite, or too few rows or distinct loads.
+        For rows that are not positive or not finite, too few rows or distinct loads, or a fit that
+        does not converge.
 
     References
     ----------
@@ -65,17 +87,149 @@ def fit_usl(
     McCullagh, P., Nelder, J. A. (1989). Generalized Linear Models. Section 8.4 (Gamma family,
     inverse link).
     """
-    fit = fit_curve(
-        USLResult,
-        load,
-        throughput,
-        "throughput",
-        weights=weights,
+    checks.one_of(kind, tuple(PLACES), "kind of scalability curve")
+    noise = resolve_noise(noise, weights, "proportional")
+    family, places = Family(power_of(noise)), list(PLACES[kind])
+    x = checks.column(load, "load", positive=True)
+    if noise == "proportional":
+        remedy = "take the noise as counts or constant, which allow a throughput of zero"
+        y = checks.column(throughput, "throughput", positive=True, remedy=remedy)
+    else:
+        y = checks.column(throughput, "throughput", nonnegative=True, remedy="repair its value")
+    checks.same_length(("load", x), ("throughput", y))
+    names = tuple(PARAMETERS[i] for i in places)
+    checks.enough(x, names, name="load")
+    w = checks.weights_or_ones(weights, len(x))
+    design, free = columns(x), np.array(FREE[kind])
+    found = solve(family, design, y[None, :], w[None, :], free=free, bounded=bounded)
+    best = found.b[0]
+    if not (np.isfinite(found.deviance[0]) and found.converged[0]):
+        raise ModelError(
+            f"the fit did not converge: {FORMULAS[kind]}",
+            remedy="fit a smaller curve or measure more loads",
+        )
+    if not columns(np.ones(1))[0] @ best > 0:
+        raise ModelError(
+            "the throughput at a load of one would not be positive",
+            remedy="fit a smaller curve or measure small loads",
+        )
+    used = free & (best != 0)
+    turn, labels = _glm_columns(used)
+    start = np.linalg.lstsq(turn, best, rcond=None)[0]
+    results = _fit_glm(design @ turn, labels, y, w, family, start)
+    b, df = turn @ np.asarray(results.params), len(x) - int(used.sum())
+    cov_b = turn @ results.cov_params() @ turn.T if df > 0 else np.full((3, 3), math.nan)
+    slope = _parameter_slopes(b)
+    covariance = slope[places] @ cov_b @ slope[places].T
+    held = (not (used[0] and used[1]) and kind != "linear", not used[2] and kind == "usl", False)
+    at_bound = tuple(held[i] for i in places)
+    covariance[:, at_bound], covariance[at_bound, :] = math.nan, math.nan
+    fit = USLResult(
+        model=FORMULAS[kind],
+        param_names=names,
+        params=coefficients(b)[places],
+        covariance=covariance,
+        x=x,
+        y=y,
+        weights=w,
+        fittedvalues=1 / (design @ b),
+        df_resid=df,
+        results=results,
+        noise=noise,
         kind=kind,
         bounded=bounded,
-        noise=noise,
+        b=b,
+        cov_b=cov_b,
+        at_bound=at_bound,
     )
-    return replace(fit, warnings=(*fit.warnings, *_against_bounds(fit)))
+    return replace(fit, warnings=(*_notes_of(fit), *_against_bounds(fit)))
+
+
+def _parameter_slopes(b: Array) -> Array:
+    """Derivatives of (alpha, beta, gamma) in (d, s, k), shape (3, 3)."""
+    d, s, k = b
+    g = 1 / (d + s)
+    return np.array(
+        [[-s * g * g, d * g * g, 0.0], [-k * g * g, -k * g * g, g], [-g * g, -g * g, 0.0]]
+    )
+
+
+def _glm_columns(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
+    """The matrix from statsmodels' coefficients to (d, s, k), where only some are used, and the
+    names of their columns.
+    """
+    if not used[0]:  # alpha is 1
+        turn = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]]
+        return turn, ["1", "N - 1"][: 1 + used[2]]
+    turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    names = ("1/N", "(N - 1)/N", "N - 1")
+    return turn[:, used], [name for name, u in zip(names, used, strict=True) if u]
+
+
+def _fit_glm(
+    design: Array, names: list[str], y: Array, weights: Array, family: Family, start: Array
+) -> Any:
+    # statsmodels warns of every link that is not the usual one, and of the scale where no degrees
+    # of freedom are left.
+    with python_warnings.catch_warnings(), np.errstate(all="ignore"):
+        python_warnings.simplefilter("ignore")
+        chosen = FAMILIES[family.power](sm.families.links.InversePower())
+        model = sm.GLM(y, design, family=chosen, var_weights=weights)
+        model.data.xnames = names
+        settings: dict[str, Any] = {
+            "scale": "X2",
+            "use_t": True,
+            "maxiter": 50,
+            "tol_criterion": "params",
+            "atol": 0.0,
+            "rtol": 1e-11,
+        }
+        try:
+            return model.fit(start_params=start, **settings)
+        except ValueError:  # from an exact start it divides nothing by nothing
+            return model.fit(start_params=start * (1 + 1e-7), **settings)
+
+
+def _notes_of(fit: USLResult) -> tuple[str, ...]:
+    """Bounds, noise that the replicates contradict, misfit."""
+    notes = [
+        f"{name} is on its bound {value:g}: standard errors of the others are conditional on it, and 95 % intervals of "
+        "what depends on it cover up to 98 %"
+        for name, value, held in zip(fit.param_names, fit.params, fit.at_bound, strict=True)
+        if held
+    ]
+    if fit.df_resid <= 0:
+        return (*notes, f"{NO_DF}: the curve goes through all points, and no interval has a limit")
+    if fit.exact:
+        return (*notes, NO_NOISE)
+    if fit.bounded:
+        notes.extend(_within_reach(fit))
+    notes.extend(check_noise(fit.x, fit.y, fit.weights, fit.noise))
+    if fit.misfit < MISFIT_LEVEL:
+        notes.append(
+            "the curve misses the means of the replicates by more than their spread explains "
+            f"(p = {fit.misfit:.2g})"
+        )
+    return tuple(notes)
+
+
+def _within_reach(fit: USLResult) -> list[str]:
+    """Say which of alpha and beta could be zero: the intervals are then not exact but
+    conservative.
+    """
+    free, near = fit.free(), []
+    threshold = fit.deviance + t_quantile(fit.df_resid, 0.05) ** 2 * fit.scale
+    for place, name in ((1, "alpha"), (2, "beta")):
+        if free[place] and not fit.at_bound[fit.index(name)]:
+            without = np.where(np.arange(3) == place, False, free)
+            design, y, w = columns(fit.x), fit.y[None, :], fit.weights[None, :]
+            if solve(fit.family(), design, y, w, free=without).deviance[0] <= threshold:
+                near.append(name)
+    if not near:
+        return []
+    return [
+        f"the data allow {' and '.join(near)} of 0, the bound: 95 % intervals of what depends on it cover up to 98 %"
+    ]
 
 
 def _against_bounds(fit: USLResult) -> tuple[str, ...]:
@@ -92,8 +246,8 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
     if len(np.unique(fit.x)) < spent:
         return ()
     found = solve(
-        fit.mean(),
-        fit.columns(fit.x),
+        fit.family(),
+        columns(fit.x),
         fit.y[None, :],
         fit.weights[None, :],
         free=free,
@@ -103,7 +257,7 @@ def _against_bounds(fit: USLResult) -> tuple[str, ...]:
     if not math.isfinite(left) or df < 1:
         return ()
     p = f_test(fit.deviance - left, spent - (fit.nobs - fit.df_resid), left, df, "").pvalue
-    if p >= SUPERLINEAR:
+    if p >= BOUND_LEVEL:
         return ()
     d, s, k = found.b[0]
     if s < 0:
@@ -136,7 +290,7 @@ class USLComparison:
         """
         checks.level(alpha)
         asked = (kind for kind in ("usl", "amdahl") if self.tests[kind].pvalue < alpha)
-        return self.fits[next(asked, "linear")]
+        return replace(self.fits[next(asked, "linear")], comparisons=self.tests)
 
 
 def compare_usl(
@@ -145,7 +299,7 @@ def compare_usl(
     *,
     weights: ArrayLike | None = None,
     bounded: bool = True,
-    noise: str = "proportional",
+    noise: str | None = None,
 ) -> USLComparison:
     """Fit linear scaling, Amdahl's law and the USL, and test each against the next smaller one; see
     `fit_usl`.

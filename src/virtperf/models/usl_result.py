@@ -1,11 +1,9 @@
-"""A fitted scalability curve and what follows from it: peak, asymptote, efficiency, capacity for a
-demand.
+"""A fitted scalability curve and what follows from it: peak, asymptote, efficiency, predictions.
 
-``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` is one over ``b0/N + b1 (N - 1)/N + b2 (N
-- 1)``, which is linear in ``b0 = 1/gamma``, ``b1 = alpha/gamma`` and ``b2 = beta/gamma``. Written
-    as ``d/N + s + k (N - 1)`` with
-``d = b0 - b1``, ``s = b1`` and ``k = b2``, the bounds ``0 <= alpha <= 1`` and ``beta >= 0`` are
-``d, s, k >= 0``, and each quantity is one linear equation:
+``X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`` is one over ``d/N + s + k (N - 1)`` with
+``d = (1 - alpha)/gamma``, ``s = alpha/gamma`` and ``k = beta/gamma``: a generalized linear model
+with inverse link. The bounds ``0 <= alpha <= 1`` and ``beta >= 0`` are ``d, s, k >= 0``, and each
+quantity is one linear equation, so that its profile is a sequence of fits with a linear constraint:
 
 | quantity | equation, c being profiled | c |
 |---|---|---|
@@ -13,8 +11,6 @@ demand.
 | peak load | k = c d | 1/N*^2 |
 | asymptote | s = c | 1/X |
 | efficiency at N | d + s N + k N (N - 1) = c (d + s) | 1/E |
-| load at efficiency E | d + s c + k c (c - 1) = (d + s)/E | N |
-| load within response r | d + s c + k c (c - 1) = r + think time | N |
 
 The limits of the peak throughput are the highest limits of the throughput at any N.
 
@@ -26,27 +22,49 @@ Gunther, N. J. (2007). Guerrilla Capacity Planning. Chapters 4 to 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from rawperf.core.errors import ModelError
 from virtperf.models import checks
 from virtperf.models.checks import Array
-from virtperf.models.glm_curve import METHODS, GLMCurve
-from virtperf.models.irls import solve
-from virtperf.models.profile import Question, inverse_of
-from virtperf.models.result import NO_DF, NO_NOISE, Estimate
+from virtperf.models.irls import EXACT, Family, solve
+from virtperf.models.noise import power_of
+from virtperf.models.prediction import prediction, weights_of_new
+from virtperf.models.profile import ProfileConstraint, inverse_of, limits
+from virtperf.models.result import (
+    NO_DF,
+    NO_NOISE,
+    Estimate,
+    FitResult,
+    FTest,
+    Missing,
+    t_interval,
+    t_quantile,
+)
 
-ENDLESS = "no finite upper limit: the data are also compatible with {}"
-FARTHEST, TURNS = (
-    1e4,
-    4,
-)  # times the largest load, where a peak is sought; rounds in which its place is narrowed
-ASYMPTOTE = (0.0, 1.0, 0.0)  # the row whose value is one over it
+METHODS = ("profile", "delta")
+PARAMETERS = ("alpha", "beta", "gamma")
+PLACES: Mapping[str, tuple[int, ...]] = {"linear": (2,), "amdahl": (0, 2), "usl": (0, 1, 2)}
+"""The kinds of curves: the places of their parameters among the three."""
+FREE: Mapping[str, tuple[bool, ...]] = {
+    "usl": (True, True, True),
+    "amdahl": (True, True, False),
+    "linear": (True, False, False),
+}
+"""Which of the coefficients d, s, k a kind has."""
+MISFIT_LEVEL = 0.01
+"""P-value of the lack-of-fit test below which a fit warns and has no peak."""
+SEARCH_RANGE, SEARCH_ROUNDS = 1e4, 4
+"""Times the largest load up to which the limits of the peak throughput are sought; rounds in which
+their place is narrowed.
+"""
+ASYMPTOTE_ROW = (0.0, 1.0, 0.0)
 
 
 def columns(x: Array) -> Array:
@@ -70,111 +88,346 @@ def least_cost(b: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class USLResult(GLMCurve):
-    """A fitted scalability curve: parameters alpha, beta, gamma; see `GLMCurve`.
+class USLResult(FitResult):
+    """A fitted scalability curve: parameters alpha, beta, gamma; see `FitResult` for the common
+    part.
 
-    ``results`` has the coefficients of ``1/X = b0/N + b1 (N - 1)/N + b2 (N - 1)``: ``gamma =
-        1/b0``, ``alpha = b1/b0``,
-    ``beta = b2/b0``. With alpha on its bound 1, the first two columns are one: ``1/X = b0 + b2 (N -
-        1)``.
+    ``results`` is the statsmodels GLM of ``1/X = b0/N + b1 (N - 1)/N + b2 (N - 1)``: ``gamma =
+    1/b0``, ``alpha = b1/b0``, ``beta = b2/b0``. With alpha on its bound 1 the first two columns are
+    one: ``1/X = b0 + b2 (N - 1)``.
 
     Quantities take ``alpha`` (one minus the confidence level); those with ``method`` offer
     "profile" (the default) and "delta".
+
+    Parameters
+    ----------
+    kind : {"usl", "amdahl", "linear"}
+    b : ndarray, shape (3,)
+        The coefficients d, s, k, zeros included.
+    cov_b : ndarray, shape (3, 3)
+        Their covariance; zero on a bound.
+    at_bound : tuple of bool
+        True for a parameter whose best value is its bound: it has no standard error, its interval
+        is one-sided.
+    comparisons : mapping of str to FTest
+        Where the curve was chosen: the tests of each kind against the next smaller one.
     """
 
-    inverse: ClassVar[bool] = True
-    formulas: ClassVar[dict[str, str]] = {
-        "usl": "Universal Scalability Law: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))",
-        "amdahl": "Amdahl's law: X(N) = gamma N / (1 + alpha (N - 1))",
-        "linear": "Linear scaling: X(N) = gamma N",
-    }
-    names: ClassVar[tuple[str, str, str]] = ("alpha", "beta", "gamma")
-    columns = staticmethod(columns)
+    kind: str
+    bounded: bool
+    b: Array
+    cov_b: Array
+    at_bound: tuple[bool, ...]
+    comparisons: Mapping[str, FTest] = field(default_factory=dict)
 
-    @staticmethod
-    def parameters(b: Array) -> tuple[Array, Array]:
-        """(alpha, beta, gamma) and their derivatives in (d, s, k)."""
-        d, s, k = b
-        g = 1 / (d + s)
-        slope = np.array(
-            [[-s * g * g, d * g * g, 0.0], [-k * g * g, -k * g * g, g], [-g * g, -g * g, 0.0]]
-        )
-        return coefficients(b), slope
+    def free(self) -> NDArray[np.bool_]:
+        """Which of d, s, k the kind has, shape (3,)."""
+        return np.array(FREE[self.kind])
 
-    @staticmethod
-    def stated(used: NDArray[np.bool_]) -> tuple[Array, list[str]]:
-        """The matrix from statsmodels' coefficients to (d, s, k), and the names of their
-        columns.
-        """
-        if not used[0]:  # alpha is 1
-            return np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[:, [True, used[2]]], [
-                "1",
-                "N - 1",
-            ][: 1 + used[2]]
-        turn = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-        return turn[:, used], [
-            n for n, u in zip(("1/N", "(N - 1)/N", "N - 1"), used, strict=True) if u
-        ]
-
-    def question(self, name: str) -> Question:
+    def constraint(self, name: str) -> ProfileConstraint:
         """The equation of a parameter."""
-        alpha, beta, gamma = (float(v) for v in self.coefficients)
+        alpha, beta, gamma = (float(v) for v in coefficients(self.b))
         if name == "gamma":
-            return Question.level((1, 1, 0), 1 / gamma, inverse_of)
+            return ProfileConstraint.linear((1, 1, 0), 1 / gamma, inverse_of)
         least = 0.0 if self.bounded else -math.inf
         if name == "alpha":
-            return Question.share(
-                (0, 1, 0), (1, 1, 0), alpha, (least, 1.0 if self.bounded else math.inf)
+            most = 1.0 if self.bounded else math.inf
+            return ProfileConstraint.quotient((0, 1, 0), (1, 1, 0), alpha, (least, most))
+        return ProfileConstraint.quotient((0, 0, 1), (1, 1, 0), beta, (least, math.inf))
+
+    def throughput_constraint(self, load: float) -> ProfileConstraint:
+        """The equation of one over the throughput at a load."""
+        row = columns(np.array([load]))[0]
+        return ProfileConstraint.linear(row, float(row @ self.b), inverse_of)
+
+    @property
+    def rss(self) -> float:
+        """Pearson's statistic: the weighted sum of squared residuals, each over the power of the
+        mean that its variance has.
+        """
+        size = self.fittedvalues ** (power_of(self.noise) / 2)
+        return float(np.sum(self.weights * (self.resid / size) ** 2))
+
+    @property
+    def deviance(self) -> float:
+        """What the fit minimises."""
+        eta = columns(self.x) @ self.b
+        return float(
+            self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
+        )
+
+    def deviance_of(self, means: Array) -> float:
+        """The deviance of given means."""
+        eta = 1 / np.maximum(means, np.finfo(float).tiny)
+        return float(
+            self.family().deviance(self.y[:, None], self.weights[:, None], eta[:, None])[0]
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether the curve goes through all points: what is left is rounding."""
+        size = self.family().size(self.y[:, None], self.weights[:, None])
+        return bool(self.deviance <= 100 * EXACT * size[0])
+
+    def family(self) -> Family:
+        """The family of the GLM."""
+        return Family(power_of(self.noise))
+
+    @cached_property
+    def misfit(self) -> float:
+        """P-value of the lack-of-fit test; NaN where the rows allow none."""
+        if self.df_resid <= 0 or self.exact:
+            return math.nan
+        test = self.tests().get("lack of fit")
+        return math.nan if test is None else test.pvalue
+
+    def estimate(self, name: str, alpha: float = 0.05, method: str = "profile") -> Estimate:
+        """Return one parameter with its interval.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level.
+        method : {"profile", "t"}
+            Profile likelihood, ``{c : D(c) <= D + scale F(1 - alpha; 1, df)}`` with the deviance D
+            and the other coefficients refitted inside their bounds (Bates and Watts 1988, section
+            6.1), or
+            ``c +- t(1 - alpha/2, df) se``.
+        """
+        checks.one_of(method, ("profile", "t"), "interval method")
+        if method == "t":
+            return super().estimate(name, alpha)
+        self.index(name)
+        return self.profile(self.constraint(name), alpha, name)
+
+    def profile(
+        self, asked: ProfileConstraint, alpha: float, name: str, method: str = "profile"
+    ) -> Estimate:
+        """Return the interval of a quantity, by profile likelihood or by the delta method."""
+        checks.one_of(method, METHODS, "interval method")
+        if method == "delta":
+            return self._delta(asked, alpha)
+
+        def deviance(c: Array, which: Array) -> Array:
+            with np.errstate(all="ignore"):
+                return self.deviance_at(asked.row(c), asked.target(c))
+
+        domain = np.array(asked.domain[:1]), np.array(asked.domain[1:])
+        low, high, better = self.limits(
+            np.array([asked.value]), np.array([self._se(asked)]), domain, alpha, deviance
+        )
+        notes = []
+        if asked.value in asked.domain:
+            bound = asked.value if name in PARAMETERS else asked.transform(asked.value)
+            notes.append(f"{name} is on its bound {bound:g}: the interval is one-sided")
+        if self.df_resid <= 0:
+            notes.append(NO_DF)
+        elif self.exact:
+            notes.append(NO_NOISE)
+        if better:
+            notes.append("the profile found a better fit than the reported optimum")
+        ends = sorted((asked.transform(float(low[0])), asked.transform(float(high[0]))))
+        return Estimate(
+            asked.transform(asked.value),
+            ends[0],
+            ends[1],
+            1 - alpha,
+            "profile likelihood",
+            tuple(notes),
+        )
+
+    def _delta(self, asked: ProfileConstraint, alpha: float) -> Estimate:
+        if any(self.at_bound):
+            held = ", ".join(n for n, b in zip(self.param_names, self.at_bound, strict=True) if b)
+            raise ModelError(
+                f"the delta method has no standard error for {held}, which is on a bound",
+                remedy="take the profile interval",
             )
-        return Question.share((0, 0, 1), (1, 1, 0), beta, (least, math.inf))
+        h = 1e-5 * abs(asked.value)
+        slope = abs(asked.transform(asked.value + h) - asked.transform(asked.value - h)) / (2 * h)
+        return t_interval(
+            asked.transform(asked.value), slope * self._se(asked), self.df_resid, alpha, "delta"
+        )
+
+    def _se(self, asked: ProfileConstraint) -> float:
+        """Standard error of c by implicit differentiation of its equation."""
+        c = np.array([asked.value])
+        h = 1e-5 * max(abs(asked.value), 1e-12)
+        with np.errstate(all="ignore"):
+            above, below = ((asked.row(c + s) @ self.b - asked.target(c + s))[0] for s in (h, -h))
+            row = asked.row(c)[0]
+            variance = float(row @ self.cov_b @ row)
+            return (
+                math.sqrt(max(variance, 0.0)) / abs((above - below) / (2 * h))
+                if above != below
+                else math.nan
+            )
+
+    def deviance_at(
+        self, rows: Array, targets: Array, free: NDArray[np.bool_] | None = None
+    ) -> Array:
+        """Deviance of the best curves with ``rows @ b == targets``; shapes (m, p) and (m,) to
+        (m,).
+        """
+        shape = (len(targets), self.nobs)
+        y, w = np.broadcast_to(self.y, shape), np.broadcast_to(self.weights, shape)
+        return solve(
+            self.family(),
+            columns(self.x),
+            y,
+            w,
+            free=self.free() if free is None else free,
+            bounded=self.bounded,
+            row=rows,
+            target=targets,
+            tolerance=1e-6,
+        ).deviance
+
+    def limits(
+        self,
+        value: Array,
+        se: Array,
+        domain: tuple[Array, Array],
+        alpha: float,
+        deviance: Callable[[Array, Array], Array],
+    ) -> tuple[Array, Array, bool]:
+        """Limits of several quantities, and whether a better fit than the optimum was met on the
+        way.
+        """
+        quantile = t_quantile(self.df_resid, alpha)
+        if math.isinf(quantile) or math.isnan(self.scale):
+            return domain[0], domain[1], False
+        if self.exact or self.scale <= 0:
+            return value, value, False
+        best, scale = self.deviance, self.scale
+        least = best
+
+        def excess(c: Array, which: Array) -> Array:
+            nonlocal least
+            found = deviance(c, which)
+            least = min(least, float(found.min()))
+            return np.sqrt(np.maximum(found - best, 0.0) / scale)
+
+        low, high = limits(excess, value, se, domain, quantile)
+        return low, high, least < (1 - 1e-6) * best
+
+    def band(self, x: Array, alpha: float) -> tuple[Array, Array]:
+        """Profile limits of the throughput at each load."""
+        rows = columns(x)
+        value, se = rows @ self.b, self._standard_errors(rows)
+        domain = np.zeros(len(x)), np.full(len(x), math.inf)
+        low, high, _ = self.limits(
+            value, se, domain, alpha, lambda c, which: self.deviance_at(rows[which], c)
+        )
+        with np.errstate(divide="ignore"):
+            return 1 / high, 1 / low
+
+    def _standard_errors(self, rows: Array) -> Array:
+        """Standard errors of ``rows @ b``."""
+        return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, self.cov_b, rows), 0.0))
+
+    def predict(
+        self,
+        new: ArrayLike,
+        interval: str | None = None,
+        alpha: float = 0.05,
+        weights: ArrayLike | None = None,
+        method: str = "profile",
+    ) -> Array | pd.DataFrame:
+        """Evaluate the fitted curve, as `FitResult.predict` does, inside or outside the tested
+        range.
+
+        Parameters
+        ----------
+        weights : array_like, shape (m,), optional
+            Of new observations. A fit with unequal weights asks for them, because it can't know the
+            noise of new rows.
+        method : {"profile", "delta"}
+            The interval of the curve: its value profiled, which holds in extrapolation and with a
+            coefficient on its bound, or first derivatives and t quantiles.
+
+        Returns
+        -------
+        ndarray, shape (m,), or DataFrame
+            With the column ``extrapolated``: whether x lies outside the tested range. ``se`` is the
+            delta method's.
+        """
+        x = self._new(new)
+        value, gradient = self._curve(x)
+        if interval is None:
+            return value
+        checks.one_of(interval, ("mean", "observation"), "interval")
+        profiled = checks.one_of(method, METHODS, "interval method") == "profile"
+        se = self._standard_errors(gradient)
+        half = t_quantile(self.df_resid, alpha) * se
+        ends = self.band(x, alpha) if profiled else (value - half, value + half)
+        noise = weights_of_new(self.weights, weights, len(x)) if interval == "observation" else None
+        logs = profiled and self.noise == "proportional"
+        return prediction(self, x, value, se, ends, alpha, weights=noise, logs=logs)
+
+    def extrapolation(self, load: float) -> tuple[str, ...]:
+        """A warning where a load lies outside the tested ones."""
+        first, last = float(self.x.min()), float(self.x.max())
+        if first <= load <= last:
+            return ()
+        return (
+            f"extrapolated: the tested loads are {first:g} to {last:g}; the law is assumed to hold beyond",
+        )
+
+    def _curve(self, new: Array) -> tuple[Array, Array]:
+        """Values and their gradient in b."""
+        design = columns(new)
+        eta = design @ self.b
+        with np.errstate(divide="ignore"):
+            return 1 / eta, -design / eta[:, None] ** 2
 
     def peak_load(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return the load of greatest throughput, ``N* = sqrt((1 - alpha) / beta)``.
 
         The upper limit is infinite if Amdahl's law (no peak) fits as well as the level asks.
+
+        Raises
+        ------
+        ModelError
+            A curve without a peak, or one that misses the means of the replicates significantly
+            (`means` shows them): its interval would not be that of the peak.
         """
-        if self.kind != "usl":
-            raise ModelError(
-                f"{self.kind} scaling has no peak", remedy="fit the Universal Scalability Law"
-            )
+        self._require_peak()
         d, _, k = (float(v) for v in self.b)
-        self._needs_peak(d, k)
         if d <= 0:  # alpha is 1, and the equation is that of N*^2
-            asked = Question.share((1, 0, 0), (0, 0, 1), 0.0, back=math.sqrt)
-            return self._tested(self.profile(asked, alpha, "peak load"))
-        asked = Question.share((0, 0, 1), (1, 0, 0), k / d, back=lambda c: math.sqrt(inverse_of(c)))
+            asked = ProfileConstraint.quotient((1, 0, 0), (0, 0, 1), 0.0, transform=math.sqrt)
+            return self._with_extrapolation(self.profile(asked, alpha, "peak load"))
+        asked = ProfileConstraint.quotient(
+            (0, 0, 1), (1, 0, 0), k / d, transform=lambda c: math.sqrt(inverse_of(c))
+        )
         found = self.profile(asked, alpha, "beta", method)
-        return self._tested(_endless(found, "Amdahl's law, which has no peak"))
+        return self._with_extrapolation(_with_endless(found, "Amdahl's law, which has no peak"))
 
     def peak_throughput(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return the greatest throughput ``X(max(N*, 1))``; for Amdahl's law the asymptote."""
+        """Return the greatest throughput ``X(max(N*, 1))``; raises as `peak_load`.
+
+        A fit with beta on its bound 0 tends to an `asymptote`, which is not a throughput that it
+        reaches.
+        """
         checks.one_of(method, METHODS, "interval method")
-        if self.kind == "amdahl":
-            return self.asymptote(alpha, method)
-        if self.kind != "usl":
+        self._require_peak()
+        d, _, k = (float(v) for v in self.b)
+        if k <= 0:
             raise ModelError(
-                "linear scaling has no peak", remedy="fit the Universal Scalability Law"
+                "the fitted curve has no peak: beta is on its bound 0",
+                remedy="ask for its asymptote, which no load reaches",
             )
-        d, s, k = (float(v) for v in self.b)
-        self._needs_peak(d, k)
         least = float(least_cost(self.b[None, :])[0])
-        if least <= 0:
-            low = float(self.fittedvalues.max())  # was observed in any case
-            found = Estimate(math.inf, low, math.inf, 1 - alpha, "profile likelihood")
-        elif method == "delta":
-            asked = (
-                self.at(max(math.sqrt(d / k), 1.0))
-                if k > 0
-                else Question.level(ASYMPTOTE, s, inverse_of)
-            )
-            return self.profile(replace(asked, value=least), alpha, "peak throughput", method)
+        if method == "delta":
+            asked = replace(self.throughput_constraint(max(math.sqrt(d / k), 1.0)), value=least)
+            found = self.profile(asked, alpha, "peak throughput", method)
         else:
-            low, high = self._highest(alpha)
+            low, high = self._peak_limits(alpha)
             notes = (NO_DF,) if self.df_resid <= 0 else (NO_NOISE,) if self.exact else ()
             found = Estimate(inverse_of(least), low, high, 1 - alpha, "profile likelihood", notes)
-        return _endless(found, "linear scaling, which has no peak")
+        return _with_endless(found, "linear scaling, which has no peak")
 
-    def _highest(self, alpha: float) -> tuple[float, float]:
+    def _peak_limits(self, alpha: float) -> tuple[float, float]:
         """The highest lower and upper limit of the curve at any load from 1.
 
         They are the limits of the peak throughput: a curve is accepted that reaches c somewhere if
@@ -186,14 +439,16 @@ class USLResult(GLMCurve):
             return 0.0, math.inf
         if self.exact:
             return (float(1 / least_cost(self.b[None, :])[0]),) * 2
-        log_load = np.linspace(0.0, math.log(FARTHEST * max(float(self.x.max()), 2.0)), 14)
+        log_load = np.linspace(0.0, math.log(SEARCH_RANGE * max(float(self.x.max()), 2.0)), 14)
         step, tops, asymptote = log_load[1], [0.0, 0.0], 0.0
-        for turn in range(TURNS):
+        for turn in range(SEARCH_ROUNDS):
             ends = self.band(np.exp(log_load), alpha)
             places = [int(np.argmax(end)) for end in ends]
             if turn == 0 and places[1] == len(log_load) - 1:
-                asymptote = self._highest_asymptote(alpha)
-            tops = [_vertex(log_load, end, place) for end, place in zip(ends, places, strict=True)]
+                asymptote = self._largest_asymptote(alpha)
+            tops = [
+                _parabola_top(log_load, end, place) for end, place in zip(ends, places, strict=True)
+            ]
             step /= 4
             around = np.concatenate([log_load[p] + step * np.arange(-3, 4) for p in places])
             loads = np.unique(np.maximum(around, 0.0))
@@ -202,29 +457,30 @@ class USLResult(GLMCurve):
             ]  # else a vertex would be that of rounding errors
         return tops[0], max(tops[1], asymptote)
 
-    def _highest_asymptote(self, alpha: float) -> float:
+    def _largest_asymptote(self, alpha: float) -> float:
         """The highest asymptote of Amdahl's laws that the data accept: the limit of peaks that move
         out of sight.
         """
         free = np.array([True, True, False])
         best = solve(
-            self.mean(), self.columns(self.x), self.y[None, :], self.weights[None, :], free=free
+            self.family(), columns(self.x), self.y[None, :], self.weights[None, :], free=free
         ).b[0, 1:2]
 
         def deviance(c: Array, which: Array) -> Array:
-            return self.deviance_at(np.tile(ASYMPTOTE, (len(c), 1)), c, free)
+            return self.deviance_at(np.tile(ASYMPTOTE_ROW, (len(c), 1)), c, free)
 
         domain = np.zeros(1), np.full(1, math.inf)
         return inverse_of(float(self.limits(best, best / 4, domain, alpha, deviance)[0][0]))
 
     def asymptote(self, alpha: float = 0.05, method: str = "profile") -> Estimate:
-        """Return ``gamma / alpha``: the throughput that contention alone would allow."""
+        """Return ``gamma / alpha``: the throughput that
+        contention alone would allow, at no finite load."""
         if self.kind == "linear":
             raise ModelError(
                 "linear scaling has no asymptote", remedy="fit Amdahl's law or the USL"
             )
-        asked = Question.level(ASYMPTOTE, float(self.b[1]), inverse_of)
-        return _endless(self.profile(asked, alpha, "alpha", method), "no contention")
+        asked = ProfileConstraint.linear(ASYMPTOTE_ROW, float(self.b[1]), inverse_of)
+        return _with_endless(self.profile(asked, alpha, "alpha", method), "no contention")
 
     def efficiency(self, load: float, alpha: float = 0.05, method: str = "profile") -> Estimate:
         """Return ``X(N) / (gamma N)``: the share of linear scaling that is reached at a load of 1
@@ -259,7 +515,10 @@ class USLResult(GLMCurve):
         )
         value = float(cost @ self.b / (self.b[0] + self.b[1]))
         return self.profile(
-            Question.share(cost, (1, 1, 0), value, domain, inverse_of), alpha, "efficiency", method
+            ProfileConstraint.quotient(cost, (1, 1, 0), value, domain, inverse_of),
+            alpha,
+            "efficiency",
+            method,
         )
 
     def throughput_at(self, load: float, alpha: float = 0.05) -> Estimate:
@@ -270,86 +529,53 @@ class USLResult(GLMCurve):
             raise ModelError(
                 "a throughput needs a load", expected="a positive number", found=repr(load)
             )
-        found = self.profile(self.at(float(load)), alpha, "throughput")
-        return replace(found, warnings=(*found.warnings, *self.beyond(load)))
+        found = self.profile(self.throughput_constraint(float(load)), alpha, "throughput")
+        return replace(found, warnings=(*found.warnings, *self.extrapolation(load)))
 
-    def load_at_efficiency(self, share: float, alpha: float = 0.05) -> Estimate:
-        """Return the load at which the efficiency ``X(N) / (gamma N)`` has fallen to `share`,
-        between 0 and 1.
+    def quantities(self, alpha: float = 0.05) -> dict[str, Estimate | Missing]:
+        """Peak, asymptote, and the efficiency at the largest load, with their reasons where there
+        is none.
         """
-        if not 0 < share < 1:
-            raise ModelError(
-                "an efficiency is a share", expected="a number between 0 and 1", found=repr(share)
-            )
-        one = np.ones_like
-        return self._load_where(
-            lambda c: np.stack((one(c) - 1 / share, c - 1 / share, c * (c - 1)), 1),
-            np.zeros_like,
-            alpha,
-        )
+        last = float(self.x.max())
+        wanted: dict[str, Callable[[], Estimate]] = {}
+        if self.kind == "usl":
+            wanted = {
+                "peak_load": lambda: self.peak_load(alpha),
+                "peak_throughput": lambda: self.peak_throughput(alpha),
+            }
+        if self.kind != "linear":
+            wanted |= {
+                "asymptote": lambda: self.asymptote(alpha),
+                f"efficiency({last:g})": lambda: self.efficiency(last, alpha),
+            }
+        found: dict[str, Estimate | Missing] = {}
+        for name, make in wanted.items():
+            try:
+                found[name] = make()
+            except ModelError as err:
+                found[name] = Missing(str(err))
+        return found
 
-    def load_within_response(
-        self, response: float, think: float = 0.0, alpha: float = 0.05
-    ) -> Estimate:
-        """Return the largest load whose mean response time is at most `response`.
+    def tests(self) -> dict[str, FTest]:
+        """Lack of fit, and where the curve was chosen the tests of its choice."""
+        return super().tests() | {
+            f"{kind} against the next smaller": test for kind, test in self.comparisons.items()
+        }
 
-        In a closed system ``R = N / X(N) - Z`` with the think time Z (Little's law). Both times are
-        in the unit of time in which throughput is counted (transactions a second: seconds).
-
-        Raises
-        ------
-        ModelError
-            If a load of one responds more slowly already.
-
-        References
-        ----------
-        Lazowska, E. D. et al. (1984). Quantitative System Performance. Chapter 3 (the interactive
-        response-time law).
-        """
-        if not (math.isfinite(response) and response > 0 and math.isfinite(think) and think >= 0):
-            raise ModelError(
-                "a limit of the response time is needed",
-                found=f"{response!r}, {think!r}",
-                expected="a response time above 0, a think time of 0 or more",
-            )
-        total = response + think
-        one = np.ones_like
-        return self._load_where(
-            lambda c: np.stack((one(c), c, c * (c - 1)), 1), lambda c: total * one(c), alpha
-        )
-
-    def _load_where(
-        self, row: Callable[[Array], Array], target: Callable[[Array], Array], alpha: float
-    ) -> Estimate:
-        """The load c >= 1 that solves ``row(c) @ b = target(c)``, whose left side minus the right
-        one rises with c.
-        """
-        places = np.array([1.0, 2.0, 3.0])
-        one, two, three = (float(v) for v in row(places) @ self.b - target(places))
-        if one > 0:
-            raise ModelError("a load of one is beyond the limit already", remedy="allow more")
-        square = (three - 2 * two + one) / 2  # the left side minus the right one is a parabola in c
-        slope = two - one - 3 * square
-        level = one - slope - square
-        root = math.sqrt(max(slope * slope - 4 * square * level, 0.0))
-        value = -2 * level / (slope + root) if slope + root > 0 else math.inf
-        if math.isinf(value):
-            note = "the fitted curve never reaches the limit"
-            return Estimate(
-                math.inf, float(self.x.max()), math.inf, 1 - alpha, "profile likelihood", (note,)
-            )
-        found = self.profile(Question(row, target, value, (1.0, math.inf)), alpha, "load")
-        return self._tested(_endless(found, "a curve that never reaches the limit"))
-
-    def _tested(self, found: Estimate) -> Estimate:
+    def _with_extrapolation(self, found: Estimate) -> Estimate:
         """Warn where a load, or the ends of its interval, lie outside the tested loads."""
         first, last = float(self.x.min()), float(self.x.max())
-        notes = self.beyond(found.value)
+        notes = self.extrapolation(found.value)
         if not notes and (found.high > last or found.low < first):
             notes = (f"the interval reaches beyond the tested loads, {first:g} to {last:g}",)
         return replace(found, warnings=(*found.warnings, *notes))
 
-    def _needs_peak(self, d: float, k: float) -> None:
+    def _require_peak(self) -> None:
+        if self.kind != "usl":
+            raise ModelError(
+                f"{self.kind} scaling has no peak", remedy="fit the Universal Scalability Law"
+            )
+        d, _, k = (float(v) for v in self.b)
         if k < 0 or d < 0:
             raise ModelError(
                 "the fitted curve has no peak",
@@ -359,9 +585,19 @@ class USLResult(GLMCurve):
                     for name, value in zip(self.param_names, self.params, strict=True)
                 ),
             )
+        if self.misfit < MISFIT_LEVEL:
+            table = self.means()
+            worst = table.iloc[int((table["fitted"] / table["mean"] - 1).abs().argmax())]
+            p = "below 0.0001" if self.misfit < 1e-4 else f"= {self.misfit:.2g}"
+            raise ModelError(
+                "lack of fit: the curve misses the means by more than the spread of the runs "
+                f"explains (p {p}), so that its peak has no interval",
+                found=f"{worst['fitted']:.4g} for a mean of {worst['mean']:.4g} at {worst['x']:g}",
+                remedy="look at the means themselves",
+            )
 
 
-def _vertex(x: Array, y: Array, at: int) -> float:
+def _parabola_top(x: Array, y: Array, at: int) -> float:
     """The largest y, by a parabola through the point `at` and its neighbours."""
     if not 0 < at < len(x) - 1 or not np.all(np.isfinite(y[at - 1 : at + 2])):
         return float(y[at])
@@ -371,9 +607,9 @@ def _vertex(x: Array, y: Array, at: int) -> float:
     return float(y[at] - b * b / (4 * a)) if a < 0 else float(y[at])
 
 
-def _endless(found: Estimate, why: str) -> Estimate:
-    return (
-        replace(found, warnings=(*found.warnings, ENDLESS.format(why)))
-        if found.high == math.inf
-        else found
-    )
+def _with_endless(found: Estimate, alternative: str) -> Estimate:
+    """Say which curve without the quantity keeps its interval open."""
+    if found.high < math.inf:
+        return found
+    note = f"no finite upper limit: the data are also compatible with {alternative}"
+    return replace(found, warnings=(*found.warnings, note))

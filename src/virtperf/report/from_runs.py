@@ -46,7 +46,11 @@ def estimate(data: StudyData, asked: Derivation, level: float) -> Any:
         )
     if kind == "difference":
         return next(
-            iter(models.pairwise("value ~ x", runs, noise="constant", alpha=alpha).values())
+            iter(
+                models.differences(
+                    "value", runs, of={"x": 0.0}, to={"x": 1.0}, alpha=alpha
+                ).values()
+            )
         )
     fit: Any
     if kind == "line":

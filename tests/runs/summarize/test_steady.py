@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from virtperf.runs.summarize.means import (
     ar1_mean,
-    batch_means,
     correlation,
     cosine_mean,
     effective_samples,
@@ -93,17 +92,6 @@ def coverage(method, series, truth=0.0):
 DRAWS = 1500
 NOISE = 4 * np.sqrt(0.95 * 0.05 / DRAWS)
 """Four standard deviations of a simulated coverage of 95 %: 2.3 percentage points."""
-
-
-def test_batch_means_interval_covers_independent_samples_exactly(rng):
-    # 64 samples make 8 batches of 8: means of normal samples, so Student's t with 7 degrees of freedom is exact
-    assert abs(coverage(batch_means, rng.standard_normal((DRAWS, 64))) - 0.95) < NOISE
-
-
-def test_batch_means_interval_covers_correlated_samples(rng):
-    # r = 0.4, batches of 8: the variance of a batch mean leaves out 2 r (1 - r^8) / (8 (1 - r^2)) = 11.9 % of what its
-    # mean of infinite length would have, the error is 6 % too small, and 2.36 * 0.94 = 2.22 covers 93.8 %
-    assert 0.938 - NOISE < coverage(batch_means, ar1(rng, 64, 0.4, DRAWS)) < 0.95 + NOISE
 
 
 def test_taking_correlated_samples_as_independent_would_not_cover(rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,11 +21,24 @@ from virtperf.runs.ingest.inputs import declared_inputs, dictionary_of
 from virtperf.runs.ingest.tidy import file_bytes, opened, read_raw
 
 _delimited = partial(pd.read_csv, sep=None, engine="python")
+
+
+def _records(stream: io.BytesIO) -> pd.DataFrame:
+    """A JSON list of objects, or an object with such a list under ``records``, as `virtperf read`
+    writes it.
+    """
+    content = json.load(stream)
+    records = content.get("records") if isinstance(content, dict) else content
+    if not (isinstance(records, list) and all(isinstance(row, dict) for row in records)):
+        raise ValueError("the JSON document is no list of objects")
+    return pd.DataFrame(records)
+
+
 TABLES: dict[str, Callable[[io.BytesIO], Any]] = {
     ".csv": _delimited,
     ".tsv": _delimited,
     ".parquet": pd.read_parquet,
-    ".json": pd.read_json,
+    ".json": _records,
     ".jsonl": partial(pd.read_json, lines=True),
 }
 """What reads tables, by suffix: as they are, where no raw format recognises the content."""
@@ -71,7 +85,7 @@ def read(
         known = name is not None or any(form.takes(place.name, head_of(head)) for form in inputs)
         sure = known or any(certainty >= SURE_ENOUGH for certainty, _ in ranking(head)[:1])
         if not sure and place.suffix.lower() in TABLES:
-            frame = _table(file_bytes(place), place)
+            frame = table(file_bytes(place), place)
         else:
             raw = read_raw(
                 stream,
@@ -89,7 +103,14 @@ def read(
     return frame
 
 
-def _table(data: bytes, place: Path) -> pd.DataFrame:
+def table(data: bytes, place: Path) -> pd.DataFrame:
+    """The rows of a table, which the suffix of its place tells how to read.
+
+    Raises
+    ------
+    VirtperfError
+        Not a table.
+    """
     try:
         return TABLES[place.suffix.lower()](io.BytesIO(data))
     except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as err:

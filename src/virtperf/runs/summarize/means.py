@@ -41,20 +41,6 @@ FEWEST_FOR_TIMES = 20
 """Correlation times that a run should last, and the samples below which it can't show them."""
 
 
-def batch_means(x: np.ndarray, level: float) -> Mean:
-    """Mean with the standard error of batch means, batches of ``ceil(sqrt(n))`` samples.
-
-    The mean is over all samples; samples that fill no batch are left out of the error, at the
-    beginning.
-    """
-    x = np.asarray(x, dtype=float)
-    size = int(np.ceil(np.sqrt(len(x))))
-    k = len(x) // size
-    batches = x[len(x) - k * size :].reshape(k, size).mean(axis=1)
-    se = float(batches.std(ddof=1) / np.sqrt(k))
-    return _mean(x, se, k - 1.0, level, "batch means")
-
-
 def ar1_mean(x: np.ndarray, level: float) -> Mean:
     """Mean with the standard error under first-order autocorrelation.
 

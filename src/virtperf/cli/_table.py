@@ -1,0 +1,102 @@
+"""A table for a model: its rows, and columns of numbers, by the reader that `virtperf.read` is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+from rawperf.core.errors import VirtperfError
+from rawperf.core.near import near
+from virtperf.runs.ingest import own
+from virtperf.runs.ingest.tidy import file_bytes
+from virtperf.study.quantities import parse_level
+
+MAX_LISTED_ROWS = 10
+
+
+def read_table(file: str, where: Sequence[str]) -> pd.DataFrame:
+    """The rows of a table that have the given levels (``COLUMN=VALUE``); - is CSV from standard
+    input.
+    """
+    frame = own.table(file_bytes(file), Path("-.csv")) if file == "-" else own.read(file)
+    for condition in where:
+        name, equals, text = condition.partition("=")
+        if not equals:
+            raise click.UsageError(f"--where {condition}: expected COLUMN=VALUE.")
+        frame = at_level(frame, name, text, file)
+    return frame
+
+
+def at_level(frame: pd.DataFrame, name: str, text: str, file: str) -> pd.DataFrame:
+    """The rows whose cell is the level that the text means: as a number where both are numbers."""
+    require_columns(frame, [name], file)
+    wanted = parse_level(text)
+    keep = np.array([parse_level(str(cell)) == wanted for cell in frame[name]], dtype=bool)
+    if not keep.any():
+        known = list(dict.fromkeys(map(str, frame[name])))
+        more = ", ..." if len(known) > MAX_LISTED_ROWS else ""
+        raise VirtperfError(
+            f"no row has {name} = {text}",
+            file=file,
+            expected=f"one of {', '.join(known[:MAX_LISTED_ROWS])}{more}",
+        )
+    return frame[keep]
+
+
+def require_columns(frame: pd.DataFrame, names: Sequence[str], file: str) -> None:
+    """Raise `VirtperfError` for the first name that is no column."""
+    for name in names:
+        if name not in frame.columns:
+            raise VirtperfError(
+                f"there is no column {name!r}",
+                file=file,
+                expected=f"one of {', '.join(map(str, frame.columns))}",
+                remedy=near(name, frame.columns),
+            )
+
+
+def with_numbers(
+    frame: pd.DataFrame, names: Sequence[str], file: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that have a number in each of the columns, and a warning that names the others.
+
+    Raises
+    ------
+    VirtperfError
+        No such column, a cell that is neither empty nor a finite number, or no row with numbers.
+    """
+    require_columns(frame, names, file)
+    numbers = {name: _numbers(frame[name], name, file) for name in names}
+    whole = np.all([values.notna() for values in numbers.values()], axis=0)
+    if not whole.any():
+        raise VirtperfError(f"no row has a number in {' and '.join(names)}", file=file)
+    warnings = []
+    if not whole.all():
+        rows = [str(place + 1) for place in frame.index[~whole]]
+        shown = ", ".join(rows[:MAX_LISTED_ROWS]) + (", ..." if len(rows) > MAX_LISTED_ROWS else "")
+        warnings = [f"{len(rows)} row(s) without a number were left out: row {shown}"]
+    return frame.assign(**numbers)[whole], warnings
+
+
+def _numbers(column: pd.Series, name: str, file: str) -> pd.Series:
+    values = pd.to_numeric(column, errors="coerce").astype(float)
+    text = column.astype(str).str.strip()
+    bad = (values.isna() & column.notna() & ~text.isin(["", "-"])) | np.isinf(values)
+    if column.dtype == bool:
+        bad = pd.Series(True, index=column.index)
+    if bad.any():
+        at = int(np.argmax(bad))
+        place, found = int(column.index[at]), text.iloc[at]
+        comma = "," in found and "." not in found
+        raise VirtperfError(
+            f"column {name!r} holds something that is no finite number in row {place + 1}",
+            file=file,
+            expected="one number a row, or an empty cell",
+            found=repr(found),
+            remedy="write a point for the decimal comma" if comma else None,
+        )
+    return values
